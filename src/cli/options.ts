@@ -43,7 +43,7 @@ export const parseRetries = wholeNumber(0, 99);
 
 export function parseTimeout(text: string, label: string): number {
   const timeoutMs = parseDuration(text, label);
-  if (timeoutMs > 0 && Number.isFinite(timeoutMs)) return timeoutMs;
+  if (timeoutMs > 0) return timeoutMs;
   throw usageError(`${label} expects a time above 0, got '${text}'`, 'each attempt needs a limit, e.g. 30s');
 }
 

@@ -20,7 +20,7 @@ const WORDS = [
     ' ',
   ),
   ...'get set unset list bash zsh install timeout retries base-url profile base=USD symbols=EUR,USD a= =b'.split(' '),
-  ...'--json --jq --get -o tsv compact --envelope --dry-run --curl --no-wait --max-wait 5s inf'.split(' '),
+  ...'--json --jq --get -o tsv compact --envelope --dry-run --curl --no-wait --max-wait 5s 999999999h'.split(' '),
   ...'--timeout --retries 3 --cache 10m snapshot --offline --fail-at 80 --base USD --base-url http://x'.split(' '),
   ...'-q -qq -v -vv -i -h --help -V --version --color=always --profile --key-file --key-stdin --no-verify --'.split(
     ' ',

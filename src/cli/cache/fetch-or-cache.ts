@@ -24,8 +24,8 @@ export function cacheOption(description: string): Option {
 /** `--cache 10m` or `--cache snapshot`. */
 function parseCacheAge(text: string): number | 'snapshot' {
   if (text === 'snapshot') return text;
-  const maxAgeMs = /^(\d|inf$)/.test(text) ? parseDuration(text, '--cache') : 0;
-  if (maxAgeMs > 0 && Number.isFinite(maxAgeMs)) return maxAgeMs;
+  const maxAgeMs = /^\d/.test(text) ? parseDuration(text, '--cache') : 0;
+  if (maxAgeMs > 0) return maxAgeMs;
   throw usageError(
     `--cache expects a time above 0 or snapshot, got '${text}'`,
     'e.g. 10m; for an older response use --offline',

@@ -167,8 +167,8 @@ function limitsOf({ timeoutMs, retries, maxWaitMs, insecureHttp }: CliSettings):
     timeoutMs,
     maxRetries: retries,
     allowInsecureHttp: insecureHttp,
-    deadlineMs: Number.isFinite(deadlineMs) ? deadlineMs : false,
-    maxRetryAfterMs: Math.min(maxRetryAfterMs, Number.MAX_SAFE_INTEGER),
+    deadlineMs,
+    maxRetryAfterMs,
     onLimit: maxWaitMs === 0 ? 'throw' : 'wait',
   };
 }

@@ -1,11 +1,11 @@
 import { usageError } from '../errors/cli-error.ts';
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
+/** With at most nine digits, so that the milliseconds are a safe integer. */
+const DURATION = /^(\d{1,9}(?:\.\d+)?)(ms|s|m|h)$/;
 
-/** Milliseconds of `500ms`, `30s`, `1.5m`, `2h`, `0` or `inf`. `label` is the source of the text. */
+/** Milliseconds of `500ms`, `30s`, `1.5m`, `2h` or `0`. `label` is the source of the text. */
 export function parseDuration(text: string, label: string): number {
-  if (text === 'inf') return Number.POSITIVE_INFINITY;
   if (text === '0') return 0;
   const [, amount, unit] = DURATION.exec(text) ?? [];
   const unitMs = UNIT_MS[unit ?? ''];

@@ -64,7 +64,7 @@ export function resolveSettings(sources: Sources) {
     insecureHttp,
     timeoutMs: options.timeout ?? stored('timeout', sources) ?? 30_000,
     retries: options.retries ?? stored('retries', sources) ?? 2,
-    /** 0: never wait; Infinity: as long as it takes. */
+    /** 0: never wait. */
     maxWaitMs: options.wait === false ? 0 : (options.maxWait ?? stored('max_wait', sources) ?? 600_000),
     /** Whether commands share the limit of a key. Default: unless the service is on this machine. */
     shareLimit: stored('share_limit', sources),

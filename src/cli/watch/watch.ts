@@ -36,7 +36,7 @@ function parseInterval(text: string, shortestMs: number): number {
     ]);
   }
   const intervalMs = parseDuration(text, '--watch');
-  if (intervalMs >= shortestMs && Number.isFinite(intervalMs)) return intervalMs;
+  if (intervalMs >= shortestMs) return intervalMs;
   throw usageError(`--watch expects an interval from ${shortestMs / 1000}s, got '${text}'`);
 }
 

@@ -100,7 +100,7 @@ test.each([
   ['latest', '600', 600, 0],
   ['latest', '601', 0, 7],
   ['latest', '86400', 0, 7],
-  ['latest --max-wait inf', '86400', 86_400, 0],
+  ['latest --max-wait 999999999h', '86400', 86_400, 0],
   ['latest', '1e12', 0, 0], // not a number of the documented form, so it counts as absent
   ['latest', '-5', 0, 0],
   ['latest', 'soon', 0, 0],

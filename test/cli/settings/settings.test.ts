@@ -11,7 +11,6 @@ import { API_KEY } from '../../helpers/service-replies.ts';
 test.each([
   ['latest --timeout 30', '--timeout expects a duration'],
   ['latest --timeout 0', '--timeout expects a time above 0'],
-  ['latest --timeout inf', '--timeout expects a time above 0'],
   ['latest --retries two', '--retries expects a whole number from 0 to 99'],
   ['latest --retries -1', '--retries expects a whole number from 0 to 99'],
   ['latest --max-wait soon', '--max-wait expects a duration'],
@@ -145,12 +144,11 @@ test.each([
   ['2h', 7_200_000],
   ['0', 0],
   ['0s', 0],
-  ['inf', Number.POSITIVE_INFINITY],
 ])("'%s' is %d ms", (text, ms) => {
   expect(parseDuration(text, '--timeout')).toBe(ms);
 });
 
-test.each(['30', '', ' 30s', '30 s', '-1s', '1e3s', '1d', 's', '0x10s', 'Infinity'])(
+test.each(['30', '', ' 30s', '30 s', '-1s', '1e3s', '1d', 's', '0x10s', 'inf', '9999999999h'])(
   "'%s' is not a duration",
   (text) => {
     expect(() => parseDuration(text, '--timeout')).toThrow(`--timeout expects a duration, got '${text}'`);

@@ -171,7 +171,6 @@ test('the key of --key-stdin is read once', async () => {
 test.each([
   ['--watch 0', '--watch expects an interval from 1s'],
   ['--watch 999ms', '--watch expects an interval from 1s'],
-  ['--watch inf', '--watch expects an interval from 1s'],
   ['--watch base=USD', 'fxrates latest base=USD --watch'],
   ['--watch --count 0', '--count expects a whole number from 1'],
   ['--count 3', '--count requires --watch'],
