@@ -1,3 +1,4 @@
+import type { Agent } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FetchLike } from '../../client/index.ts';
 import { ACCEPTED_ENCODINGS, decoded } from '../../content-encoding.ts';
@@ -50,9 +51,13 @@ export function proxyFor(baseUrl: string, env: Env): ReturnType<typeof environme
  * work of a command. Does not follow redirects.
  */
 export const httpFetch: FetchLike = async (url, { method, headers, signal }) => {
-  const http = url.startsWith('https:') ? await import('node:https') : await import('node:http');
+  const protocol = url.startsWith('https:') ? 'https' : 'http';
+  const http = protocol === 'https' ? await import('node:https') : await import('node:http');
+  agents[protocol] ??= new http.Agent({ keepAlive: true, timeout: 5_000 }); // as the global one
+  const agent = agents[protocol];
   return new Promise((resolve, reject) => {
     const request = http.request(url, {
+      agent,
       method,
       headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...headers },
       signal,
@@ -65,6 +70,9 @@ export const httpFetch: FetchLike = async (url, { method, headers, signal }) => 
     request.end();
   });
 };
+
+/** With NODE_USE_ENV_PROXY, the global agents of Node.js send through a proxy, also to this machine. */
+const agents: { http?: Agent; https?: Agent } = {};
 
 interface ReceivedMessage {
   readonly status: number;

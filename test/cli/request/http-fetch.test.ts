@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, globalAgent, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
@@ -32,6 +32,8 @@ test('sends the method, the path and the headers; reads status, headers and body
     response.end(`${method} ${url} ${headers['x-one']} …`);
   });
 
+  // Through the global agent, it would reach the proxy of NODE_USE_ENV_PROXY.
+  expect(Object.keys(globalAgent.sockets)).not.toContain(`127.0.0.1:${(server.address() as AddressInfo).port}:`);
   expect([response.status, response.statusText]).toEqual([201, 'Made']);
   expect([response.headers.get('X-B'), response.headers.get('x-c')]).toEqual(['1, 2', null]);
   expect(['X-B', 'x-c', 'constructor'].map((name) => response.headers.has(name))).toEqual([true, false, false]);
