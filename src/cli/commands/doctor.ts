@@ -64,13 +64,12 @@ async function examine(invocation: Invocation<DoctorOptions>): Promise<number> {
 async function findingsOf(invocation: Invocation<DoctorOptions>): Promise<readonly Finding[]> {
   const { io, settings, options } = invocation;
   const { version, platform, arch } = process;
-  // First the files: reading the key corrects the mode of its file.
+  const url = await attempt(() => requireBaseUrl(settings));
+  const key = await attempt(() => requireKey(invocation)); // before the files: it corrects the mode of one, and says so
   const files = [
     await finding('config file', () => fileResult(configPath(io.env), () => checkValues(invocation.config))),
     await finding('credentials', () => fileResult(credentialsPath(io.env), (path) => void readJsonFile(path))),
   ];
-  const url = await attempt(() => requireBaseUrl(settings));
-  const key = await attempt(() => requireKey(invocation));
   const proxy = await finding('proxy', () => proxyResult(url, invocation));
   const profile = () => {
     requireProfile(settings, { ...invocation, env: io.env });

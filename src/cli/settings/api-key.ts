@@ -35,7 +35,11 @@ export async function requireKey({
     if (typed.length === 0) throw error; // a broken file matters when its key does
     return undefined;
   });
-  const [source, ...others] = [...typed, ...storedSources(credential, { settings, screen })];
+  if (credential?.wasReadable) {
+    const advice = 'its mode is now 0600. If the machine is shared, create a new key';
+    await screen.warn(`${credential.path} was readable by other users; ${advice}`);
+  }
+  const [source, ...others] = [...typed, ...storedSources(credential, settings)];
   if (source === undefined) throw noKey(settings);
   const secret = await source.read();
   checkKey(secret, source.label);
@@ -53,16 +57,11 @@ function typedSources({ keyStdin, keyFile }: CliSettings, { env, stdin, interrup
   return found;
 }
 
-function storedSources(
-  credential: StoredKey | undefined,
-  { settings: { baseUrl, profile }, screen }: Pick<Invocation, 'settings' | 'screen'>,
-): Source[] {
+function storedSources(credential: StoredKey | undefined, { baseUrl, profile }: CliSettings): Source[] {
   if (credential === undefined) return [];
-  const { origin, secret, path, wasReadable } = credential;
+  const { origin, secret, path } = credential;
   const read = async () => {
     if (baseUrl !== undefined && new URL(baseUrl.text).origin !== origin) throw otherOrigin(credential, baseUrl.text);
-    const advice = 'its mode is now 0600. If the machine is shared, create a new key';
-    if (wasReadable) await screen.warn(`${path} was readable by other users; ${advice}`);
     return secret;
   };
   return [{ label: `profile ${profile} in ${path}`, read }];

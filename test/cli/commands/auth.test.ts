@@ -58,11 +58,15 @@ test.each(['000', '077', '027'])('under umask %s the folder is 0700 and its file
   expect((await readdir(env.FXRATES_CONFIG_DIR)).sort()).toEqual(['config.json', 'credentials.json']);
 });
 
-test.each(['0644', '0640', '0604'])('a key file of mode %s gets the mode 0600, with a warning', async (mode) => {
+test.each([
+  ['0644', undefined],
+  ['0640', undefined],
+  ['0604', STORED], // another key is in use
+])('a key file of mode %s gets the mode 0600, with a warning', async (mode, FXRATES_API_KEY) => {
   await login();
   await chmod(join(folder, 'credentials.json'), mode);
 
-  const { code, stderr } = await run('quota');
+  const { code, stderr } = await run('quota', { env: { FXRATES_API_KEY } });
 
   expect(code).toBe(0);
   expect(stderr).toContain('was readable by other users; its mode is now 0600');

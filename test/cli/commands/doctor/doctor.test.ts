@@ -189,7 +189,8 @@ test.skipIf(process.platform === 'win32')(
     expect(requests).toEqual([]);
     expect(check('service')).toBeUndefined();
     expect(check('config file')).toMatchObject({ status: 'warn', text: expect.stringContaining('(mode 0644)') });
-    expect(check('credentials').next).toEqual([`chmod 600 ${quoteForShell(join(folder, 'credentials.json'))}`]);
+    expect(check('config file').next).toEqual([`chmod 600 ${quoteForShell(join(folder, 'config.json'))}`]);
+    expect(check('credentials').text).toContain('(mode 0600)'); // corrected, as by each command that reads a key
     expect((await stat(join(folder, 'config.json'))).mode & 0o777).toBe(0o644);
   },
 );
