@@ -46,15 +46,14 @@ function unitsOf(seconds: number): readonly { readonly size: number; readonly te
   });
 }
 
-/** The value of an option, exactly: `300ms`, `95s`, `2m`. */
+/** The value of an option, exactly: `300ms`, `95s`, `2m`, `1h`. */
 export function durationOption(ms: number): string {
-  if (ms % 1000 !== 0) return `${ms}ms`;
-  const seconds = ms / 1000;
-  return seconds < 120 || seconds % 60 !== 0 ? `${seconds}s` : `${seconds / 60}m`;
+  const [unit, size = 1] = Object.entries(UNIT_MS).findLast(([, unitMs]) => ms % unitMs === 0) ?? ['ms'];
+  return `${ms / size}${unit}`;
 }
 
-/** The value of an option for a wait of this length or a little longer: whole seconds, or minutes from 2 on. */
+/** The value of an option for a wait of this length or a little longer: whole seconds, minutes from 2 on, hours from 2 on. */
 export function durationOptionAbove(ms: number): string {
-  const stepMs = ms <= 119_000 ? 1000 : 60_000;
+  const stepMs = [3_600_000, 60_000].find((unitMs) => ms >= 2 * unitMs) ?? 1000;
   return durationOption(Math.ceil(ms / stepMs) * stepMs);
 }

@@ -179,8 +179,8 @@ test.each([
   [1, '1s'],
   [119_000, '119s'],
   [119_001, '2m'],
-  [120_000, '2m'],
   [121_000, '3m'],
+  [86_400_000 + 1_100, '25h'],
 ])('%d ms as an option value are %s: never too short', (ms, text) => {
   expect(durationOptionAbove(ms)).toBe(text);
 });
@@ -192,7 +192,7 @@ test.each([
   [90_000, '90s'],
   [120_000, '2m'],
   [121_000, '121s'],
-  [7_200_000, '120m'],
+  [7_200_000, '2h'],
 ])('%d ms as an option value are exactly %s', (ms, text) => {
   expect(durationOption(ms)).toBe(text);
   expect(parseDuration(text, '--timeout')).toBe(ms);

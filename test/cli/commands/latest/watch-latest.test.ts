@@ -43,7 +43,7 @@ test.each([
   [
     '--watch 1m',
     8,
-    'fxrates: --watch 60s would use up the monthly quota — 258 requests are left, enough for one every 58 min',
+    'fxrates: --watch 1m would use up the monthly quota — 258 requests are left, enough for one every 58 min',
   ],
   ['base=USD -o csv --watch=1m --count 259', 8, 'fxrates: 259 responses would use up the monthly quota'],
 ])('%s is rejected before the first request if the quota would not last the month', async (line, exitCode, says) => {
