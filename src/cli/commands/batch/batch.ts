@@ -73,7 +73,6 @@ async function runBatch(given: Invocation<BatchCommandOptions>): Promise<number>
     const { reporter } = run.progress;
     await withClient(invocation, { reporter, cache: cacheOf(invocation) }, (client) => run.send(client));
   } finally {
-    await run.end();
     if (failedOut !== undefined) await writeFailed(failedOut, run.queriesToSendAgain(), invocation);
   }
   return run.exitCode();
@@ -134,12 +133,13 @@ class BatchRun {
     });
     const items = this.#withRefusals(batch, client);
     void this.progress.run(client.fx);
-    for await (const item of options.ordered ? inOrder(items, this.#queries) : items) await this.#report(item, client);
-  }
-
-  end(): Promise<void> {
-    const done = this.#succeeded.size + this.#failed;
-    return this.progress.end({ done, failed: this.#failed, cached: this.#cached });
+    try {
+      for await (const item of options.ordered ? inOrder(items, this.#queries) : items)
+        await this.#report(item, client);
+    } finally {
+      const done = this.#succeeded.size + this.#failed;
+      await this.progress.end({ done, failed: this.#failed, cached: this.#cached });
+    }
   }
 
   exitCode(): ExitCode {

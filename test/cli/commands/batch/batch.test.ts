@@ -217,6 +217,11 @@ test('--failed-out contains the failed queries, for the next batch', async () =>
   expect(second.code).toBe(0);
   expect(parsed(second.stdout).map(({ query }) => query)).toEqual([{ fail: '404', x: '1.10' }, { fail: '500' }]);
   expect(readFileSync(path, 'utf8')).toBe('');
+
+  const withoutKey = await batch(['-', '--failed-out', path], { stdin: 'n=1\n', env: { FXRATES_API_KEY: '' } });
+
+  expect(withoutKey.stderr).toMatch(/^fxrates: 1 query written to .*\nfxrates: no API key/); // no report of a batch
+  expect(readFileSync(path, 'utf8')).toBe('{"n":"1"}\n');
 });
 
 test.each([
