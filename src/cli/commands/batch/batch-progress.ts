@@ -166,15 +166,9 @@ export class ProgressView {
 
   #event(event: 'progress' | 'done' | 'stopped') {
     const { done, failed, total } = this.#progress;
+    const waiting = this.#waiting;
     const leftMs = this.#etaMs();
-    const counts = {
-      done,
-      failed,
-      total,
-      waiting: this.#waiting,
-      refused: this.#refused,
-      per_minute: this.#perMinute(),
-    };
+    const counts = { done, failed, total, waiting, refused: this.#refused, per_minute: this.#perMinute() };
     const service = this.#limits && (this.#isDown ? 'down' : 'up');
     return { event, ...counts, service, eta_seconds: leftMs === undefined ? null : leftMs / 1000 };
   }
