@@ -32,6 +32,7 @@ function programHelp(program: CliCommand, style: StreamStyle): string {
   const more = [
     { term: 'fxrates help <command>', text: 'examples and options of one command' },
     { term: 'fxrates help options', text: 'the options that commands share' },
+    { term: 'fxrates --version', text: 'the version' },
   ];
   return paragraphs([
     [program.description()],
