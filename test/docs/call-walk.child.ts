@@ -1,9 +1,8 @@
 /** Prints the files below src/ that one `latest()` of a client in use enters, as JSON. Shared files have no folder. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Session } from 'node:inspector/promises';
-import type { AddressInfo } from 'node:net';
 import { FxRates } from '../../src/client/index.ts';
+import { listen } from '../helpers/listen.ts';
 
 const WARM_UP = 20;
 
@@ -11,9 +10,7 @@ const body = JSON.stringify({ success: true, data: { base: 'EUR', rates: { USD: 
 const service = createServer((_, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(body);
 });
-service.listen(0, '127.0.0.1');
-await once(service, 'listening');
-const { port } = service.address() as AddressInfo;
+const port = await listen(service);
 const fx = new FxRates({ baseUrl: `http://127.0.0.1:${port}`, apiKey: `fx_live_${'a'.repeat(48)}` });
 for (let number = 0; number < WARM_UP; number += 1) await fx.latest({ base: 'EUR', number });
 

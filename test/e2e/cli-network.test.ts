@@ -1,12 +1,12 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hasBundle, runBundle } from '../helpers/cli-bundle.ts';
 import { type ConnectProxy, startConnectProxy } from '../helpers/connect-proxy.ts';
+import { close, listen } from '../helpers/listen.ts';
 import { startRawServer } from '../helpers/raw-server.ts';
 import { API_KEY, quotaRecord } from '../helpers/service-replies.ts';
 
@@ -30,22 +30,12 @@ const plain = createHttpServer(respond);
 
 beforeAll(async () => {
   secure = createServer({ key: readFileSync(fixture('key.pem')), cert: readFileSync(CA) }, respond);
-  for (const server of [secure, plain]) {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-  }
-  securePort = (secure.address() as AddressInfo).port;
+  securePort = await listen(secure);
   secureProxy = await startConnectProxy({ port: securePort });
-  plainProxy = await startConnectProxy({ port: (plain.address() as AddressInfo).port });
+  plainProxy = await startConnectProxy({ port: await listen(plain) });
 });
 
-afterAll(async () => {
-  await Promise.all([secureProxy.close(), plainProxy.close()]);
-  for (const server of [secure, plain]) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
+afterAll(() => Promise.all([secureProxy.close(), plainProxy.close(), close(secure), close(plain)]));
 
 beforeEach(() => {
   arrived.length = 0;

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
@@ -7,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { FxRates } from '../../src/client/index.ts';
 import type { LimitStore } from '../../src/client/limits/shared/limit-store.ts';
 import { redisStore } from '../../src/client/redis/index.ts';
+import { listen } from '../helpers/listen.ts';
 import { hasRedis, startRedis, startRedisCluster } from '../helpers/redis-server.ts';
 import { API_KEY, success } from '../helpers/service-replies.ts';
 import { until } from '../helpers/until.ts';
@@ -207,9 +207,8 @@ async function startAddress(first: string) {
         sockets.delete(socket);
       });
     }
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
+  });
+  const port = await listen(server);
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { listen } from './listen.ts';
 
 export interface ConnectProxy {
   readonly url: string;
@@ -41,10 +42,8 @@ export async function startConnectProxy({ port }: { readonly port: number }): Pr
     target.on('error', () => client.destroy());
     client.on('error', () => target.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     requests,
     credentials,
     async deserted() {

@@ -2,7 +2,6 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fastifyRateLimit from '@fastify/rate-limit';
@@ -15,6 +14,7 @@ import { type IRateLimiterOptions, RateLimiterMemory, type RateLimiterRes } from
 import sinon from 'sinon';
 import { accepts, freePort } from '../../bench/free-port.ts';
 import { type Clock, type FetchLike, FxRates, type FxRatesOptions } from '../../src/client/index.ts';
+import { close, listen } from './listen.ts';
 import { API_KEY, quotaRecord, rateLimited, success } from './service-replies.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -173,13 +173,9 @@ function keyOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
 }
 
 async function serve(listener: RequestListener): Promise<LimitedService> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const close = () => {
-    server.closeAllConnections();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  };
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, [Symbol.asyncDispose]: close };
+  const server = createServer(listener);
+  const port = await listen(server);
+  return { origin: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => close(server) };
 }
 
 /** nginx reads the real time: for a client whose clock is `speed` times as fast, its rate is as much higher. */

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
@@ -10,6 +8,7 @@ import { createMockServer } from '../../../src/mock-server/index.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 import { startConnectProxy } from '../../helpers/connect-proxy.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
+import { listen } from '../../helpers/listen.ts';
 import { quotaRecord } from '../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
@@ -159,9 +158,7 @@ test.each([200, 302, 404])(
 test('no connection to a proxy is left open, so that the command ends', async () => {
   const service = createServer((_, response) => response.end(JSON.stringify({ success: true, data: quotaRecord() })));
   service.keepAliveTimeout = 600_000; // an open client would keep the connection for ten minutes
-  service.listen(0, '127.0.0.1');
-  await once(service, 'listening');
-  const proxy = await startConnectProxy({ port: (service.address() as AddressInfo).port });
+  const proxy = await startConnectProxy({ port: await listen(service) });
 
   const { code } = await runCli('probe http://rates.fxrates.test --insecure-http --max-requests 1', {
     env: { HTTP_PROXY: proxy.url },

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { openConnection } from '../../../src/cli/request/connection.ts';
 import { realClock } from '../../../src/client/time/clock.ts';
 import { environmentProxy } from '../../../src/environment-proxy.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 import { startConnectProxy } from '../../helpers/connect-proxy.ts';
+import { close, listen } from '../../helpers/listen.ts';
 import { startRawServer } from '../../helpers/raw-server.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
 
@@ -45,13 +44,11 @@ test.each([
 test('a 407 of the service, behind a proxy, is a response like any other', async () => {
   const body = '{"success":false,"error":{"code":"odd","message":"No.","status":407}}';
   const service = createServer((_, response) => response.writeHead(407, { 'proxy-authenticate': 'Basic' }).end(body));
-  await once(service.listen(0), 'listening');
-  const proxy = await startConnectProxy({ port: (service.address() as AddressInfo).port });
+  const proxy = await startConnectProxy({ port: await listen(service) });
 
   const env = { HTTP_PROXY: proxy.url };
   const { code, stderr } = await runCli('latest --base-url http://a.test --insecure-http', { env, clock: realClock });
-  await proxy.close();
-  service.close();
+  await Promise.all([proxy.close(), close(service)]);
 
   expect(code).toBe(9);
   expect(stderr).toContain('No.');

@@ -1,23 +1,19 @@
-import { once } from 'node:events';
 import { createServer, globalAgent, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import { httpFetch } from '../../../src/cli/request/connection.ts';
 import { runCli } from '../../helpers/cli-io.ts';
+import { close, listen } from '../../helpers/listen.ts';
 
 let server = createServer();
 
-afterEach(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterEach(() => close(server));
 
 /** Sends one request to a server with this response. */
 async function get(listener: RequestListener, { signal = new AbortController().signal } = {}) {
-  server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/a?b=c`;
+  server = createServer(listener);
+  const url = `http://127.0.0.1:${await listen(server)}/a?b=c`;
   return httpFetch(url, { method: 'GET', headers: { 'x-one': '1' }, signal, redirect: 'manual' });
 }
 
@@ -69,9 +65,8 @@ test('the error of a body in an unknown encoding names the encoding, without a r
   server = createServer((_, response) => {
     requests += 1;
     response.setHeader('content-encoding', 'zstd').end('…');
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const env = { FXRATES_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  });
+  const env = { FXRATES_BASE_URL: `http://127.0.0.1:${await listen(server)}` };
 
   const { code, stderr } = await runCli('latest', { env, fetch: httpFetch, horizonMs: 0 });
 

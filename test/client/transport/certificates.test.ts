@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Agent } from 'undici';
 import { afterEach, expect, test } from 'vitest';
 import { FxRates, type FxRatesOptions, type NetworkError } from '../../../src/client/index.ts';
+import { close, listen } from '../../helpers/listen.ts';
 import { selfSigned } from '../../helpers/self-signed.ts';
 import { API_KEY, success } from '../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
@@ -20,10 +20,7 @@ const otherHost = selfSigned({ host: 'other.test' });
 
 let server: Server | undefined;
 
-afterEach(async () => {
-  server?.closeAllConnections();
-  await new Promise((resolve) => server?.close(resolve));
-});
+afterEach(() => server && close(server));
 
 /** A service on a real socket with this certificate, which counts connections and requests. */
 async function serve(credentials: { readonly cert: string; readonly key: string }) {
@@ -35,8 +32,7 @@ async function serve(credentials: { readonly cert: string; readonly key: string 
   server.on('connection', () => {
     counts.connections += 1;
   });
-  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
-  return { counts, url: `https://localhost:${(server.address() as AddressInfo).port}` };
+  return { counts, url: `https://localhost:${await listen(server)}` };
 }
 
 /** For a server that is trusted, so that nothing but the point in question is wrong with it. */

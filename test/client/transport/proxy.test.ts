@@ -1,9 +1,7 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { inspect, promisify } from 'node:util';
 import { Agent, getGlobalDispatcher, MockAgent, Pool, ProxyAgent, setGlobalDispatcher } from 'undici';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -11,6 +9,7 @@ import { ConfigError, FxRates, type FxRatesOptions } from '../../../src/client/i
 import { environmentProxy, proxyDispatcher } from '../../../src/environment-proxy.ts';
 import { type ConnectProxy, startConnectProxy } from '../../helpers/connect-proxy.ts';
 import { fakeFetch } from '../../helpers/fake-fetch.ts';
+import { close, listen } from '../../helpers/listen.ts';
 import { type RawServerOptions, startRawServer } from '../../helpers/raw-server.ts';
 import { API_KEY, success } from '../../helpers/service-replies.ts';
 import { errorOf } from '../../helpers/test-client.ts';
@@ -23,18 +22,18 @@ const SERVICE = 'http://rates.fxrates.test';
 const { env } = process;
 
 const service = createHttpServer((_, response) => response.end(JSON.stringify(success({ EUR: 1 }).body)));
+let servicePort = 0;
 let proxy: ConnectProxy;
 const clients: FxRates[] = [];
 
 beforeAll(async () => {
-  service.listen(0, '127.0.0.1');
-  await once(service, 'listening');
+  servicePort = await listen(service);
 });
 
-afterAll(() => closed(service));
+afterAll(() => close(service));
 
 beforeEach(async () => {
-  proxy = await startConnectProxy({ port: (service.address() as AddressInfo).port });
+  proxy = await startConnectProxy({ port: servicePort });
   process.env = { ...env };
   for (const name of NAMES) {
     delete process.env[name];
@@ -47,12 +46,6 @@ afterEach(async () => {
   await Promise.all(clients.splice(0).map((fx) => fx.close())); // the next one does not wait for the failures of this one
   await proxy.close();
 });
-
-async function closed(server: Server): Promise<void> {
-  server.closeAllConnections();
-  server.close();
-  await once(server, 'close');
-}
 
 /** A client of a service whose name only the proxy can resolve. */
 function client(options: FxRatesOptions = {}): FxRates {
@@ -116,7 +109,7 @@ test.each(['rates.fxrates.test', '.fxrates.test', '*'])('NO_PROXY=%s bypasses th
 
 test('reaches a service on this machine without the proxy', async () => {
   process.env['HTTP_PROXY'] = 'http://127.0.0.1:1';
-  const baseUrl = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+  const baseUrl = `http://127.0.0.1:${servicePort}`;
 
   expect(await client({ baseUrl, proxy: 'env' }).latest()).toEqual({ EUR: 1 });
 });
@@ -126,9 +119,7 @@ test('sends https through a CONNECT tunnel, and lets the process end', async () 
   const secure = createServer({ key: readFileSync(key ?? ''), cert: readFileSync(cert ?? '') }, (_, response) =>
     response.end(JSON.stringify(success({ EUR: 1 }).body)),
   );
-  secure.listen(0, '127.0.0.1');
-  await once(secure, 'listening');
-  const tunnels = await startConnectProxy({ port: (secure.address() as AddressInfo).port });
+  const tunnels = await startConnectProxy({ port: await listen(secure) });
   const childEnv = { ...process.env, NODE_EXTRA_CA_CERTS: cert, HTTPS_PROXY: tunnels.url };
 
   const { stdout } = await run(process.execPath, ['--import', 'tsx', child, 'https://rates.fxrates.test'], {
@@ -138,7 +129,7 @@ test('sends https through a CONNECT tunnel, and lets the process end', async () 
   expect(JSON.parse(stdout)).toEqual({ EUR: 1 });
   expect(new Set(tunnels.requests)).toEqual(new Set(['CONNECT rates.fxrates.test:443']));
   await tunnels.close();
-  await closed(secure);
+  await close(secure);
 });
 
 test('clients made by withOptions share the connections to the proxy', async () => {

@@ -8,6 +8,7 @@ import { operations } from '../../../src/generated/operations.ts';
 import { mswPath } from '../../../src/mock-server/adapters/interception.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { mockHandlers } from '../../../src/mock-server/msw/index.ts';
+import { respond, startRawServer } from '../../helpers/raw-server.ts';
 
 const globals = () => ({
   fetch: globalThis.fetch,
@@ -17,22 +18,6 @@ const globals = () => ({
   httpsRequest: https.request,
   dispatcher: getGlobalDispatcher(),
 });
-
-/** A server other than the mock. */
-async function foreignServer() {
-  const server = http.createServer((_request, response) => response.end('the real one'));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  return {
-    url: `http://127.0.0.1:${port}/`,
-    [Symbol.asyncDispose]: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}
 
 test('close restores everything and can be called again', async () => {
   const before = globals();
@@ -67,7 +52,8 @@ test('named and namespace imports of node:http and node:https are intercepted un
 });
 
 test('other origins are reachable as without the mock', async () => {
-  await using foreign = await foreignServer();
+  const foreign = await startRawServer({ onRequest: ({ socket }) => respond(socket, { body: 'the real one' }) });
+  onTestFinished(() => foreign.close());
   await using mock = createMockServer();
   mock.listen();
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
 import { Agent, request } from 'undici';
@@ -8,6 +8,7 @@ import { FxRates } from '../../../src/client/index.ts';
 import { createTlsServer } from '../../../src/mock-server/adapters/tls-server.ts';
 import type { MockServerError, TlsOptions } from '../../../src/mock-server/index.ts';
 import { connectMockServer, createMockServer } from '../../../src/mock-server/index.ts';
+import { listen } from '../../helpers/listen.ts';
 import { selfSigned } from '../../helpers/self-signed.ts';
 
 const tls = selfSigned();
@@ -91,10 +92,9 @@ test('closes while a client has not finished the handshake', async () => {
 });
 
 test('closes a connection without a handshake after the time limit', async () => {
-  const server = createTlsServer(tls, { headersTimeout: 20 }, () => undefined).listen(0, '127.0.0.1');
+  const server = createTlsServer(tls, { headersTimeout: 20 }, () => undefined);
   server.on('clientError', (_, socket) => socket.end('HTTP/1.1 408 Request Timeout\r\n\r\n'));
-  await once(server, 'listening');
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const socket = connect(await listen(server), '127.0.0.1');
   onTestFinished(() => {
     socket.destroy();
     server.close();

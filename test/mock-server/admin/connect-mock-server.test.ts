@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { adminRoutes } from '../../../src/mock-server/admin/routes.ts';
 import { connectMockServer, createMockServer, type RemoteMockServer } from '../../../src/mock-server/index.ts';
+import { listen } from '../../helpers/listen.ts';
 import { servedMock } from '../../helpers/served-mock.ts';
 
 test('reads accounts and keys of the mock, including dates', async () => {
@@ -178,9 +177,8 @@ test('a server that does not run is named, with the reason', async () => {
 });
 
 test('a server that responds with something else than JSON is not a mock', async () => {
-  const server = createServer((_request, response) => response.end('<html>')).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const server = createServer((_request, response) => response.end('<html>'));
+  const port = await listen(server);
   const remote = connectMockServer(`http://127.0.0.1:${port}/__fxrates/#token=${'a'.repeat(32)}`);
 
   await expect(remote.createKey()).rejects.toMatchObject({ code: 'no_mock_server' });

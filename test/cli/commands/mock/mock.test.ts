@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { main } from '../../../../src/cli/main.ts';
@@ -6,6 +5,7 @@ import { realClock } from '../../../../src/cli/node-io.ts';
 import { connectMockServer } from '../../../../src/mock-server/index.ts';
 import { FakeIo, runCli } from '../../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
+import { listen } from '../../../helpers/listen.ts';
 import { startCommand, startMock, withMock } from './running-mock.ts';
 
 test('stdout has exactly one line, the URL; instructions are on stderr', async () => {
@@ -116,9 +116,8 @@ test('a request cannot move the cursor of the terminal or forge a line of the lo
 });
 
 test('a port in use is an error with the next step', async () => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
+  const server = createServer();
+  const port = await listen(server);
 
   const { code, stdout, stderr } = await runCli(`mock --port ${port} --plan developer -- npm test`);
   server.close();
