@@ -1,5 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
+import { text } from 'node:stream/consumers';
 import { setupServer } from 'msw/node';
 import * as undici from 'undici';
 import type { AdapterName, MockServer } from '../../src/mock-server/index.ts';
@@ -84,30 +85,21 @@ function byFetch(fetchOf: typeof fetch, origin: string): Send {
 
 const originalFetch = globalThis.fetch;
 
+/** With node:http, which leaves the target as it is. */
 export function byNodeHttp(origin: string): Send {
   return ({ method = 'GET', target, headers = {}, body }) =>
     new Promise((resolve, reject) => {
       // Without keep-alive: an agent of an intercepted process must not reuse a socket of another test.
-      const request = (origin.startsWith('https:') ? https : http).request(
-        origin + target,
-        { method, headers, agent: false },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('error', reject);
-          response.on('end', () => {
-            resolve(
-              plain(
-                response.statusCode ?? 0,
-                response.headers as Record<string, string>,
-                Buffer.concat(chunks).toString(),
-              ),
-            );
-          });
-        },
-      );
-      request.on('error', reject);
-      request.end(body);
+      const length = body === undefined ? {} : { 'content-length': `${Buffer.byteLength(body)}` };
+      const { request } = origin.startsWith('https:') ? https : http;
+      const options = { path: target, method, headers: { ...length, ...headers }, agent: false };
+      const sending = request(origin, options, (response) => {
+        text(response).then((body) => {
+          resolve(plain(response.statusCode ?? 0, response.headers as Record<string, string>, body));
+        }, reject);
+      });
+      sending.on('error', reject);
+      sending.end(body);
     });
 }
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { delimiter, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { freePort } from '../../bench/free-port.ts';
 import { connectMockServer, createMockServer } from '../../src/mock-server/index.ts';
 import { hasBundle, Running } from '../helpers/cli-bundle.ts';
+import { byNodeHttp } from '../helpers/mock-adapters.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { until } from '../helpers/until.ts';
 import { installOffline, pack } from './consumer.ts';
@@ -46,17 +46,16 @@ describe.skipIf(!hasBundle)('the steps of the Dockerfile and of compose.yaml, wi
 
     const health = dockerfile['HEALTHCHECK']?.replace(/^.*? CMD /, '').replace('4010', port) ?? '';
     const { code: healthCode } = await new Running('sh', ['-c', health], { env }).ended;
-    const response = await get(port, '/api/v1/quota', {
-      host: new URL(testService.environment.FXRATES_BASE_URL).host,
-      authorization: `Bearer ${testService.environment.FXRATES_API_KEY}`,
-    });
+    const { host } = new URL(testService.environment.FXRATES_BASE_URL);
+    const headers = { host, authorization: `Bearer ${testService.environment.FXRATES_API_KEY}` };
+    const response = await byNodeHttp(`http://127.0.0.1:${port}`)({ target: '/api/v1/quota', headers });
     const adminUrl = testService.environment.FXRATES_MOCK_ADMIN_URL.replace('mock:4010', `127.0.0.1:${port}`);
     const remote = connectMockServer(adminUrl);
     await remote.expectRequests({ headers: { host: 'mock:4010' } }).toHaveCount(1);
     container.kill('SIGTERM');
     const { code } = await container.ended;
 
-    expect([healthCode, response, code]).toEqual([0, 200, 0]);
+    expect([healthCode, response.status, code]).toEqual([0, 200, 0]);
   });
 
   test('the steps for CI wait for the mock, run tests with its key, and stop it', async () => {
@@ -94,14 +93,3 @@ test('the key in the documents is the one that the seed gives', () => {
   expect(page.match(/fx_live_[0-9a-f]+/g)?.every((shown) => shown === key)).toBe(true);
   expect(testService.environment.FXRATES_API_KEY).toBe(key);
 });
-
-function get(port: string, path: string, headers: Readonly<Record<string, string>>): Promise<number> {
-  return new Promise((resolve, reject) => {
-    request({ port, host: '127.0.0.1', path, headers, agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
-    })
-      .on('error', reject)
-      .end();
-  });
-}

@@ -1,8 +1,8 @@
-import { Agent, request } from 'node:http';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { adminRoutes } from '../../../src/mock-server/admin/routes.ts';
 import { createMockServer, type MockServer, type RunningServer } from '../../../src/mock-server/index.ts';
+import { byNodeHttp } from '../../helpers/mock-adapters.ts';
 import { mutated } from '../../helpers/mutated.ts';
 
 let mock: MockServer;
@@ -17,10 +17,6 @@ beforeEach(async () => {
   key = mock.createKey().key;
 });
 afterEach(() => mock.close());
-
-/** Thousands of requests over few connections. */
-const agent = new Agent({ keepAlive: true });
-afterAll(() => agent.destroy());
 
 /** Without the routes that respond late or never by design. */
 const ROUTES = adminRoutes.filter(({ id }) => id !== 'waitForRequests');
@@ -185,15 +181,10 @@ function richState() {
   return JSON.parse(JSON.stringify(mock.snapshot()));
 }
 
-function send(method: string, path: string, body: string): Promise<{ readonly status: number; readonly text: string }> {
-  return new Promise((resolve, reject) => {
-    const content = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
-    const headers = { authorization: `Bearer ${server.adminToken}`, ...(body === '' ? {} : content) };
-    const outgoing = request(server.url, { method, path, headers, agent }, async (response) => {
-      const text = Buffer.concat(await response.toArray()).toString();
-      resolve({ status: response.statusCode ?? 0, text });
-    });
-    outgoing.on('error', reject);
-    outgoing.end(body);
-  });
+async function send(method: string, target: string, text: string) {
+  const authorization = `Bearer ${server.adminToken}`;
+  const content = { headers: { authorization, 'content-type': 'application/json' }, body: text };
+  const message = text === '' ? { headers: { authorization } } : content;
+  const { status, body } = await byNodeHttp(server.url)({ method, target, ...message });
+  return { status, text: body };
 }

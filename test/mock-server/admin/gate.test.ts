@@ -1,39 +1,14 @@
-import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import { refuseForeignHost } from '../../../src/mock-server/admin/gate.ts';
 import { adminRoutes } from '../../../src/mock-server/admin/routes.ts';
 import { createMockServer, type RunningServer } from '../../../src/mock-server/index.ts';
+import { byNodeHttp, type PlainRequest } from '../../helpers/mock-adapters.ts';
 import { servedMock } from '../../helpers/served-mock.ts';
 
-interface Sent {
-  readonly status: number;
-  readonly code: string | undefined;
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly text: string;
-}
-
 /** Sends with node:http, which does not change path and Host. */
-function send(url: string, path: string, { method = 'GET', headers = {}, body }: Sending = {}): Promise<Sent> {
-  return new Promise((resolve, reject) => {
-    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-    const outgoing = request(
-      url,
-      { path, method, headers: { ...length, ...headers }, agent: false },
-      async (response) => {
-        const text = Buffer.concat(await response.toArray()).toString();
-        const code = /"code":"(\w+)"/.exec(text)?.[1];
-        resolve({ status: response.statusCode ?? 0, code, headers: response.headers, text });
-      },
-    );
-    outgoing.on('error', reject);
-    outgoing.end(body);
-  });
-}
-
-interface Sending {
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+async function send(url: string, target: string, request: Omit<PlainRequest, 'target'> = {}) {
+  const { status, headers, body: text } = await byNodeHttp(url)({ target, ...request });
+  return { status, code: /"code":"(\w+)"/.exec(text)?.[1], headers, text };
 }
 
 function bearer({ adminToken }: RunningServer, more: Readonly<Record<string, string>> = {}) {
