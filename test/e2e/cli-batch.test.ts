@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { BUNDLE, hasBundle, runShell, startBundle } from '../helpers/cli-bundle.ts';
+import { jsonLines } from '../helpers/cli-io.ts';
 import { inLongRuns } from '../helpers/long-tests.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -39,9 +40,8 @@ describe.skipIf(!hasBundle)('the built command', () => {
 
       expect(signal).toBe(name);
       expect(stderr).toContain('batch stopped after');
-      const printed = stdout.trimEnd().split('\n');
-      const left = readFileSync(path, 'utf8').trimEnd().split('\n');
-      const numbers = [...printed.map((line) => JSON.parse(line).query.n), ...left.map((line) => JSON.parse(line).n)];
+      const left = jsonLines(readFileSync(path, 'utf8'));
+      const numbers = [...jsonLines(stdout).map(({ query }) => query.n), ...left.map(({ n }) => n)];
       expect(left.length).toBeGreaterThan(0);
       expect(new Set(numbers).size).toBe(5000);
       expect(numbers).toHaveLength(5000);

@@ -111,6 +111,11 @@ export interface CliResult {
   readonly io: FakeIo;
 }
 
+/** The values of output with one JSON text per line. */
+export function jsonLines(text: string) {
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+}
+
 /** Runs a command line in virtual time. The arguments are separated by spaces, without quotes. */
 export async function runCli(line: string | readonly string[], options: FakeIoOptions = {}): Promise<CliResult> {
   const io = new FakeIo(options);

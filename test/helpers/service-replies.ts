@@ -18,6 +18,11 @@ export function rateLimited(retryAfter?: string, headers: Record<string, string>
   return failure(429, { code: 'rate_limited', message: 'Too many requests.', headers: all });
 }
 
+/** The error of a `fetch` for an error of the system. */
+export function failedFetch(code: string): Error {
+  return Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) });
+}
+
 export function quotaRecord(changes: Partial<QuotaData> = {}): QuotaData {
   return {
     plan: 'free',

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
 import { realClock } from '../../../src/cli/node-io.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
-import { FakeIo, runCli } from '../../helpers/cli-io.ts';
+import { FakeIo, jsonLines, runCli } from '../../helpers/cli-io.ts';
 import { startConnectProxy } from '../../helpers/connect-proxy.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import { listen } from '../../helpers/listen.ts';
@@ -130,12 +130,7 @@ test.each([
   const { code, stderr } = await runCli(['probe', BASE_URL, '--json'], { fetch });
 
   expect(code).toBe(expected);
-  expect(
-    stderr
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
-  ).toMatchObject([
+  expect(jsonLines(stderr)).toMatchObject([
     { event: 'info', message: expect.stringContaining('at most 14 requests') },
     { error: { code: kind, status } },
   ]);

@@ -1,13 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { exitCodes, signalExitCodes } from '../../../src/cli/exit-codes.ts';
-import { type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
+import { type FakeIoOptions, jsonLines, runCli } from '../../helpers/cli-io.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
-import { API_KEY, exhaustedQuota, failure, rateLimited, success } from '../../helpers/service-replies.ts';
-
-const refused = Object.assign(new TypeError('fetch failed'), {
-  cause: Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
-});
+import { API_KEY, exhaustedQuota, failedFetch, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 
 type Row = readonly [name: string, line: string, options: FakeIoOptions, exitCode: number, code: string, says: string];
 
@@ -29,7 +25,7 @@ const ROWS: readonly Row[] = [
   [
     'a refused connection',
     'latest',
-    reply(refused),
+    reply(failedFetch('ECONNREFUSED')),
     6,
     'network',
     'test — connection refused (ECONNREFUSED), after 3 attempts\n',
@@ -92,10 +88,7 @@ test.each(ROWS)('%s: %s exits with its code, in each format', async (_, line, op
   expect(text.stderr).not.toMatch(/\n\s+at /);
   expect(text.stderr).not.toContain(API_KEY);
   expect(silent.stderr).toBe('');
-  const lines = json.stderr
-    .trimEnd()
-    .split('\n')
-    .map((event) => JSON.parse(event));
+  const lines = jsonLines(json.stderr);
   expect(lines.pop().error).toMatchObject({ code: word, exit_code: exitCode, message: expect.any(String) });
   expect(lines.every(({ event }) => ['retry', 'wait', 'warning'].includes(event))).toBe(true);
 });

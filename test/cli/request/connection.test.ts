@@ -7,7 +7,7 @@ import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 import { startConnectProxy } from '../../helpers/connect-proxy.ts';
 import { close, listen } from '../../helpers/listen.ts';
 import { startRawServer } from '../../helpers/raw-server.ts';
-import { API_KEY } from '../../helpers/service-replies.ts';
+import { API_KEY, failedFetch } from '../../helpers/service-replies.ts';
 
 const PROXY = 'http://127.0.0.1:1';
 
@@ -147,11 +147,8 @@ test.each([
 
 test('a host in NO_PROXY has no hint about the proxy', async () => {
   const env = { HTTPS_PROXY: PROXY, NO_PROXY: '.example.test' };
-  const replies = Object.assign(new TypeError('fetch failed'), {
-    cause: Object.assign(new Error(), { code: 'ENOTFOUND' }),
-  });
 
-  const { stderr } = await runCli('latest --retries 0', { env, replies });
+  const { stderr } = await runCli('latest --retries 0', { env, replies: failedFetch('ENOTFOUND') });
 
   expect(stderr).toContain('Is https://api.example.test the right base URL?');
   expect(stderr).not.toContain('PROXY');

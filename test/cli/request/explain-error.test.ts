@@ -3,7 +3,7 @@ import { explainNetworkError, withoutAdvice } from '../../../src/cli/request/exp
 import { NetworkError } from '../../../src/client/index.ts';
 import { wordsOfUnit } from '../../../src/client/key/key-state.ts';
 import { runCli } from '../../helpers/cli-io.ts';
-import { exhaustedQuota, failure, rateLimited, success } from '../../helpers/service-replies.ts';
+import { exhaustedQuota, failedFetch, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 
 test.each([
   ['latest -o csv --get rates.EUR --base-url https://other.test', 401, 'fxrates doctor --base-url https://other.test'],
@@ -13,9 +13,6 @@ test.each([
 
   expect(stderr).toContain(`${next}\n`);
 });
-
-const broken = (code: string) =>
-  Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) });
 
 test('after a 404, the next step is to check the base URL', async () => {
   const { stderr } = await runCli('latest --base-url https://api.example.test/wrong', { replies: failure(404) });
@@ -64,7 +61,7 @@ test.each([
   ['EPROTO', 'the TLS handshake failed (EPROTO)', 'Is https://api.example.test the right'],
   ['EPIPE', 'EPIPE\n', undefined],
 ])('%s is reported as: %s, with the next step', async (code, says, nextStep) => {
-  const result = await runCli('latest --retries 0', { replies: broken(code) });
+  const result = await runCli('latest --retries 0', { replies: failedFetch(code) });
 
   const [headline = '', ...hints] = result.stderr.split('\n').filter((line) => line !== '');
   expect(result.code).toBe(6);

@@ -5,14 +5,11 @@ import { main } from '../../../src/cli/main.ts';
 import { WaitReporter } from '../../../src/cli/request/wait-reporter.ts';
 import { Screen } from '../../../src/cli/terminal/screen.ts';
 import type { WaitEvent } from '../../../src/client/index.ts';
-import { FakeIo, runCli } from '../../helpers/cli-io.ts';
+import { FakeIo, jsonLines, runCli } from '../../helpers/cli-io.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
-import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
+import { failedFetch, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 
 const replies = [rateLimited('3'), success({ a: 1 })];
-const refused = Object.assign(new TypeError('fetch failed'), {
-  cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
-});
 
 test('on a terminal the wait is one line that counts down and is erased', async () => {
   const { code, stdout, stderr } = await runCli('latest', { replies, tty: ['stderr'] });
@@ -60,14 +57,11 @@ test('with --json each wait is one JSON line', async () => {
 
 test.each([
   ['--retries 40 --max-wait 5s', failure(503), 5, 'server'],
-  ['--retries 40 --max-wait 5s', refused, 6, 'network'],
+  ['--retries 40 --max-wait 5s', failedFetch('ECONNREFUSED'), 6, 'network'],
 ])('%s: waits during an outage do not count as waits for the limit', async (options, reply, exitCode, kind) => {
   const { code, stderr, requests } = await runCli(`latest --json ${options}`, { replies: reply });
 
-  const events = stderr
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const events = jsonLines(stderr);
   expect([code, events.at(-1).error.code]).toEqual([exitCode, kind]);
   // Each retry has the number of its request, however often the client waited.
   expect(events.filter(({ event }) => event === 'retry').map(({ attempt }) => attempt)).toEqual(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { main } from '../../../../src/cli/main.ts';
 import { createMockServer } from '../../../../src/mock-server/index.ts';
-import { FakeIo, type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
+import { FakeIo, type FakeIoOptions, jsonLines, runCli } from '../../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import type { SentRequest } from '../../../helpers/fake-fetch.ts';
 import { API_KEY, exhaustedQuota, failure, rateLimited, success } from '../../../helpers/service-replies.ts';
@@ -28,7 +28,6 @@ const echo = ({ url }: SentRequest) => {
 };
 const batch = (line: string | readonly string[], options: FakeIoOptions = {}) =>
   runCli(['batch', ...(typeof line === 'string' ? line.split(' ') : line)], { replies: echo, ...options });
-const parsed = (text: string) => text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `n=${n}\n`).join('');
 
 test('prints the response to each line of a file', async () => {
@@ -40,7 +39,7 @@ test('prints the response to each line of a file', async () => {
   const { code, stdout, stderr, requests } = await batch([path]);
 
   expect(code).toBe(0);
-  expect(parsed(stdout)).toEqual([
+  expect(jsonLines(stdout)).toEqual([
     { query: { base: 'USD', symbols: 'EUR,GBP' }, data: { base: 'USD', symbols: 'EUR,GBP' } },
     { query: { base: 'EUR', symbols: ['A', 'B'] }, data: { base: 'EUR', symbols: 'B' } },
     { query: {}, data: {} },
@@ -61,7 +60,7 @@ test('--cache serves a second batch without requests, and reports that', async (
   const second = await batch('--cache 5m --each n=1,2,3', { env, horizonMs: 100 });
 
   expect([first.requests.length, second.requests.length]).toEqual([2, 1]);
-  expect(parsed(second.stdout)).toHaveLength(3);
+  expect(jsonLines(second.stdout)).toHaveLength(3);
   expect(second.stderr).toContain('3 succeeded, 2 of them cached, 0 failed');
 });
 
@@ -172,14 +171,14 @@ test.each([
 ])('the queries of %s and the lines %j', async (line, stdin, queries) => {
   const { stdout } = await batch(`${line} --ordered`, { stdin });
 
-  expect(parsed(stdout).map(({ query }) => query)).toEqual(queries);
+  expect(jsonLines(stdout).map(({ query }) => query)).toEqual(queries);
 });
 
 test('a failed query has an output line, and the exit code is 1', async () => {
   const { code, stdout, stderr } = await batch('- --ordered', { stdin: 'n=1\nfail=404\nn=2\n' });
 
   expect(code).toBe(1);
-  expect(parsed(stdout)).toMatchObject([
+  expect(jsonLines(stdout)).toMatchObject([
     { query: { n: '1' }, data: { n: '1' } },
     { query: { fail: '404' }, error: { code: 'request', status: 404, exit_code: 9 } },
     { query: { n: '2' }, data: { n: '2' } },
@@ -200,7 +199,7 @@ test.each([
 
   const { stdout } = await batch(line, { clock, stdin: lines(3), replies: slowFirst(clock) });
 
-  expect(parsed(stdout).map(({ query }) => query.n)).toEqual(expected);
+  expect(jsonLines(stdout).map(({ query }) => query.n)).toEqual(expected);
 });
 
 test('--failed-out contains the failed queries, for the next batch', async () => {
@@ -215,7 +214,7 @@ test('--failed-out contains the failed queries, for the next batch', async () =>
   const second = await batch([path, '--failed-out', path], { replies: success() });
 
   expect(second.code).toBe(0);
-  expect(parsed(second.stdout).map(({ query }) => query)).toEqual([{ fail: '404', x: '1.10' }, { fail: '500' }]);
+  expect(jsonLines(second.stdout).map(({ query }) => query)).toEqual([{ fail: '404', x: '1.10' }, { fail: '500' }]);
   expect(readFileSync(path, 'utf8')).toBe('');
 
   const withoutKey = await batch(['-', '--failed-out', path], { stdin: 'n=1\n', env: { FXRATES_API_KEY: '' } });
@@ -344,7 +343,7 @@ test.each([
   });
 
   expect(code).toBe(expected);
-  const results = parsed(stdout);
+  const results = jsonLines(stdout);
   expect(new Set(results.map(({ query }) => query.n)).size).toBe(1000);
   expect(results.every(({ error }) => error.code === kind)).toBe(true);
   expect(requests.length).toBeLessThan(300);
@@ -356,8 +355,8 @@ test('queries that are answered with 403 fail alone, and quota is called once fo
   const { code, stdout, requests } = await batch('-', { stdin });
 
   expect(code).toBe(1);
-  expect(parsed(stdout)).toHaveLength(20);
-  expect(parsed(stdout).filter(({ error }) => error?.code === 'authentication')).toHaveLength(4);
+  expect(jsonLines(stdout)).toHaveLength(20);
+  expect(jsonLines(stdout).filter(({ error }) => error?.code === 'authentication')).toHaveLength(4);
   expect(requests.filter(({ url }) => url.endsWith('/quota')).length).toBeLessThanOrEqual(2); // the client's look-up, and this
 });
 
@@ -385,7 +384,7 @@ test.each([
   const { code, stdout, stderr } = await batch('--each n=1,2', { replies, quota: rateLimited('5') });
 
   expect(code).toBe(7);
-  expect(parsed(stdout).map(({ query }) => query)).toEqual(answered);
+  expect(jsonLines(stdout).map(({ query }) => query)).toEqual(answered);
   expect(stderr).toMatch(new RegExp(`batch stopped after 15 min[^:]*: ${counts}`));
   expect(stderr).toMatch(/no query finished for [^—]+ — the service refused \d+ requests/);
 });
@@ -411,7 +410,7 @@ test('with --no-wait a query that would have to wait fails, and the advice is a 
   const { code, stdout } = await batch('--each n=1,2 --no-wait', { replies: [rateLimited('20'), echo] });
 
   expect(code).toBe(1);
-  const failed = parsed(stdout).find(({ error }) => error?.code === 'rate_limited');
+  const failed = jsonLines(stdout).find(({ error }) => error?.code === 'rate_limited');
   expect(failed.error.hint).toBe('To wait:  fxrates batch --each n=1,2');
 });
 
@@ -424,7 +423,7 @@ test('if the reader closes the pipe, the batch ends silently and --failed-out ha
   });
 
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(parsed(readFileSync(path, 'utf8'))).toHaveLength(3);
+  expect(jsonLines(readFileSync(path, 'utf8'))).toHaveLength(3);
 });
 
 test.each(['', '--ordered'])(
@@ -442,8 +441,8 @@ test.each(['', '--ordered'])(
     expect(code).toBe(1);
     expect(stderr).toMatch(/batch stopped after [^:]+: 1 succeeded, 0 failed, 3 left, 0 rate limited\n/);
     expect(stderr).toContain('fxrates: cannot write the output');
-    expect(parsed(stdout).map(({ query }) => query)).toEqual([{ n: '0' }]);
-    expect(parsed(readFileSync(path, 'utf8'))).toEqual([{ fail: '404' }, { n: '2' }, { n: '3' }]);
+    expect(jsonLines(stdout).map(({ query }) => query)).toEqual([{ n: '0' }]);
+    expect(jsonLines(readFileSync(path, 'utf8'))).toEqual([{ fail: '404' }, { n: '2' }, { n: '3' }]);
   },
 );
 
@@ -477,7 +476,7 @@ test('Ctrl-C with --ordered still prints the available responses', async () => {
   const { code, stdout } = await interrupted(['--ordered'], lines(3), 'n=0');
 
   expect(code).toBe(130);
-  expect(parsed(stdout).map(({ query }) => query.n)).toEqual(['1', '2']);
+  expect(jsonLines(stdout).map(({ query }) => query.n)).toEqual(['1', '2']);
 });
 
 /** A batch of `count` queries against a mock in virtual time. */
@@ -495,7 +494,7 @@ test('5,000 queries at 300 per minute take 16.7 minutes, plus at most a second p
   const { code, stdout, minutes, stderr } = await onMock(5000);
 
   expect(code).toBe(0);
-  expect(parsed(stdout)).toHaveLength(5000);
+  expect(jsonLines(stdout)).toHaveLength(5000);
   expect(minutes).toBeLessThanOrEqual((5000 / 300) * (61 / 60));
   const log = stderr.split('\n').filter((line) => line.endsWith(' waiting'));
   expect(log.length).toBeGreaterThan(minutes * 5); // a line every ten seconds
@@ -506,7 +505,7 @@ test('5,000 queries at 300 per minute take 16.7 minutes, plus at most a second p
 test('eta_seconds is within 15 s of the real time left', async () => {
   const { stderr, minutes } = await onMock(1500, { args: ['--json'] });
 
-  const events = parsed(stderr);
+  const events = jsonLines(stderr);
   const progress = events.filter(({ event }) => event === 'progress');
   for (const [index, { eta_seconds: eta }] of progress.entries()) {
     const leftSeconds = minutes * 60 - (index + 1) * 10;
@@ -541,7 +540,7 @@ test('names an outage, during which there is no estimate', async () => {
   const logged = text.stderr.split('\n').filter((line) => line.includes('1 of 40'));
   expect(logged.length).toBeGreaterThan(5);
   for (const line of logged) expect(line).toMatch(/1 of 40, the service is down, (next request in [^,]+, )?0 failed/);
-  const progress = parsed(json.stderr).filter(({ event, done }) => event === 'progress' && done === 1);
+  const progress = jsonLines(json.stderr).filter(({ event, done }) => event === 'progress' && done === 1);
   expect(progress.every((event) => event.service === 'down' && event.eta_seconds === null)).toBe(true);
 });
 
@@ -644,7 +643,7 @@ test.each([
 ])('batch %s calls latest, and reads a pipe only without another source', async (line, stdin) => {
   const { stdout, requests } = await batch(line === '' ? [] : line, { stdin });
 
-  expect(parsed(stdout).map(({ query }) => query)).toEqual([{ base: 'USD' }]);
+  expect(jsonLines(stdout).map(({ query }) => query)).toEqual([{ base: 'USD' }]);
   expect(requests[0]?.url).toContain('/latest?base=USD');
 });
 
@@ -686,5 +685,5 @@ test('a line of 20 MB is named and not sent; a name may be repeated thousands of
   expect(tooLong).toMatchObject({ code: 2, requests: [] });
   expect(tooLong.stderr).toContain('line 2: it has 20000002 characters; a query has at most 100000');
   expect(tooLong.stderr.length).toBeLessThan(500);
-  expect(parsed(repeated.stdout)[0].query.n).toHaveLength(20_000);
+  expect(jsonLines(repeated.stdout)[0].query.n).toHaveLength(20_000);
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { quoteForShell } from '../../../../src/cli/terminal/text.ts';
 import { type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
-import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../../helpers/service-replies.ts';
+import { API_KEY, failedFetch, failure, quotaRecord, rateLimited, success } from '../../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
 
 let folder = '';
@@ -60,16 +60,13 @@ test('on a terminal and with -o table, prints a table', async () => {
   expect(coloured.stdout).toContain('\u001b[31mfail  \u001b[39m');
 });
 
-const broken = (code: string) =>
-  Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) });
-
 test.each([
   ['ENOTFOUND', 'name not found'],
   ['ECONNREFUSED', 'connection refused'],
   ['CERT_HAS_EXPIRED', 'the certificate has expired'],
   ['SOMETHING_NEW', 'SOMETHING_NEW'],
 ])('%s shows which step failed', async (code, says) => {
-  const found = await doctor({ replies: broken(code) });
+  const found = await doctor({ replies: failedFetch(code) });
 
   expect(found.statuses).toEqual(['service fail']);
   expect(found.check('service').text).toContain(says);

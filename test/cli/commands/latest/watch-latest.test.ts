@@ -3,12 +3,17 @@ import { main } from '../../../../src/cli/main.ts';
 import { FakeIo, type FakeIoOptions, runCli } from '../../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import type { Reply } from '../../../helpers/fake-fetch.ts';
-import { exhaustedQuota, failure, quotaRecord, rateLimited, success } from '../../../helpers/service-replies.ts';
+import {
+  exhaustedQuota,
+  failedFetch,
+  failure,
+  quotaRecord,
+  rateLimited,
+  success,
+} from '../../../helpers/service-replies.ts';
 
 const MINUTE = 60_000;
-const refused = Object.assign(new TypeError('fetch failed'), {
-  cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
-});
+const refused = failedFetch('ECONNREFUSED');
 /** More than enough quota, so that the snapshot interval applies. */
 const rich = success(quotaRecord({ monthly_limit: 1_000_000 }));
 

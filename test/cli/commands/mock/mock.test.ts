@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { main } from '../../../../src/cli/main.ts';
 import { realClock } from '../../../../src/cli/node-io.ts';
 import { connectMockServer } from '../../../../src/mock-server/index.ts';
-import { FakeIo, runCli } from '../../../helpers/cli-io.ts';
+import { FakeIo, jsonLines, runCli } from '../../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import { listen } from '../../../helpers/listen.ts';
 import { startCommand, startMock, withMock } from './running-mock.ts';
@@ -209,22 +209,13 @@ test('with --json, each line on stderr around a command is JSON', async () => {
   const { io, env, end } = await startCommand('mock --json --plan developer -- npm test');
   await end();
   const url = env['FXRATES_BASE_URL'];
-  expect(
-    io.written.stderr
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
-  ).toEqual([{ event: 'ready', url, plan: 'developer', adminUrl: expect.stringMatching(/\/__fxrates\/#token=\S+$/) }]);
+  const adminUrl = expect.stringMatching(/\/__fxrates\/#token=\S+$/);
+  expect(jsonLines(io.written.stderr)).toEqual([{ event: 'ready', url, plan: 'developer', adminUrl }]);
 
   const { code, stderr } = await runCli(['mock', '--json', '--', 'no-such-program']);
   expect(code).toBe(127); // as in a shell
   expect((await runCli('mock -- no-such-program')).stderr).toContain('fxrates: command not found: no-such-program');
-  expect(
-    stderr
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
-  ).toMatchObject([
+  expect(jsonLines(stderr)).toMatchObject([
     { event: 'ready', plan: 'free' },
     { error: { code: 'command', message: 'command not found: no-such-program', exit_code: 127 } },
   ]);

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { runCli } from '../../../helpers/cli-io.ts';
+import { jsonLines, runCli } from '../../../helpers/cli-io.ts';
 import { quotaRecord, success } from '../../../helpers/service-replies.ts';
 
 const replies = success(quotaRecord());
@@ -180,10 +180,7 @@ test.each([
 test('a pipe receives one JSON line per minute, with the forecast', async () => {
   const { code, stdout } = await runCli('quota --watch --count 2', { replies: success(quotaRecord()) });
 
-  const lines = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const lines = jsonLines(stdout);
   expect(code).toBe(0);
   expect(lines.map(({ fetched_at }) => fetched_at)).toEqual(['2026-01-21T14:20:00.000Z', '2026-01-21T14:21:00.000Z']);
   expect(lines[0].data).toMatchObject({ plan: 'free', monthly_remaining: 258, forecast: { confidence: 'ok' } });
