@@ -1,33 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { BUNDLE, hasBundle, runShell, startBundle } from '../helpers/cli-bundle.ts';
 import { jsonLines } from '../helpers/cli-io.ts';
 import { inLongRuns } from '../helpers/long-tests.ts';
+import { servedMock } from '../helpers/served-mock.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-const mock = createMockServer();
+const { mock, server } = await servedMock({ clock: 'real' });
 const { key } = mock.createKey({ plan: 'unlimited' });
 const home = temporaryFolder();
-let env: Record<string, string> = {};
-
-beforeAll(async () => {
-  const { url } = await mock.serve();
-  env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, HOME: home };
-});
+const env = { FXRATES_BASE_URL: server.url, FXRATES_API_KEY: key, HOME: home };
 afterAll(() => mock.close());
 
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `n=${n} symbols=EUR\n`).join('');
 
 describe.skipIf(!hasBundle)('the built command', () => {
-  test('exits with 0 if the reader closes the pipe', async () => {
-    const { code, stdout, stderr } = await runShell('fxrates batch - -q | head -1', { env, stdin: lines(300) });
-
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(JSON.parse(stdout)).toHaveProperty('data');
-  });
-
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     'after %s, every query is printed or in --failed-out',
     async (name) => {

@@ -2,14 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { BUNDLE, hasBundle, runBundle } from '../helpers/cli-bundle.ts';
+import { BUNDLE, hasBundle, hasTerminal, runBundle } from '../helpers/cli-bundle.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 type Shell = 'bash' | 'zsh' | 'fish';
 const hasProgram = (program: string) => spawnSync(program, ['--version']).error === undefined;
 const SHELLS: readonly Shell[] = (['bash', 'zsh', 'fish'] as const).filter((shell) => hasBundle && hasProgram(shell));
-/** `script` of util-linux runs a program in a terminal of its own. */
-const hasTerminal = hasProgram('script');
 
 /**
  * A home folder with one profile, a file and the script of each shell; `fxrates` is the built program.

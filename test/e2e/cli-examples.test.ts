@@ -2,8 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
-import { createMockServer, type RunningServer } from '../../src/mock-server/index.ts';
 import { BUNDLE, hasBundle, Running } from '../helpers/cli-bundle.ts';
+import { servedMock } from '../helpers/served-mock.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const examples = createProgram()
@@ -32,14 +32,12 @@ const REPLACED: readonly (readonly [example: string, here: string])[] = [
   ['fxrates quota --watch --fail-at 90%', 'fxrates quota --watch --fail-at 0 || test $? -eq 8'],
 ];
 
-const mock = createMockServer({ seed: 7 });
+const { mock, server } = await servedMock({ clock: 'real', seed: 7 });
 const { key } = mock.createKey({ plan: 'developer' });
-let server: RunningServer;
 const home = temporaryFolder();
 let env: Record<string, string> = {};
 
 beforeAll(async () => {
-  server = await mock.serve();
   await writeFile(join(home, 'key.txt'), `${key}\n`);
   for (const name of ['queries.txt', 'failed.txt']) await writeFile(join(home, name), 'base=USD symbols=EUR,GBP\n');
   await mkdir(join(home, 'bin'));
@@ -61,7 +59,7 @@ beforeAll(async () => {
   await new Running('bash', ['-c', setUp], { env }).ended;
 });
 
-afterAll(() => server.close());
+afterAll(() => mock.close());
 
 function here(example: string): string {
   return REPLACED.reduce((line, [text, replacement]) => line.replace(text, replacement), `cd "$HOME"; ${example}`);

@@ -1,18 +1,21 @@
-import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
-import { BUNDLE, hasBundle, Running, runBundle, startBundle } from '../helpers/cli-bundle.ts';
+import {
+  BUNDLE,
+  hasBundle,
+  hasTerminal,
+  Running,
+  runBundle,
+  startBundle,
+  startOnTerminal,
+} from '../helpers/cli-bundle.ts';
+import { servedMock } from '../helpers/served-mock.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-const mock = createMockServer();
+const { mock, server } = await servedMock({ clock: 'real' });
 const { key } = mock.createKey();
-let url = '';
-
-beforeAll(async () => {
-  url = (await mock.serve()).url;
-});
 afterAll(() => mock.close());
 
 const KEY = `fx_live_${'a1b2c3d4'.repeat(6)}`;
@@ -57,12 +60,10 @@ describe.skipIf(!hasBundle)('logins of the built command', () => {
     expect(await storedProfiles()).toEqual(expect.arrayContaining(['first', 'last']));
   });
 
-  test.skipIf(spawnSync('bash', ['-c', 'script --version']).status !== 0)(
+  test.skipIf(!hasTerminal)(
     'on a terminal, login prompts for the base URL and shows it, but not a key that is pasted with it',
     async () => {
-      const line = `"${process.execPath}" "${BUNDLE}" auth login --no-verify`;
-      const env = { FXRATES_CONFIG_DIR: folder, TERM: 'xterm' };
-      const typed = new Running('script', ['-qec', line, '/dev/null'], { env, stdin: 'open' });
+      const typed = startOnTerminal('auth login --no-verify', { FXRATES_CONFIG_DIR: folder });
       await typed.shows('stdout', 'Base URL of the service');
       typed.write(`http://127.0.0.1:8\u007f9\r${KEY}\r`);
 
@@ -73,37 +74,25 @@ describe.skipIf(!hasBundle)('logins of the built command', () => {
     },
   );
 
-  test.skipIf(spawnSync('bash', ['-c', 'script --version']).status !== 0)(
-    'on a terminal, the typed key is not shown, and Ctrl-C exits with 130',
-    async () => {
-      const prompt = () =>
-        new Running(
-          'script',
-          [
-            '-qec',
-            `"${process.execPath}" "${BUNDLE}" auth login --no-verify --base-url http://127.0.0.1:9`,
-            '/dev/null',
-          ],
-          { env: { FXRATES_CONFIG_DIR: folder, TERM: 'xterm' }, stdin: 'open' },
-        );
-      const typed = prompt();
-      await typed.shows('stdout', 'input is hidden');
-      typed.write(`${KEY}\r`);
-      const stopped = prompt();
-      await stopped.shows('stdout', 'input is hidden');
-      stopped.write('\u0003');
+  test.skipIf(!hasTerminal)('on a terminal, the typed key is not shown, and Ctrl-C exits with 130', async () => {
+    const login = 'auth login --no-verify --base-url http://127.0.0.1:9';
+    const typed = startOnTerminal(login, { FXRATES_CONFIG_DIR: folder });
+    await typed.shows('stdout', 'input is hidden');
+    typed.write(`${KEY}\r`);
+    const stopped = startOnTerminal(login, { FXRATES_CONFIG_DIR: folder });
+    await stopped.shows('stdout', 'input is hidden');
+    stopped.write('\u0003');
 
-      expect((await typed.ended).code).toBe(0);
-      expect(typed.stdout).not.toContain(KEY);
-      expect((await stopped.ended).code).toBe(130);
-      expect(await storedProfiles()).toEqual(['default']);
-    },
-  );
+    expect((await typed.ended).code).toBe(0);
+    expect(typed.stdout).not.toContain(KEY);
+    expect((await stopped.ended).code).toBe(130);
+    expect(await storedProfiles()).toEqual(['default']);
+  });
 });
 
 /** Runs with exactly this environment, without the home folder of the machine. */
 const run = (line: string, env: Record<string, string>) => {
-  const all = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key, LANG: 'C.UTF-8', ...env };
+  const all = { FXRATES_BASE_URL: server.url, FXRATES_API_KEY: key, LANG: 'C.UTF-8', ...env };
   const assignments = Object.entries(all).map(([name, value]) => `${name}=${value}`);
   return new Running('env', ['-i', ...assignments, process.execPath, BUNDLE, ...line.split(' ')], {}).ended;
 };
@@ -140,7 +129,7 @@ describe.skipIf(!hasBundle)('the built command and its home folder', () => {
   test('adds the responses of eight commands at the same time, and a mock replays them', async () => {
     const file = join(folder, 'responses.ndjson');
     const currencies = ['EUR', 'GBP', 'CHF', 'USD'].flatMap((base) => ['1', '2'].map((n) => [base, n]));
-    const env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key };
+    const env = { FXRATES_BASE_URL: server.url, FXRATES_API_KEY: key };
 
     const results = await Promise.all(
       currencies.map(([base, n]) => runBundle(['latest', `base=${base}`, `n=${n}`, '--fixture-out', file], { env })),

@@ -105,28 +105,6 @@ describe.skipIf(!hasBundle)('the built command', () => {
     expect(plainProxy.requests.slice(before)[0]).toMatch(/rates\.fxrates\.test/);
   });
 
-  test('NO_PROXY bypasses the proxy', async () => {
-    const before = secureProxy.requests.length;
-    const { code } = await plan(['--timeout', '2s'], {
-      FXRATES_BASE_URL: 'https://rates.fxrates.test', // a name that nobody has
-      HTTPS_PROXY: secureProxy.url,
-      NO_PROXY: '.fxrates.test',
-    });
-
-    expect(code).toBe(6);
-    expect(secureProxy.requests.slice(before)).toEqual([]);
-  });
-
-  test('this machine is reached without a proxy, whatever is set', async () => {
-    const { code, stdout } = await plan([], {
-      FXRATES_BASE_URL: `https://localhost:${securePort}`,
-      NODE_EXTRA_CA_CERTS: CA,
-      HTTPS_PROXY: 'http://127.0.0.1:1',
-    });
-
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'free\n' });
-  });
-
   test.each([
     [
       'hangs up',

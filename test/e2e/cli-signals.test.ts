@@ -3,22 +3,18 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createMockServer } from '../../src/mock-server/index.ts';
-import { BUNDLE, hasBundle, Running, startBundle } from '../helpers/cli-bundle.ts';
+import { BUNDLE, hasBundle, hasTerminal, Running, startBundle, startOnTerminal } from '../helpers/cli-bundle.ts';
+import { servedMock } from '../helpers/served-mock.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-const mock = createMockServer();
+const { mock, server, call } = await servedMock({ clock: 'real' });
 const { key } = mock.createKey();
-let env: Record<string, string> = {};
+const env = { FXRATES_BASE_URL: server.url, FXRATES_API_KEY: key };
 
 beforeAll(async () => {
-  const { url } = await mock.serve();
-  env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key };
   // The next call now has to wait for most of a minute.
-  for (let sent = 0; sent < 31; sent += 1)
-    await fetch(`${url}/api/v1/quota`, { headers: { authorization: `Bearer ${key}` } });
+  for (let sent = 0; sent < 31; sent += 1) await call(key, '/api/v1/quota');
 });
-
 afterAll(() => mock.close());
 
 describe.skipIf(!hasBundle)('a signal during a wait', () => {
@@ -57,17 +53,9 @@ describe.skipIf(!hasBundle)('a signal during a wait', () => {
   });
 });
 
-const hasScript = spawnSync('bash', ['-c', 'script --version']).status === 0;
-
-describe.skipIf(!hasBundle || !hasScript)('on a pseudo-terminal', () => {
-  const onTerminal = (line: string, options = {}) =>
-    new Running('script', ['-qec', `"${process.execPath}" "${BUNDLE}" ${line}`, '/dev/null'], {
-      env: { ...env, TERM: 'xterm', ...options },
-      stdin: 'open',
-    });
-
+describe.skipIf(!hasBundle || !hasTerminal)('on a pseudo-terminal', () => {
   test('the wait counts down in one line, and Ctrl-C erases it', async () => {
-    const running = onTerminal('latest');
+    const running = startOnTerminal('latest', env);
     await running.shows('stdout', 'Retrying in');
 
     running.write('\u0003');
@@ -79,8 +67,8 @@ describe.skipIf(!hasBundle || !hasScript)('on a pseudo-terminal', () => {
   });
 
   test('help is coloured, and plain with NO_COLOR', async () => {
-    expect((await onTerminal('--help').ended).stdout).toContain('\u001b[1mUsage:\u001b[22m');
-    expect((await onTerminal('--help', { NO_COLOR: '1' }).ended).stdout).not.toContain('\u001b[');
+    expect((await startOnTerminal('--help').ended).stdout).toContain('\u001b[1mUsage:\u001b[22m');
+    expect((await startOnTerminal('--help', { NO_COLOR: '1' }).ended).stdout).not.toContain('\u001b[');
   });
 });
 

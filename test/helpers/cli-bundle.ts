@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -95,6 +95,15 @@ export function startBundle(args: readonly string[], options: BundleOptions = {}
 
 export function runBundle(args: readonly string[], options: BundleOptions = {}): Promise<BundleResult> {
   return startBundle(args, options).ended;
+}
+
+/** Whether `script` of util-linux, which runs a program in a terminal of its own, is installed. */
+export const hasTerminal = spawnSync('script', ['--version']).status === 0;
+
+/** Runs the bundle with these arguments in a terminal, into which a test can type. */
+export function startOnTerminal(line: string, env: BundleOptions['env'] = {}): Running {
+  const command = `"${process.execPath}" "${BUNDLE}" ${line}`;
+  return new Running('script', ['-qec', command, '/dev/null'], { env: { TERM: 'xterm', ...env }, stdin: 'open' });
 }
 
 /** Runs a line of bash in which `fxrates` calls the bundle. */
