@@ -9,6 +9,7 @@ import {
   type FxRatesOptions,
 } from '../../src/client/index.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
+import { deferred } from '../helpers/deferred.ts';
 import { quiet, ticksUntilSettled } from '../helpers/fake-clock.ts';
 import type { Reply, SentRequest } from '../helpers/fake-fetch.ts';
 import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
@@ -237,19 +238,17 @@ test('leaving the loop aborts the calls in flight, and a new batch continues wit
 
 /** Yields a first query at once, a second one when it is given, and then a third one. Counts those that were requested. */
 function slowSource() {
-  let give = (_query: Numbered) => {};
+  const second = deferred<Numbered>();
   let taken = 0;
   async function* source() {
     taken = 1;
     yield { n: 0 };
     taken = 2;
-    yield await new Promise<Numbered>((resolve) => {
-      give = resolve;
-    });
+    yield await second.promise;
     taken = 3;
     yield { n: 2 };
   }
-  return { source: source(), give: (query: Numbered) => give(query), taken: () => taken };
+  return { source: source(), give: second.resolve, taken: () => taken };
 }
 
 test('return() ends a pending next() at once; left() has the queries of aborted calls', async () => {

@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import { HttpResponse, http } from 'msw';
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
+import { deferred } from '../../helpers/deferred.ts';
 
 const newMock = () => createMockServer({ clock: 'virtual' });
 
@@ -85,15 +86,15 @@ test('an abort ends the wait for a body that does not end', async () => {
 
 test('an abort ends the wait for a handler of mock.use()', async () => {
   const mock = newMock();
-  const { handler, release } = hangingHandler();
-  mock.use(handler);
+  const released = deferred<void>();
+  mock.use(http.get('/hang', () => released.promise.then(() => HttpResponse.json({}))));
   const controller = new AbortController();
 
   const sent = mock.fetch(`${mock.baseUrl}/hang`, { signal: controller.signal });
   controller.abort(new Error('enough'));
 
   await expect(sent).rejects.toThrow('enough');
-  release();
+  released.resolve();
 });
 
 test('keeps no listener on the signal of a call that has ended', async () => {
@@ -120,15 +121,3 @@ test('returns a redirect as it is, and rejects it if redirects are errors', asyn
   await expect(mock.fetch(`${mock.baseUrl}/old`, init)).rejects.toThrow(refused);
   await expect(mock.fetch(new Request(`${mock.baseUrl}/old`, init))).rejects.toThrow(refused);
 });
-
-/** A handler for `/hang` that responds when it is released. */
-function hangingHandler() {
-  let release = () => {};
-  const handler = http.get('/hang', async () => {
-    await new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    return HttpResponse.json({});
-  });
-  return { handler, release: () => release() };
-}

@@ -5,6 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { listenHttp, listenOptions } from '../../../src/mock-server/adapters/node-server.ts';
 import type { HandleRequest } from '../../../src/mock-server/http/mock-message.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
+import { deferred } from '../../helpers/deferred.ts';
 import { sendRaw } from '../../helpers/send-raw.ts';
 
 const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
@@ -61,24 +62,20 @@ test('close does not wait for a connection that is kept alive', async () => {
 test('close waits for a response in progress', async () => {
   const { http: mswHttp, HttpResponse } = await import('msw');
   const mock = newMock();
-  let release = () => {};
-  const reached = new Promise<void>((arrived) => {
-    mock.use(
-      mswHttp.get('/slow', async () => {
-        arrived();
-        await new Promise<void>((resolve) => {
-          release = resolve;
-        });
-        return HttpResponse.text('late');
-      }),
-    );
-  });
+  const [reached, released] = [deferred<void>(), deferred<void>()];
+  mock.use(
+    mswHttp.get('/slow', async () => {
+      reached.resolve();
+      await released.promise;
+      return HttpResponse.text('late');
+    }),
+  );
   const server = await mock.serve();
   const pending = fetch(`${server.url}/slow`);
-  await reached;
+  await reached.promise;
 
   const closing = server.close();
-  release();
+  released.resolve();
 
   expect(await (await pending).text()).toBe('late');
   await closing;

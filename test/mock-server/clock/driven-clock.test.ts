@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
+import { deferred } from '../../helpers/deferred.ts';
 
 const START = Date.parse('2026-01-15T00:00:00.000Z');
 const still = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } }).clock;
@@ -137,12 +138,10 @@ test('without autoAdvance, the clock stays at its fixed start and no sleep ends 
 test('the clock does not jump while a request is served', async () => {
   const { http, HttpResponse } = await import('msw');
   const mock = createMockServer({ clock: 'virtual' });
-  let release = () => {};
+  const released = deferred<void>();
   mock.use(
     http.get('/api/v1/slow', async () => {
-      await new Promise<void>((resolve) => {
-        release = resolve;
-      });
+      await released.promise;
       return HttpResponse.json({ now: mock.clock.now() });
     }),
   );
@@ -151,7 +150,7 @@ test('the clock does not jump while a request is served', async () => {
   const sleep = mock.clock.sleep(10_000);
   for (let turn = 0; turn < 200; turn += 1) await nextTurn();
   expect(mock.clock.now()).toBe(START);
-  release();
+  released.resolve();
 
   expect(await (await pending).json()).toEqual({ now: START });
   await sleep;

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import type { SignalName } from '../../../../src/cli/io.ts';
 import { main } from '../../../../src/cli/main.ts';
 import { FakeIo, type FakeIoOptions } from '../../../helpers/cli-io.ts';
+import { deferred } from '../../../helpers/deferred.ts';
 import { quiet } from '../../../helpers/fake-clock.ts';
 
 /** Starts `fxrates mock …` on a free port and waits for its line. `stop` returns all that it has written. */
@@ -29,20 +30,17 @@ export async function startCommand(
 ) {
   const killed: SignalName[] = [];
   let program: { readonly command: readonly string[]; readonly env: Readonly<Record<string, string>> } | undefined;
-  let endProgram = () => undefined as unknown;
+  const exited = deferred<typeof exit>();
   const spawn: FakeIo['spawn'] = (command, env) => {
     program = { command, env };
-    const exited = new Promise<typeof exit>((resolve) => {
-      endProgram = () => resolve(exit);
-    });
-    return { exited, kill: (name) => killed.push(name) };
+    return { exited: exited.promise, kill: (name) => killed.push(name) };
   };
   const io = new FakeIo({ ...options, spawn });
-  const exited = main(line.split(' '), io);
+  const running = main(line.split(' '), io);
   while (program === undefined) await quiet();
   const end = () => {
-    endProgram();
-    return exited;
+    exited.resolve(exit);
+    return running;
   };
   return { io, killed, ...program, end };
 }
