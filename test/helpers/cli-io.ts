@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { type ChildProcess, Interrupted, type Io, type SignalName, WriteFailure } from '../../src/cli/io.ts';
 import { main } from '../../src/cli/main.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -109,6 +110,16 @@ export interface CliResult {
   readonly stderr: string;
   readonly requests: FakeFetch['requests'];
   readonly io: FakeIo;
+}
+
+/**
+ * Runs a command line that is wrong: a usage error, which is reported before anything is sent or printed. Returns what it
+ * says.
+ */
+export async function usageError(line: string | readonly string[], options: FakeIoOptions = {}): Promise<string> {
+  const { code, stdout, stderr, requests } = await runCli(line, options);
+  expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
+  return stderr;
 }
 
 /** The values of output with one JSON text per line. */

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
+import { type FakeIoOptions, runCli, usageError } from '../../helpers/cli-io.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
@@ -218,7 +218,7 @@ test.each(['constructor', 'toString'])('accepts the profile name %s', async (pro
 });
 
 test.each(['__proto__', '../x', '', 'a b'])("rejects the profile name '%s'", async (profile) => {
-  expect((await runCli(['quota', '--profile', profile])).code).toBe(2);
+  await usageError(['quota', '--profile', profile]);
 });
 
 test('status shows each value in use, its source, and the values that it overrides', async () => {

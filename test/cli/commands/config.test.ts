@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
+import { type FakeIoOptions, runCli, usageError } from '../../helpers/cli-io.ts';
 import { API_KEY, rateLimited } from '../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
@@ -92,9 +92,8 @@ test.each([
   ['base-rul', 'x', 'Did you mean base_url?'],
   ['api_key', 'x', 'fxrates auth login'],
 ])('config set %s %s is refused', async (name, value, message) => {
-  const { code, stderr } = await run(`config set ${name} ${value}`);
+  const stderr = await usageError(`config set ${name} ${value}`, { env: { FXRATES_CONFIG_DIR: folder } });
 
-  expect(code).toBe(2);
   expect(stderr).toContain(message);
   expect(stderr).not.toContain(API_KEY);
   expect((await run('config list')).stdout).toBe('{}\n');

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { runCli } from '../../helpers/cli-io.ts';
+import { runCli, usageError } from '../../helpers/cli-io.ts';
 import { API_KEY, success } from '../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
@@ -106,10 +106,7 @@ test('a missing key file is reported with its name', async () => {
 });
 
 test('--key-stdin is rejected on a terminal, which would show the key', async () => {
-  const { code, stderr } = await runCli('quota --key-stdin', { tty: ['stdin'] });
-
-  expect(code).toBe(2);
-  expect(stderr).toContain('fxrates quota --key-stdin < key.txt');
+  expect(await usageError('quota --key-stdin', { tty: ['stdin'] })).toContain('fxrates quota --key-stdin < key.txt');
 });
 
 test('a refused key is reported with its last characters, its source and the values it overrides', async () => {
@@ -127,8 +124,5 @@ test('a refused key is reported with its last characters, its source and the val
 });
 
 test('--key-file - names the option for standard input', async () => {
-  const { code, stderr, requests } = await runCli(['quota', '--key-file', '-']);
-
-  expect({ code, requests }).toEqual({ code: 2, requests: [] });
-  expect(stderr).toContain('the key on standard input is --key-stdin');
+  expect(await usageError('quota --key-file -')).toContain('the key on standard input is --key-stdin');
 });

@@ -5,7 +5,7 @@ import {
   formatDuration,
   parseDuration,
 } from '../../../src/cli/settings/duration.ts';
-import { runCli } from '../../helpers/cli-io.ts';
+import { runCli, usageError } from '../../helpers/cli-io.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
 
 test.each([
@@ -22,12 +22,7 @@ test.each([
   ['--no-wait latest --max-wait 5s', "option '--no-wait' cannot be used with option '--max-wait <duration>'"],
   ['latest --get=', '--get expects a path'],
 ])('%s is refused before anything is sent', async (line, message) => {
-  const { code, stdout, stderr, requests } = await runCli(line);
-
-  expect(code).toBe(2);
-  expect(stderr).toContain(message);
-  expect(stdout).toBe('');
-  expect(requests).toEqual([]);
+  expect(await usageError(line)).toContain(message);
 });
 
 test.each([
@@ -39,10 +34,7 @@ test.each([
   ['FXRATES_BASE_URL', 'ftp://x', "FXRATES_BASE_URL expects an http or https URL, got 'ftp://x'"],
   ['FXRATES_SHARE_LIMIT', 'maybe', "FXRATES_SHARE_LIMIT expects one of on, off, got 'maybe'"],
 ])('an invalid %s is reported with its name', async (name, value, message) => {
-  const { code, stderr } = await runCli('latest', { env: { [name]: value } });
-
-  expect(code).toBe(2);
-  expect(stderr).toContain(message);
+  expect(await usageError('latest', { env: { [name]: value } })).toContain(message);
 });
 
 test('an option overrides its variable, and an empty variable counts as not set', async () => {
@@ -116,11 +108,7 @@ test.each([
   ['http://10.0.0.5', 'refusing to send the key to http://10.0.0.5'],
   ['http://127.0.0.1.example.test', 'refusing to send the key to http://127.0.0.1.example.test'],
 ])('%s is refused', async (url, message) => {
-  const { code, stderr, requests } = await runCli(['quota', '--base-url', url]);
-
-  expect(code).toBe(2);
-  expect(stderr).toContain(message);
-  expect(requests).toEqual([]);
+  expect(await usageError(['quota', '--base-url', url])).toContain(message);
 });
 
 test.each(['http://127.0.0.1:4010', 'http://localhost:4010/', 'http://[::1]:4010', 'https://example.test/base/'])(
