@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { QuotaEvent, RequestEvent } from '../../src/client/index.ts';
+import { runScript } from '../helpers/child-program.ts';
 import { quiet } from '../helpers/fake-clock.ts';
 import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
@@ -177,19 +176,14 @@ test('logs waits and retries at level info, each attempt at level debug, and non
   ]);
 });
 
-/** What a program with these options writes to its streams. */
-async function consoleOf(options: object): Promise<{ readonly stdout: string; readonly stderr: string }> {
-  const program = `
+test('without a logger, logLevel logs to the console, one short line per event', async () => {
+  const { stdout, stderr } = await runScript(`
     import { FxRates } from './src/client/index.ts';
     const fetch = async () => new Response('{"success":true,"data":{}}');
-    const fx = new FxRates({ baseUrl: 'https://fx.test', fetch, ...${JSON.stringify(options)} });
-    await fx.latest({ base: 'EUR' });`;
-  return run(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program]);
-}
-const run = promisify(execFile);
-
-test('without a logger, logLevel logs to the console, one short line per event', async () => {
-  const { stdout, stderr } = await consoleOf({ logLevel: 'debug', apiKey: 'not-of-the-documented-form' });
+    const apiKey = 'not-of-the-documented-form';
+    const fx = new FxRates({ baseUrl: 'https://fx.test', fetch, logLevel: 'debug', apiKey });
+    await fx.latest({ base: 'EUR' });
+  `);
 
   expect(stdout).toMatch(/^fxrates: GET \/api\/v1\/latest\?base=EUR with …form: 200 in \d+ ms\n$/);
   expect(stderr).toMatch(/^fxrates: apiKey: …form does not have the documented form .*\n$/);

@@ -1,8 +1,15 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll } from 'vitest';
+
+/** Runs a script in a process of its own, without vitest and other tests, in the root of the project. */
+export async function runScript(script: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
+  return promisify(execFile)(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
+}
 
 /** Inside the project, so that the program finds the installed packages. */
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));

@@ -1,16 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { runScript } from '../helpers/child-program.ts';
 
-/** Runs a script in a separate process, without vitest and other tests. */
-function run(script: string): string {
-  return execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
-    encoding: 'utf8',
-    timeout: 300_000,
-  });
-}
-
-test('with a virtual clock the mock uses neither the time nor the randomness of the machine, and sets no timer', () => {
-  const output = run(`
+test('with a virtual clock the mock uses neither the time nor the randomness of the machine, and sets no timer', async () => {
+  const { stdout } = await runScript(`
     const { createMockServer } = await import('./src/mock-server/index.ts');
     const forbid = (what) => () => { throw new Error(what + ' was called'); };
     Date.now = forbid('Date.now');
@@ -37,11 +29,11 @@ test('with a virtual clock the mock uses neither the time nor the randomness of 
     mock.reset();
   `);
 
-  expect(output.trim()).toBe('200 404');
+  expect(stdout.trim()).toBe('200 404');
 });
 
-test('the mock works without msw; features that need it name the install command', () => {
-  const output = run(`
+test('the mock works without msw; features that need it name the install command', async () => {
+  const { stdout } = await runScript(`
     import Module from 'node:module';
     const resolve = Module._resolveFilename;
     Module._resolveFilename = function (request, ...rest) {
@@ -58,5 +50,5 @@ test('the mock works without msw; features that need it name the install command
   `);
 
   const told = `msw_missing: msw is not installed; run npm i -D msw${process.versions.node < '22' ? '@2' : ''}.`;
-  expect(JSON.parse(output)).toEqual([404, told, told]);
+  expect(JSON.parse(stdout)).toEqual([404, told, told]);
 });

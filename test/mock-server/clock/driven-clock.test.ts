@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
+import { runScript } from '../../helpers/child-program.ts';
 import { deferred } from '../../helpers/deferred.ts';
 
 const START = Date.parse('2026-01-15T00:00:00.000Z');
@@ -234,21 +234,16 @@ test('snapshot and restore set the clock back; a sleeper keeps the rest of its w
   await sleep;
 });
 
-test('a process with nothing but a clock and an idle sleeper ends', () => {
-  const script = `
+test('a process with nothing but a clock and an idle sleeper ends', async () => {
+  const { stdout } = await runScript(`
     const { createMockServer } = await import('./src/mock-server/index.ts');
     const { clock } = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
     clock.sleep(1000);
     await createMockServer({ clock: 'virtual' }).clock.sleep(86_400_000);
     console.log('a day later');
-  `;
+  `);
 
-  const output = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
-    encoding: 'utf8',
-    timeout: 300_000,
-  });
-
-  expect(output.trim()).toBe('a day later');
+  expect(stdout.trim()).toBe('a day later');
 });
 
 const MONTH_END = { mode: 'virtual', autoAdvance: false, now: '2026-01-31T23:59:30.500Z' } as const;

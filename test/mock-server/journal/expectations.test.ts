@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import {
   connectMockServer,
@@ -6,11 +5,12 @@ import {
   type RequestExpectation,
   type StubOptions,
 } from '../../../src/mock-server/index.ts';
+import { runScript } from '../../helpers/child-program.ts';
+import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 /** A mock that received three requests. */
-async function asked(options = {}) {
-  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...options });
-  const { id, key } = mock.createKey();
+async function asked() {
+  const { mock, id, key } = mockWithKey();
   const send = (target: string, headers = {}) => mock.fetch(mock.baseUrl + target, { headers });
   await send('/api/v1/latest', { authorization: key });
   await send(`/api/v1/quota?api_key=${key}`);
@@ -182,27 +182,20 @@ test('lists the matching requests if there are too many', async () => {
   );
 });
 
-test('keeps the process alive until the timeout', () => {
-  const script = `
+test('keeps the process alive until the timeout', async () => {
+  const { stdout } = await runScript(`
     const { createMockServer } = await import('./src/mock-server/index.ts');
     await createMockServer().journal.waitFor({}, { timeoutMs: 20 }).catch(({ code }) => console.log(code));
-  `;
+  `);
 
-  const output = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
-    encoding: 'utf8',
-    timeout: 300_000,
-  });
-
-  expect(output.trim()).toBe('wait_timeout');
+  expect(stdout.trim()).toBe('wait_timeout');
 });
 
 /** A mock that received a request for the quota, then for USD, then for EUR without a key. */
 async function askedForRates(options = {}) {
-  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, ...options });
-  const { key } = mock.createKey();
-  const headers = { authorization: `Bearer ${key}` };
-  await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers });
-  await mock.fetch(`${mock.baseUrl}/api/v1/latest?base=USD`, { headers });
+  const { mock, send } = mockWithKey(options);
+  await send('/api/v1/quota');
+  await send('/api/v1/latest?base=USD');
   await mock.fetch(`${mock.baseUrl}/api/v1/latest?base=EUR`);
   return mock;
 }
@@ -381,7 +374,7 @@ test('if the journal has dropped requests, it can prove that a request arrived, 
 });
 
 test('distinguishes a missing key from an unknown one, and from one that was not read', async () => {
-  const { mock, send } = prepared();
+  const { mock, send } = mockWithKey();
   await send('/api/v1/lates'); // refused before its key is read
   await mock.fetch(`${mock.baseUrl}/api/v1/lates`);
   await mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=fx_live_${'0'.repeat(48)}`);
@@ -402,13 +395,6 @@ test('rejects a pattern with an unknown field, operation or key', async () => {
   expect(() => mock.expectRequests().inOrder({ keyId: 'key_2' })).toThrow('inOrder[0].keyId is "key_2"');
 });
 
-/** A mock without requests, and a function that sends one with a key. */
-function prepared() {
-  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
-  const { key } = mock.createKey();
-  return { mock, send: (target: string) => mock.fetch(mock.baseUrl + target, { headers: { authorization: key } }) };
-}
-
 /** The lines of the closest requests in the message of a failed expectation. */
 function closestOf(act: () => void): readonly string[] {
   try {
@@ -425,7 +411,7 @@ function closestOf(act: () => void): readonly string[] {
 }
 
 test('of many requests, the closest three are listed, and of equally close ones the newest', async () => {
-  const { mock, send } = prepared();
+  const { mock, send } = mockWithKey();
   for (const base of ['USD', 'EUX', 'USD', 'EURO', 'USD']) await send(`/api/v1/latest?base=${base}`);
   await send('/api/v1/latest');
 
@@ -439,7 +425,7 @@ test('of many requests, the closest three are listed, and of equally close ones 
 });
 
 test('an expectation about a stub or a fault shows which field of its pattern differs', async () => {
-  const { mock, send } = prepared();
+  const { mock, send } = mockWithKey();
   mock.stubs.add({ id: 'euros', match: { ...latest, ...base('EUR') }, data: {} });
   mock.faults.add({ kind: 'status', status: 500, match: { path: '/api/v1/latest', ...base('GBP'), via: 'socket' } });
   await send('/api/v1/latest?base=EUX');
@@ -453,7 +439,7 @@ test('an expectation about a stub or a fault shows which field of its pattern di
 });
 
 test('an expectation about a stub shows the requests that match it, but were refused', async () => {
-  const { mock, send } = prepared();
+  const { mock, send } = mockWithKey();
   mock.stubs.add({ id: 'euros', match: base('EUR'), data: {} });
   mock.keys.revoke('key_1');
   await send('/api/v1/latest?base=EUR');
