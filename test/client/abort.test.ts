@@ -45,11 +45,9 @@ async function gated(): Promise<Scene> {
 
 /** A client whose cache is in a store that does not respond, which is no failure of the store before its timeout. */
 function reading(): Scene {
-  const warnings: string[] = [];
   const store = { get: () => new Promise(() => undefined), set: () => undefined };
-  const logger = { warn: (message: string) => warnings.push(message) };
-  const cleanUp = async () => expect(warnings).toEqual([]);
-  return { ...testClient(success(), { cache: { maxAgeMs: 60_000, store }, logger }), cleanUp };
+  const client = testClient(success(), { cache: { maxAgeMs: 60_000, store } });
+  return { ...client, cleanUp: async () => expect(client.warnings).toEqual([]) };
 }
 
 /** A client that needs the quota before it sends a call. After a deadline, `quota()` continues for the next call. */

@@ -196,9 +196,8 @@ test('withOptions has other defaults for the same limit and quota', async () => 
 
 test('withOptions shares the cache, also with another age, the key and the warnings', async () => {
   let asked = 0;
-  const warnings: string[] = [];
-  const { fx, fetch, clock } = testClient(success(), {
-    ...{ cache: { maxAgeMs: 60_000 }, auth: 'query', logger: { warn: (message) => warnings.push(message) } },
+  const { fx, fetch, clock, warnings } = testClient(success(), {
+    ...{ cache: { maxAgeMs: 60_000 }, auth: 'query' },
     apiKey: () => {
       asked += 1;
       return API_KEY;

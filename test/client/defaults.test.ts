@@ -2,10 +2,8 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { FxRates, type FxRatesOptions, NetworkError, ServerError } from '../../src/client/index.ts';
 import { createMockServer, type MockServerOptions } from '../../src/mock-server/index.ts';
 import { processState } from '../../src/process-state.ts';
-import { FakeClock } from '../helpers/fake-clock.ts';
-import { fakeFetch, type Reply } from '../helpers/fake-fetch.ts';
-import { API_KEY, failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
-import { BASE_URL, differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
+import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
+import { differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
 
 /** What a client does without options. Everything is seen from outside: its requests, results, warnings and times. */
 
@@ -17,20 +15,6 @@ function service(behaviour: MockServerOptions['behaviour'] = {}, options: FxRate
   const { key } = mock.createKey({ plan: 'free' });
   const fx = new FxRates({ apiKey: key, ...mock.clientOptions(), ...options });
   return { mock, fx };
-}
-
-/** A client without other options than the connection, and the time of each request. */
-function scripted(replies: Reply | readonly Reply[], { quota, ...options }: FxRatesOptions & { quota?: Reply } = {}) {
-  const clock = new FakeClock();
-  const startedAt = clock.now();
-  const times: number[] = [];
-  const fetch = fakeFetch(replies, quota === undefined ? {} : { quota });
-  const timed = (url: string, init: Parameters<typeof fetch>[1]) => {
-    times.push(clock.now() - startedAt);
-    return fetch(url, init);
-  };
-  const fx = new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch: timed, ...options });
-  return { fx, clock, times, fetch };
 }
 
 /** The largest number of requests in any minute; `times` are in order. */
@@ -67,13 +51,11 @@ test('warns once per process when the last waiting call is more than a minute aw
 });
 
 test('warns about one call that waits for longer than a minute, without a limit that is not known', async () => {
-  const logged: string[] = [];
-  const refused = failure(429, { headers: { 'retry-after': '120' } });
-  const { fx, clock: time } = testClient([refused, success()], { logger: { warn: (message) => logged.push(message) } });
+  const { fx, clock, warnings } = testClient([failure(429, { headers: { 'retry-after': '120' } }), success()]);
 
-  await time.run(fx.latest());
+  await clock.run(fx.latest());
 
-  expect(logged).toEqual([
+  expect(warnings).toEqual([
     expect.stringMatching(/^1 call of key fx_live_…\w{4} waits for its limit; it will be sent in about 2 minutes\./),
   ]);
 });
@@ -109,7 +91,7 @@ test.each([
 ] as const)(
   'calls reject with the last failure once the service has been down for 90 s (%s)',
   async (_, reply, kind) => {
-    const { fx, clock } = scripted(reply);
+    const { fx, clock } = testClient(reply);
     const startedAt = clock.now();
     const endedAt: number[] = [];
     const calls = differentCalls(fx, 200).map(async (call) => {
@@ -129,7 +111,12 @@ test.each([
 );
 
 test('perMinute is a cap, also against a service that refuses nothing', async () => {
-  const { fx, clock, times } = scripted(success(), { rateLimit: { perMinute: 60 } });
+  const times: number[] = [];
+  const served = () => {
+    times.push(clock.now());
+    return success();
+  };
+  const { fx, clock } = testClient(served, { rateLimit: { perMinute: 60 } });
 
   await clock.run(Promise.all(differentCalls(fx, 500)));
 
@@ -141,9 +128,9 @@ test('asks quota() once when many calls wait, and never for a single one', async
   const asked = (fetch: { readonly requests: readonly { url: string }[] }) =>
     fetch.requests.filter(({ url }) => url.endsWith('/quota')).length;
   const quota = success(quotaRecord({ rate_limit_per_minute: 60 }));
-  const single = scripted([rateLimited('5'), rateLimited('5'), success()], { quota });
+  const single = testClient([rateLimited('5'), rateLimited('5'), success()], { quota });
   for (let call = 0; call < 3; call += 1) await single.clock.run(single.fx.latest());
-  const many = scripted(success(), { quota });
+  const many = testClient(success(), { quota });
 
   await many.clock.run(Promise.all(differentCalls(many.fx, 50)));
 

@@ -53,7 +53,7 @@ test('a call ends before its deadline with a value or a typed error without the 
       const hasBody = status !== 204 && status !== 205 && status !== 304;
       const reply = { status, headers: { ...headers, 'x-echo': API_KEY }, body: hasBody ? body : '' };
       const quota = isQuota ? reply : success(quotaRecord());
-      const { fx, clock } = testClient(reply, { quota, logger: { warn: () => undefined } });
+      const { fx, clock } = testClient(reply, { quota });
       const startedAt = clock.now();
 
       const ended = await clock.run(

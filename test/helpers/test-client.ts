@@ -9,6 +9,8 @@ export interface TestClient {
   readonly fx: FxRates;
   readonly fetch: FakeFetch;
   readonly clock: FakeClock;
+  /** What the client has warned of, unless the test passes a logger. */
+  readonly warnings: readonly string[];
 }
 
 /** A client over a fake `fetch`, in virtual time; its random numbers are those of the clock. */
@@ -18,8 +20,10 @@ export function testClient(
 ): TestClient {
   const clock = new FakeClock();
   const fetch = fakeFetch(replies, quota === undefined ? {} : { quota });
-  const fx = new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch, ...options });
-  return { fx, fetch, clock };
+  const warnings: string[] = [];
+  const logger = { warn: (message: string) => void warnings.push(message) };
+  const fx = new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch, logger, ...options });
+  return { fx, fetch, clock, warnings };
 }
 
 /** Returns the error of a call or a constructor; fails the test if there is none. */

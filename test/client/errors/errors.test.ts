@@ -213,7 +213,7 @@ test.each(pairs(OBSERVERS))('%s that throws %s is reported, and the call is serv
   const options = OBSERVERS[place]?.(() => {
     throw ODD_VALUES[name]?.();
   });
-  const { fx } = testClient(success(), options);
+  const { fx } = testClient(success(), { logger: undefined, ...options });
 
   expect(await fx.latest()).toBeDefined();
   await new Promise(setImmediate); // an async hook rejects after the call

@@ -207,12 +207,7 @@ test.each(USELESS)(
   async (_, reason, spoil) => {
     fs.mkdirSync(join(base, 'state'));
     spoil();
-    const warnings: string[] = [];
-    const { fx } = testClient(success(), {
-      clock,
-      rateLimit: { store },
-      logger: { warn: (text) => warnings.push(text) },
-    });
+    const { fx, warnings } = testClient(success(), { clock, rateLimit: { store } });
 
     const results = await Promise.all(differentCalls(fx, 5));
     await clock.advance(3_000);

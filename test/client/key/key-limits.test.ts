@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { FxRates, type FxRatesOptions, type RateLimitError } from '../../../src/client/index.ts';
+import type { FxRatesOptions, RateLimitError } from '../../../src/client/index.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
-import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
-import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
+import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
+import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
 test('with a free slot, there is no reason to wait', async () => {
   const { fx, clock } = testClient(success());
@@ -74,19 +74,9 @@ const ways: [string, FxRatesOptions][] = [
   ['without one', { rateLimit: false }],
 ];
 
-interface Listener extends TestClient {
-  readonly warnings: string[];
-}
-
-function listen(replies: readonly Reply[], options: FxRatesOptions = {}): Listener {
-  const warnings: string[] = [];
-  const logger = { warn: (message: string) => warnings.push(message) };
-  return { ...testClient(replies, { logger, ...options }), warnings };
-}
-
 test('a Retry-After too long for seconds is tried as milliseconds, then confirmed, with one warning each', async () => {
   const script = [rateLimited('30000'), success(), rateLimited('5000'), success(), rateLimited('9000'), success()];
-  const { fx, clock, warnings } = listen(script);
+  const { fx, clock, warnings } = testClient(script);
   const startedAt = clock.now();
 
   await clock.run(fx.latest({ call: 1 }));
@@ -104,7 +94,7 @@ test('a Retry-After too long for seconds is tried as milliseconds, then confirme
 
 test('a Retry-After refused again after the trial is in seconds, with a warning', async () => {
   const clock = new FakeClock();
-  const { fx, warnings } = listen([closedFor(3_000_000, { clock, unitMs: 1000 })], { clock });
+  const { fx, warnings } = testClient([closedFor(3_000_000, { clock, unitMs: 1000 })], { clock });
 
   const error = await clock.run(errorOf(fx.latest()));
 
@@ -123,7 +113,7 @@ function closedFor(ms: number, { clock, unitMs }: { readonly clock: FakeClock; r
 }
 
 test('the error of a call that the limiter rejects explains the unit too', async () => {
-  const { fx, clock } = listen([rateLimited('30000'), success()]);
+  const { fx, clock } = testClient([rateLimited('30000'), success()]);
   const patient = fx.latest({ call: 1 });
   await clock.advance(1000);
 
@@ -136,14 +126,13 @@ test('the error of a call that the limiter rejects explains the unit too', async
 
 test('two clients of a key warn once in total, for any number of refused calls', async () => {
   const clock = new FakeClock();
-  const { fx, fetch, warnings } = listen([closedFor(30_000, { clock, unitMs: 1 })], { clock });
-  const logger = { warn: (message: string) => warnings.push(message) };
-  const other = new FxRates({ baseUrl: 'https://fx.test', apiKey: API_KEY, clock, fetch, logger });
+  const { fx, fetch, warnings } = testClient([closedFor(30_000, { clock, unitMs: 1 })], { clock });
+  const other = testClient([], { clock, fetch });
 
-  await clock.run(Promise.all([...differentCalls(fx, 10), ...differentCalls(other, 10)]));
+  await clock.run(Promise.all([...differentCalls(fx, 10), ...differentCalls(other.fx, 10)]));
 
   expect(fetch.requests.length).toBeGreaterThan(21);
-  expect(warnings).toHaveLength(1);
+  expect([...warnings, ...other.warnings]).toHaveLength(1);
 });
 
 test.each<[string, FxRatesOptions, string | undefined, number | undefined]>([
@@ -154,7 +143,7 @@ test.each<[string, FxRatesOptions, string | undefined, number | undefined]>([
   ['a decimal', {}, '20.5', 20_500],
   ['no header', {}, undefined, undefined],
 ])('does not warn of %s', async (_, options, retryAfter, retryAfterMs) => {
-  const { fx, warnings } = listen([rateLimited(retryAfter)], options);
+  const { fx, warnings } = testClient([rateLimited(retryAfter)], options);
 
   const error = (await errorOf(fx.latest({}, { onLimit: 'throw' }))) as RateLimitError;
 
@@ -169,7 +158,7 @@ test.each<[string, FxRatesOptions, readonly Reply[]]>([
   ['a confirmed unit', {}, [rateLimited('30000'), success()]],
 ])('%s is also that of a 503', async (_, options, first) => {
   const unavailable = failure(503, { headers: { 'retry-after': '5000' } });
-  const { fx, clock } = listen([...first, unavailable, success()], options);
+  const { fx, clock } = testClient([...first, unavailable, success()], options);
   await clock.run(fx.latest({ call: 1 }));
   const startedAt = clock.now();
 
@@ -180,7 +169,7 @@ test.each<[string, FxRatesOptions, readonly Reply[]]>([
 
 test.each(ways)('%s, a unit on trial is not that of a 503', async (_, options) => {
   const unavailable = failure(503, { headers: { 'retry-after': '60' } });
-  const { fx, clock } = listen([rateLimited('30000'), unavailable, success()], { deadlineMs: false, ...options });
+  const { fx, clock } = testClient([rateLimited('30000'), unavailable, success()], { deadlineMs: false, ...options });
   await errorOf(fx.latest({ call: 1 }, { onLimit: 'throw' }));
   const startedAt = clock.now();
 
@@ -197,7 +186,7 @@ test.each(ways)(
       ['x'.repeat(60), 'x'.repeat(60)],
       ['x'.repeat(61), `${'x'.repeat(60)}…`],
     ]) {
-      const { fx, clock, warnings } = listen([rateLimited(text), rateLimited('later'), success()], options);
+      const { fx, clock, warnings } = testClient([rateLimited(text), rateLimited('later'), success()], options);
 
       await clock.run(fx.latest());
 

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { resolveOptions } from '../../../src/client/config/settings.ts';
 import { ClientEvents } from '../../../src/client/events.ts';
 import { fileStore } from '../../../src/client/file-store/index.ts';
-import { FxRates, type FxRatesOptions, type WaitEvent } from '../../../src/client/index.ts';
+import type { FxRatesOptions, WaitEvent } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/key/api-key.ts';
 import { ignoredOptionsWarning, KeyState, KeyStates, stateName } from '../../../src/client/key/key-state.ts';
 import { Lifetime } from '../../../src/client/lifetime.ts';
@@ -70,12 +70,8 @@ test('the clients with waiting calls receive a warning; if there is none, the la
 });
 
 test('a client warns once of a store that fails, with the reason and the effect', async () => {
-  const warnings: string[] = [];
   const store = { exchange: () => Promise.reject(new Error('connection refused')) };
-  const { fx, clock } = testClient(success(), {
-    rateLimit: { store },
-    logger: { warn: (message) => warnings.push(message) },
-  });
+  const { fx, clock, warnings } = testClient(success(), { rateLimit: { store } });
 
   await clock.run(Promise.all(differentCalls(fx, 3)));
 
@@ -85,13 +81,11 @@ test('a client warns once of a store that fails, with the reason and the effect'
 });
 
 test('a store that fails when no call waits is reported to the client of the last call', async () => {
-  const warnings: string[] = [];
   const clock = new FakeClock();
   const store = new MemoryLimitStore(clock);
-  const { fx } = testClient(success(), {
+  const { fx, warnings } = testClient(success(), {
     clock,
     rateLimit: { store },
-    logger: { warn: (message) => warnings.push(message) },
     onRequest: () => {
       store.health = 'down'; // before the response is in the store
     },
@@ -106,15 +100,9 @@ const WHY =
   'ignored, because all clients of key fx_live_…cdef in this process share one limit, with the options of the first client; pass the same options to each, and the same store';
 
 /** The warnings of the last of these clients of one key. */
-function warningsOfLast(...clients: FxRatesOptions[]): string[] {
+function warningsOfLast(...clients: FxRatesOptions[]) {
   const clock = new FakeClock();
-  let warnings: string[] = [];
-  for (const options of clients) {
-    warnings = [];
-    const logger = { warn: (message: string) => warnings.push(message) };
-    new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock, logger, ...options });
-  }
-  return warnings;
+  return clients.map((options) => testClient([], { clock, ...options }).warnings).at(-1);
 }
 
 test.each<[FxRatesOptions, FxRatesOptions, string]>([
@@ -165,15 +153,8 @@ test('the warning does not show the contents of an option, such as the password 
 
 test('onKey is called once with the key of a provider', async () => {
   const clock = new FakeClock();
-  const warnings: string[] = [];
-  const given = { baseUrl: BASE_URL, clock, fetch: async () => Response.json({ success: true, data: {} }) };
-  new FxRates({ ...given, apiKey: API_KEY });
-  const fx = new FxRates({
-    ...given,
-    apiKey: () => API_KEY,
-    rateLimit: { maxConcurrent: 4 },
-    logger: { warn: (message) => warnings.push(message) },
-  });
+  testClient([], { clock });
+  const { fx, warnings } = testClient({}, { clock, apiKey: () => API_KEY, rateLimit: { maxConcurrent: 4 } });
   expect(warnings).toEqual([]);
 
   await Promise.all([fx.latest({ call: 1 }), fx.latest({ call: 2 })]);

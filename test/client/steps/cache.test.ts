@@ -22,17 +22,12 @@ type Query = Record<string, string | number>;
 
 function cached(replies: Reply | readonly Reply[] = counting(), { keep = {}, ...options }: Options = {}) {
   const store = new FakeStore();
-  const warnings: string[] = [];
-  const client = testClient(replies, {
-    cache: { maxAgeMs: 60_000, store, ...keep },
-    logger: { warn: (message) => warnings.push(message) },
-    ...options,
-  });
+  const client = testClient(replies, { cache: { maxAgeMs: 60_000, store, ...keep }, ...options });
   const metaOf = async (query: Query = {}, callOptions: CallOptions = {}) => {
     const { data, meta } = await client.fx.latest(query, callOptions).withMeta();
     return { data, source: meta.source, ageMs: meta.ageMs, rawBody: meta.rawBody, headers: meta.headers, meta };
   };
-  return { ...client, store, warnings, metaOf };
+  return { ...client, store, metaOf };
 }
 
 test('a cached response has the digits, headers and status as received, until its maximum age', async () => {

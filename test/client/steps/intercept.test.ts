@@ -55,7 +55,7 @@ test.each(['bearer', 'header', 'query'] as const)(
       shown = `${request.url} ${JSON.stringify([...request.headers])}`;
       return next(request);
     };
-    const { fx, fetch } = testClient(success(), { auth, middleware: [look], logger: { warn: () => undefined } });
+    const { fx, fetch } = testClient(success(), { auth, middleware: [look] });
 
     await fx.latest();
 
@@ -256,7 +256,7 @@ test.each([
 
 test('a fragment that a middleware adds is not sent, so that the key is not part of it', async () => {
   const add: Middleware = (request, next) => next({ ...request, url: `${request.url}?a=1#part` });
-  const { fx, fetch } = testClient(success(), { auth: 'query', middleware: [add], logger: { warn: () => undefined } });
+  const { fx, fetch } = testClient(success(), { auth: 'query', middleware: [add] });
 
   await fx.latest();
 

@@ -64,9 +64,7 @@ test.each<[string, Reply, FxRatesOptions, string]>([
     "response), so the quota of key fx_live_…cdef is unknown; until it succeeds, quotaGuard rejects no call and cache: 'snapshot' does not know its interval",
   ],
 ])('the client warns once if %s has no effect, because quota() fails', async (_, quota, options, warning) => {
-  const warnings: string[] = [];
-  const logger = { warn: (message: string) => warnings.push(message) };
-  const { fx, clock } = guarded(success(), { quota, logger, ...options });
+  const { fx, clock, warnings } = guarded(success(), { quota, ...options });
 
   await clock.run(fx.latest());
   await clock.advance(60_001);
@@ -77,9 +75,7 @@ test.each<[string, Reply, FxRatesOptions, string]>([
 
 test('uses the old record while quota() fails, without a warning', async () => {
   const responses = [success(roomyQuota({ monthly_used: 989 })), failure(503)];
-  const warnings: string[] = [];
-  const logger = { warn: (message: string) => warnings.push(message) };
-  const { fx, clock } = guarded(success(), { quota: () => responses.shift() ?? failure(503), logger });
+  const { fx, clock, warnings } = guarded(success(), { quota: () => responses.shift() ?? failure(503) });
   await fx.latest();
   await clock.advance(300_001);
 

@@ -27,7 +27,7 @@ function provider(...secrets: string[]) {
 
 test('encodes a key with characters that have a meaning in URLs', async () => {
   const secret = 'a+b/c=d&e%f#g?h0123456789';
-  const { fx, fetch } = testClient(success(), { apiKey: secret, auth: 'query', logger: { warn: () => undefined } });
+  const { fx, fetch } = testClient(success(), { apiKey: secret, auth: 'query' });
 
   await fx.latest();
 
