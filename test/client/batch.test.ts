@@ -1,17 +1,11 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import {
-  type BatchItem,
-  type BatchOptions,
-  type BatchProgress,
-  FxRates,
-  type FxRatesOptions,
-} from '../../src/client/index.ts';
-import { createMockServer } from '../../src/mock-server/index.ts';
+import type { BatchItem, BatchOptions, BatchProgress, FxRatesOptions } from '../../src/client/index.ts';
 import { deferred } from '../helpers/deferred.ts';
 import { quiet, ticksUntilSettled } from '../helpers/fake-clock.ts';
 import type { Reply, SentRequest } from '../helpers/fake-fetch.ts';
+import { clientOnMock } from '../helpers/mock-with-key.ts';
 import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
 import { errorOf, testClient } from '../helpers/test-client.ts';
 
@@ -30,14 +24,6 @@ async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const item of items) list.push(item);
   return list;
-}
-
-/** A client of a mock server with a new Free key. */
-function onMock() {
-  const mock = createMockServer({ seed: 7, clock: 'virtual' });
-  const { key } = mock.createKey({ plan: 'free' });
-  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
-  return { mock, fx };
 }
 
 interface Run extends BatchOptions {
@@ -89,7 +75,7 @@ test('a query that is wrong is a result with its error', async () => {
 });
 
 test('a thousand queries through a limit of thirty per minute all succeed, without any option, and etaMs is known', async () => {
-  const { mock, fx } = onMock();
+  const { mock, fx } = clientOnMock();
   const startedAt = mock.clock.now();
   const reports: { readonly endsAt: number; readonly progress: BatchProgress }[] = [];
   const onProgress = (progress: BatchProgress) =>
@@ -107,7 +93,7 @@ test('a thousand queries through a limit of thirty per minute all succeed, witho
 });
 
 test('a deadline that is set includes the queue', async () => {
-  const { fx } = onMock();
+  const { fx } = clientOnMock();
   await fx.quota();
 
   const items = await listOf(fx.batch(queries(40), { deadlineMs: 5_000 }));
@@ -297,7 +283,7 @@ test('an error of the source ends the batch after the earlier calls', async () =
     for await (const item of fx.batch(broken())) items.push(item);
   })();
 
-  expect(await errorOf(clock.run(ended))).toMatchObject({ message: 'line 2 is no query' });
+  await expect(await errorOf(clock.run(ended))).toMatchObject({ message: 'line 2 is no query' });
   expect(items).toMatchObject([{ value: { n: 0 } }]);
 });
 

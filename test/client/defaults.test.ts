@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { FxRates, type FxRatesOptions, NetworkError, ServerError } from '../../src/client/index.ts';
-import { createMockServer, type MockServerOptions } from '../../src/mock-server/index.ts';
+import { NetworkError, ServerError } from '../../src/client/index.ts';
 import { processState } from '../../src/process-state.ts';
+import { clientOnMock } from '../helpers/mock-with-key.ts';
 import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
 
@@ -9,13 +9,6 @@ import { differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
 
 const WINDOWS = ['fixed-epoch', 'fixed-first-request', 'sliding-log', 'sliding-counter', 'token-bucket'] as const;
 const MINUTE_MS = 60_000;
-
-function service(behaviour: MockServerOptions['behaviour'] = {}, options: FxRatesOptions = {}) {
-  const mock = createMockServer({ seed: 7, clock: 'virtual', behaviour });
-  const { key } = mock.createKey({ plan: 'free' });
-  const fx = new FxRates({ apiKey: key, ...mock.clientOptions(), ...options });
-  return { mock, fx };
-}
 
 /** The largest number of requests in any minute; `times` are in order. */
 function mostInAMinute(times: readonly number[]): number {
@@ -34,12 +27,12 @@ afterEach(() => {
 test('warns once per process when the last waiting call is more than a minute away', async () => {
   processState('warned-codes.1', () => new Set<string>()).clear(); // other test files share the process
   const warnings = processWarnings();
-  const { fx } = service();
+  const { fx } = clientOnMock();
   await Promise.all(differentCalls(fx, 40));
   expect(warnings()).toEqual([]);
 
-  await Promise.all(differentCalls(service().fx, 100));
-  await Promise.all(differentCalls(service().fx, 200));
+  await Promise.all(differentCalls(clientOnMock().fx, 100));
+  await Promise.all(differentCalls(clientOnMock().fx, 200));
 
   expect(warnings()).toHaveLength(1);
   expect(warnings()[0]).toEqual([
@@ -63,7 +56,7 @@ test('warns about one call that waits for longer than a minute, without a limit 
 test('the logger of a client receives the warning about long waits instead; batches do not cause it', async () => {
   const warnings = processWarnings();
   const logged: string[] = [];
-  const { fx } = service({}, { logger: { warn: (message) => logged.push(message) } });
+  const { fx } = clientOnMock({ client: { logger: { warn: (message) => logged.push(message) } } });
 
   for await (const { error } of fx.batch(Array.from({ length: 100 }, (_, n) => ({ n })))) expect(error).toBeUndefined();
   expect(logged).toEqual([]);
@@ -77,7 +70,7 @@ test.each(WINDOWS.flatMap((rateWindow) => [100, 1_000].map((calls) => ({ rateWin
   '$calls calls at once all succeed with the defaults ($rateWindow)',
   async ({ rateWindow, calls }) => {
     processWarnings();
-    const { fx } = service({ rateWindow });
+    const { fx } = clientOnMock({ behaviour: { rateWindow } });
 
     const results = await Promise.allSettled(differentCalls(fx, calls));
 

@@ -1,16 +1,9 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import {
-  type AnyFxRatesError,
-  FxRates,
-  type Poll,
-  type PollItem,
-  type PollOptions,
-  type PollSchedule,
-} from '../../src/client/index.ts';
-import { createMockServer } from '../../src/mock-server/index.ts';
+import type { AnyFxRatesError, Poll, PollItem, PollOptions, PollSchedule } from '../../src/client/index.ts';
 import { FakeClock, quiet, ticksUntilSettled } from '../helpers/fake-clock.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
+import { clientOnMock } from '../helpers/mock-with-key.ts';
 import { exhaustedQuota, failure, quotaRecord, success } from '../helpers/service-replies.ts';
 import { errorOf, testClient } from '../helpers/test-client.ts';
 
@@ -386,9 +379,7 @@ test.each([
 });
 
 async function month() {
-  const mock = createMockServer({ seed: 7, clock: 'virtual' });
-  const { key } = mock.createKey({ plan: 'free' });
-  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
+  const { mock, fx } = clientOnMock();
   return { fx, mock, resetsAt: Date.parse((await fx.quota()).resets_at) };
 }
 

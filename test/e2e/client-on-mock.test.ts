@@ -1,18 +1,7 @@
 import { expect, test } from 'vitest';
-import { FxRates, FxRatesError, type FxRatesOptions } from '../../src/client/index.ts';
-import {
-  createMockServer,
-  type MockServer,
-  type MockServerOptions,
-  type Snapshot,
-} from '../../src/mock-server/index.ts';
-
-function setUp(options: MockServerOptions = {}, clientOptions: FxRatesOptions = {}) {
-  const mock = createMockServer({ seed: 7, clock: 'virtual', ...options });
-  const { key, id } = mock.createKey({ plan: 'free' });
-  const fx = new FxRates({ apiKey: key, ...mock.clientOptions(), deadlineMs: false, ...clientOptions });
-  return { mock, fx, key, keyId: id };
-}
+import { FxRates, FxRatesError } from '../../src/client/index.ts';
+import { createMockServer, type MockServer, type Snapshot } from '../../src/mock-server/index.ts';
+import { clientOnMock } from '../helpers/mock-with-key.ts';
 
 /** A different query for each call, so that calls do not share requests. */
 function calls(fx: FxRates, count: number) {
@@ -25,14 +14,14 @@ function kindOf(result: PromiseSettledResult<unknown>): string {
 }
 
 test('a whole month of the Free plan passes under virtual time, and the next month works again', async () => {
-  const { mock, fx, keyId } = setUp();
+  const { mock, fx, id } = clientOnMock();
   const startedAt = mock.clock.now();
   await fx.quota();
 
   const results = await calls(fx, 1000);
 
   expect(new Set(results.map(kindOf))).toEqual(new Set(['ok']));
-  expect(mock.keys.get(keyId).month.used).toBe(1000);
+  expect(mock.keys.get(id).month.used).toBe(1000);
   // A thousand calls at thirty per minute: the last ones are sent in the 34th minute.
   expect(mock.clock.now() - startedAt).toBeGreaterThanOrEqual(33 * 60_000);
   await expect(fx.latest()).rejects.toMatchObject({
@@ -42,16 +31,16 @@ test('a whole month of the Free plan passes under virtual time, and the next mon
   });
   await mock.clock.advanceTo('quota-reset');
   await expect(fx.latest()).resolves.toMatchObject({ base: expect.any(String) });
-  expect(mock.keys.get(keyId).month.used).toBe(1);
+  expect(mock.keys.get(id).month.used).toBe(1);
 });
 
 test.each([
   ['reset', (mock: MockServer) => mock.reset({ keepKeys: true })],
   ['a snapshot', (mock: MockServer, before: Snapshot) => mock.restore(before)],
 ])('a client that is created after %s does not wait for the limit that an earlier one reached', async (_, restore) => {
-  const { mock, fx, key, keyId } = setUp();
+  const { mock, fx, key, id } = clientOnMock();
   const before = mock.snapshot();
-  mock.keys.setUsage(keyId, { minute: 30 });
+  mock.keys.setUsage(id, { minute: 30 });
   await expect(fx.latest({}, { onLimit: 'throw' })).rejects.toMatchObject({ kind: 'rate_limited' });
 
   restore(mock, before);
@@ -67,13 +56,13 @@ const everySwitch = createMockServer()
   .flatMap(({ name, alternatives }) => alternatives.map((value) => ({ name, value })));
 
 test.each(everySwitch)('all calls of the client succeed if $name is $value', async ({ name, value }) => {
-  const { mock, fx, keyId } = setUp({ behaviour: { [name]: value } });
+  const { mock, fx, id } = clientOnMock({ behaviour: { [name]: value } });
 
   const quota = await fx.quota();
   const results = await calls(fx, 40);
-  mock.keys.setUsage(keyId, { month: 1000 });
+  mock.keys.setUsage(id, { month: 1000 });
   const exhausted = await calls(fx, 3);
-  mock.keys.revoke(keyId);
+  mock.keys.revoke(id);
   await mock.clock.advance(120_000);
   const revoked = await calls(fx, 1);
 

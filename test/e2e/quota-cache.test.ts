@@ -2,23 +2,15 @@ import KeyvRedis from '@keyv/redis';
 import { Keyv } from 'keyv';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CacheStore, FxRates, type FxRatesOptions } from '../../src/client/index.ts';
-import { createMockServer, type MockServerOptions } from '../../src/mock-server/index.ts';
+import { createMockServer } from '../../src/mock-server/index.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
+import { clientOnMock } from '../helpers/mock-with-key.ts';
 import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
 
 /** A client with a cache, of a key of the developer plan. */
-function setUp({ behaviour = {}, ...options }: FxRatesOptions & Pick<MockServerOptions, 'behaviour'> = {}) {
-  const mock = createMockServer({ seed: 7, clock: 'virtual', behaviour });
-  const { key, id } = mock.createKey({ plan: 'developer' });
-  const warnings: string[] = [];
-  const fx = new FxRates({
-    apiKey: key,
-    ...mock.clientOptions(),
-    logger: { warn: (message) => warnings.push(message) },
-    ...options,
-  });
-  const sourceOf = async (query = {}) => (await fx.latest(query).withMeta()).meta.source;
-  return { mock, fx, warnings, sourceOf, keyId: id, used: () => mock.keys.get(id).month.used };
+function setUp(client: FxRatesOptions) {
+  const { mock, fx, id } = clientOnMock({ plan: 'developer', client });
+  return { mock, fx, used: () => mock.keys.get(id).month.used };
 }
 
 test.each<[string, () => CacheStore | undefined]>([
@@ -43,7 +35,7 @@ test.each<[string, () => CacheStore | undefined]>([
 
 test('guard and cache together: a page is served all month, and the reserve remains', async () => {
   const store = new Map<string, string>();
-  const { mock, fx, used, sourceOf } = setUp({
+  const { mock, fx, used } = setUp({
     cache: { maxAgeMs: 60_000, staleIfLimitedMs: 31 * 86_400_000, store },
     quotaGuard: { reserve: 99_900 },
   });
@@ -51,7 +43,7 @@ test('guard and cache together: a page is served all month, and the reserve rema
   const sources = new Set<string>();
 
   while (mock.clock.now() < resetsAt - 3_600_000) {
-    sources.add(await sourceOf({ base: 'EUR' }));
+    sources.add((await fx.latest({ base: 'EUR' }).withMeta()).meta.source);
     await mock.clock.advance(3_600_000);
   }
 

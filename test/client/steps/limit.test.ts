@@ -6,9 +6,9 @@ import {
   type Middleware,
   type WaitEvent,
 } from '../../../src/client/index.ts';
-import { createMockServer } from '../../../src/mock-server/index.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { fakeFetch, type Reply } from '../../helpers/fake-fetch.ts';
+import { clientOnMock } from '../../helpers/mock-with-key.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { BASE_URL, differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
 
@@ -353,12 +353,10 @@ test('a waiting call whose response would be after its deadline names the deadli
 });
 
 test('a quota() that the rate limit always refuses blocks no other call', async () => {
-  const mock = createMockServer({ seed: 7, clock: 'virtual' });
-  const { key } = mock.createKey();
+  const { mock, fx } = clientOnMock();
   const headers = { 'retry-after': '20' };
   const match = { operation: 'quota' } as const;
   mock.faults.add({ kind: 'status', status: 429, code: 'rate_limited', headers, strikes: 'before', match });
-  const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
   const startedAt = mock.clock.now();
 
   await Promise.all(Array.from({ length: 100 }, (_, n) => fx.latest({ n }, { deadlineMs: false })));
