@@ -3,6 +3,7 @@ import type { LimiterSettings } from '../../src/client/limits/limit-state.ts';
 import { type NotSent, RateLimiter, type RateLimiterOptions } from '../../src/client/limits/rate-limiter.ts';
 import type { AcquireOptions } from '../../src/client/limits/request-queue.ts';
 import { parseRetryAfter, type RetryAfter } from '../../src/client/limits/retry-after.ts';
+import { FakeClock } from './fake-clock.ts';
 
 export const DEFAULT_LIMITER_SETTINGS: LimiterSettings = {
   perMinute: 'learn',
@@ -34,6 +35,19 @@ export class StrictLimiter extends RateLimiter {
       throw new NotSentError(sent);
     });
   }
+}
+
+/** Asks for permits; gives those that come. */
+export function ask(limiter: StrictLimiter, calls: number): Permit[] {
+  const granted: Permit[] = [];
+  for (let call = 0; call < calls; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
+  return granted;
+}
+
+/** A limiter with a clock of its own, which starts at `start`. */
+export function setUpLimiter(options: Partial<RateLimiterOptions> = {}) {
+  const clock = new FakeClock();
+  return { clock, start: clock.now(), limiter: new StrictLimiter({ clock, ...options }) };
 }
 
 /** The Retry-After of a response without a `Date`. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { InFlight, Permit, type RequestFailure } from '../../../src/client/limits/in-flight.ts';
 import type { RateLimiterOptions, Wait } from '../../../src/client/limits/rate-limiter.ts';
-import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
-import { hint, type NotSentError, StrictLimiter } from '../../helpers/strict-limiter.ts';
+import { quiet } from '../../helpers/fake-clock.ts';
+import { ask, hint, type NotSentError, setUpLimiter } from '../../helpers/strict-limiter.ts';
 
 const ERROR = new Error('503');
 const FAILED: RequestFailure = { kind: 'failed', wasSent: true, mayHaveCounted: true, error: ERROR };
@@ -11,9 +11,7 @@ const FAILED: RequestFailure = { kind: 'failed', wasSent: true, mayHaveCounted: 
 const failedFor = (seconds: string): RequestFailure => ({ ...FAILED, hintMs: 1_000 * Number(seconds) });
 
 function setUp(options: Partial<RateLimiterOptions> = {}) {
-  const clock = new FakeClock();
-  const limiter = new StrictLimiter({ clock, random: () => 0.5, perMinute: 100, ...options });
-  return { clock, start: clock.now(), limiter };
+  return setUpLimiter({ random: () => 0.5, perMinute: 100, ...options });
 }
 
 /** A service that failed at once with a 503 that asks for `retryAfter` seconds. */
@@ -41,8 +39,7 @@ test.each([
 
 test('while the service is down, one call is the probe and the others wait', async () => {
   const { clock, start, limiter } = await outage('2.5');
-  const granted: Permit[] = [];
-  for (let call = 0; call < 10; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
+  const granted = ask(limiter, 10);
 
   expect(limiter.limits()).toMatchObject({
     gate: 'open',
@@ -81,8 +78,7 @@ test('the probe is the call with the fewest failures; a failed call keeps its pl
 test('after the caller of a probe aborts, the next call is the probe', async () => {
   const { clock, limiter } = await outage('5');
   const probe = limiter.acquire();
-  const granted: Permit[] = [];
-  void limiter.acquire().then((permit) => granted.push(permit));
+  const granted = ask(limiter, 1);
   await clock.advance(5_000);
   expect(granted).toHaveLength(0);
 
@@ -147,8 +143,7 @@ test('an outage is reported as a wait, with its reason, when a call waits', asyn
 /** Calls in flight, and more that wait. */
 async function crowded(options: Partial<RateLimiterOptions> = {}) {
   const { clock, limiter } = setUp({ perMinute: 'learn', ...options });
-  const granted: Permit[] = [];
-  for (let call = 0; call < 50; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
+  const granted = ask(limiter, 50);
   await quiet();
   return { clock, limiter, granted };
 }

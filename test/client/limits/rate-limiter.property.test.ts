@@ -8,7 +8,7 @@ import { HeardCancellation } from '../../helpers/heard-cancellation.ts';
 import { seededRandom } from '../../helpers/limits-random.ts';
 import { HINT_FORMS, type HintForm, LimitedServer, WINDOW_KINDS } from '../../helpers/limits-server.ts';
 import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
-import { hint, NotSentError, StrictLimiter } from '../../helpers/strict-limiter.ts';
+import { hint, NotSentError, StrictLimiter, setUpLimiter } from '../../helpers/strict-limiter.ts';
 
 const servers = fc.record({
   window: fc.constantFrom(...WINDOW_KINDS),
@@ -72,10 +72,9 @@ test('with any server, calls are first sent in their order and all served, if th
   const leavings = fc.array(fc.nat(90_000));
   await fc.assert(
     fc.asyncProperty(servers, seeds, fc.boolean(), spreads, leavings, async (options, seed, isTold, spread, afters) => {
-      const clock = new FakeClock();
+      const { clock, limiter } = setUpLimiter({ ...unitOf(options), ...(isTold ? { perMinute: options.limit } : {}) });
       const random = seededRandom(seed);
       const network = { clock, server: new LimitedServer(options), random };
-      const limiter = new StrictLimiter({ clock, ...unitOf(options), ...(isTold ? { perMinute: options.limit } : {}) });
       const came: number[] = [];
       const sent = new Set<number>();
       const visit = async (name: number) => {
@@ -103,10 +102,8 @@ test('with a cap, a lone client is never refused by a sliding window', async () 
       fc.record({ limit: fc.integer({ min: 1, max: 40 }), seed: seeds, loses: fc.constantFrom(0, 0, 0.3) }),
       fc.array(fc.integer({ min: 0, max: 90_000 }), { maxLength: 20 }),
       async ({ limit, seed, loses }, leavings) => {
-        const clock = new FakeClock();
+        const { clock, limiter } = setUpLimiter({ perMinute: limit });
         const server = new LimitedServer({ window: 'sliding-log', hint: 'seconds', limit });
-        const limiter = new StrictLimiter({ clock, perMinute: limit });
-
         const network = { clock, server, random: seededRandom(seed), loses };
         const leaving = leavings.map((afterMs) => leave(limiter, network, afterMs));
         const calls = Promise.all([...leaving, ...Array.from({ length: 3 * limit }, () => call(limiter, network))]);
@@ -135,9 +132,8 @@ test('no call gets a permit after its deadline, or is rejected later than that',
       seeds,
       fc.array(fc.record({ comesMs: fc.nat(100_000), waitsMs: fc.nat(150_000) }), { minLength: 1, maxLength: 60 }),
       async (options, seed, visits) => {
-        const clock = new FakeClock();
+        const { clock, limiter } = setUpLimiter(unitOf(options));
         const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
-        const limiter = new StrictLimiter({ clock, ...unitOf(options) });
         const visit = async ({ comesMs, waitsMs }: (typeof visits)[number]) => {
           await clock.sleep(comesMs);
           const deadlineAt = clock.now() + waitsMs;
@@ -164,8 +160,7 @@ test('no call gets a permit after its deadline, or is rejected later than that',
 test('nothing is sent before the Retry-After of any refusal has passed', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 12 }), async (hints) => {
-      const clock = new FakeClock();
-      const limiter = new StrictLimiter({ clock });
+      const { clock, limiter } = setUpLimiter();
       let notBefore = 0;
       let permit: Permit | undefined;
 
@@ -189,9 +184,8 @@ test('repeated changes of the configured limit delay no call permanently', async
   });
   await fc.assert(
     fc.asyncProperty(servers, seeds, plans, async (options, seed, changes) => {
-      const clock = new FakeClock();
+      const { clock, limiter } = setUpLimiter(unitOf(options));
       const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
-      const limiter = new StrictLimiter({ clock, ...unitOf(options) });
       for (const { afterMs, perMinute } of changes) clock.after(afterMs, () => limiter.configure(perMinute));
 
       const calls = Promise.all(Array.from({ length: 2 * options.limit + 5 }, () => call(limiter, network)));

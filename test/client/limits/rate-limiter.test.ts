@@ -5,22 +5,22 @@ import type { AcquireOptions } from '../../../src/client/limits/request-queue.ts
 import { Cancellation } from '../../../src/client/time/abort.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
-import { hint, StrictLimiter } from '../../helpers/strict-limiter.ts';
+import { ask, hint, StrictLimiter, setUpLimiter } from '../../helpers/strict-limiter.ts';
 
-function setUp(options: Partial<RateLimiterOptions> = {}) {
-  const clock = new FakeClock();
-  return { clock, start: clock.now(), limiter: new StrictLimiter({ clock, ...options }) };
+/** Sends calls, one after the other, whose responses arrive at once. */
+async function serve(limiter: StrictLimiter, calls: number): Promise<void> {
+  for (let call = 0; call < calls; call += 1) (await limiter.acquire()).end({ kind: 'accepted' });
 }
 
 /** A limiter that has read this limit from `quota()`. */
 function learned(perMinute: number, options: Partial<RateLimiterOptions> = {}) {
-  const setting = setUp(options);
+  const setting = setUpLimiter(options);
   setting.limiter.configure(perMinute);
   return setting;
 }
 
 test('a call that need not wait has its permit without a promise, with its place and the attempts before', async () => {
-  const { start, limiter } = setUp({ perMinute: 2 });
+  const { start, limiter } = setUpLimiter({ perMinute: 2 });
   const failed = await limiter.acquire();
   failed.end({ kind: 'failed', error: new Error('ECONNRESET'), wasSent: false, mayHaveCounted: false });
 
@@ -48,7 +48,7 @@ test.each<[string, (limiter: StrictLimiter) => Promise<unknown>, (start: number)
     () => ({}),
   ],
 ])('with %s, there is no permit without a wait', async (_, prepare, options) => {
-  const { start, limiter } = setUp({ perMinute: 2 });
+  const { start, limiter } = setUpLimiter({ perMinute: 2 });
   await prepare(limiter);
   const { inFlight } = limiter.limits();
 
@@ -79,7 +79,7 @@ test.each([
 ] as const)(
   'a permit reported as %s frees its place once and uses %i of the limit, whatever follows',
   async (kind, used) => {
-    const { limiter } = setUp({ perMinute: 3 });
+    const { limiter } = setUpLimiter({ perMinute: 3 });
     const permit = await limiter.acquire();
 
     permit.end({ kind });
@@ -92,7 +92,7 @@ test.each([
     expect(permit.end({ kind: 'refused', retryAfter: hint('30') })).toBeUndefined();
     expect(permit.failures).toBe(0);
     expect(limiter.limits()).toMatchObject({ inFlight: 0, gate: 'open', service: 'up' });
-    for (let call = 0; call < 4; call += 1) void limiter.acquire();
+    ask(limiter, 4);
     await quiet();
     expect(limiter.limits().inFlight).toBe(3 - used);
   },
@@ -104,9 +104,9 @@ test.each([
 ] as const)(
   'with a cap, the next slot is known before the kind of window is: %s ends a call',
   async (_, given, reason) => {
-    const { clock, start, limiter } = setUp({ perMinute: 2 });
+    const { clock, start, limiter } = setUpLimiter({ perMinute: 2 });
     const options = 'wait' in given ? given : { due: { deadlineAt: given.deadlineAt(start) } };
-    for (let call = 0; call < 2; call += 1) (await limiter.acquire()).end({ kind: 'accepted' });
+    await serve(limiter, 2);
 
     await expect(limiter.acquire(options)).rejects.toMatchObject({ reason, retryAt: start + 60_000 });
 
@@ -116,7 +116,7 @@ test.each([
 );
 
 test('a call that has waited and is refused keeps its place before later calls', async () => {
-  const { clock, limiter } = setUp({ maxConcurrent: 1 });
+  const { clock, limiter } = setUpLimiter({ maxConcurrent: 1 });
   const served: string[] = [];
   const call = async (name: string, retryOf?: Permit): Promise<unknown> => {
     const permit = await limiter.acquire({ retryOf });
@@ -135,7 +135,7 @@ test('a call that has waited and is refused keeps its place before later calls',
 
 test('a call whose response would be late leaves its slot to another waiting call, but not to none', async () => {
   for (const others of [0, 1]) {
-    const { clock, start, limiter } = setUp({ perMinute: 1 });
+    const { clock, start, limiter } = setUpLimiter({ perMinute: 1 });
     const first = await limiter.acquire();
     await clock.advance(200);
     first.end({ kind: 'accepted' });
@@ -150,7 +150,7 @@ test('a call whose response would be late leaves its slot to another waiting cal
 });
 
 test('a deadline at the very time of the slot allows the call', async () => {
-  const { clock, start, limiter } = setUp();
+  const { clock, start, limiter } = setUpLimiter();
   (await limiter.acquire()).end({ kind: 'refused', retryAfter: hint('30') });
   expect(limiter.limits().gate).toEqual({ until: new Date(start + 30_000) });
 
@@ -162,7 +162,7 @@ test('a deadline at the very time of the slot allows the call', async () => {
 });
 
 test('rejects waiting calls as soon as the gate closes until after their deadlines', async () => {
-  const { start, limiter } = setUp({ maxConcurrent: 1 });
+  const { start, limiter } = setUpLimiter({ maxConcurrent: 1 });
   const first = await limiter.acquire();
   const late = limiter.acquire({ due: { deadlineAt: start + 10_000 } });
   const patient = limiter.acquire({ due: { deadlineAt: start + 40_000 } });
@@ -176,7 +176,7 @@ test('rejects waiting calls as soon as the gate closes until after their deadlin
 });
 
 test('a call that does not wait rejects without a slot, also if it loses its slot in the queue', async () => {
-  const { start, limiter } = setUp({ maxConcurrent: 1 });
+  const { start, limiter } = setUpLimiter({ maxConcurrent: 1 });
   const first = await limiter.acquire();
   const unlucky = limiter.acquire({ wait: false });
   await quiet();
@@ -188,7 +188,7 @@ test('a call that does not wait rejects without a slot, also if it loses its slo
 });
 
 test('a Retry-After above the maximum rejects every call until the rest of it is short enough to wait', async () => {
-  const { clock, start, limiter } = setUp({ maxConcurrent: 1 });
+  const { clock, start, limiter } = setUpLimiter({ maxConcurrent: 1 });
   const first = await limiter.acquire();
   const second = limiter.acquire();
   await quiet();
@@ -208,7 +208,7 @@ test('a Retry-After above the maximum rejects every call until the rest of it is
 
 test('shows how the service counts', async () => {
   const { start, limiter } = learned(2);
-  for (let call = 0; call < 2; call += 1) (await limiter.acquire()).end({ kind: 'accepted' });
+  await serve(limiter, 2);
 
   (await limiter.acquire()).end({ kind: 'refused', retryAfter: hint('60') });
 
@@ -220,7 +220,7 @@ test('shows how the service counts', async () => {
 });
 
 test('many calls have responses when the limit or the service allows, whichever is later', async () => {
-  const { clock, limiter } = setUp({ perMinute: 30, maxConcurrent: 4 });
+  const { clock, limiter } = setUpLimiter({ perMinute: 30, maxConcurrent: 4 });
   expect(limiter.etaMs(60, 256)).toBe(60_000);
 
   const permit = await limiter.acquire();
@@ -235,13 +235,13 @@ test('many calls have responses when the limit or the service allows, whichever 
 });
 
 test('calls in flight are among those that wait for a response', async () => {
-  const { limiter } = setUp({ perMinute: 30 });
+  const { limiter } = setUpLimiter({ perMinute: 30 });
   for (let call = 0; call < 4; call += 1) await limiter.acquire();
 
   expect(limiter.etaMs(30, 256)).toBe(0);
   expect(limiter.etaMs(31, 256)).toBe(60_000);
 
-  const { limiter: used } = setUp({ perMinute: 2 });
+  const { limiter: used } = setUpLimiter({ perMinute: 2 });
   for (let call = 0; call < 2; call += 1) await used.acquire();
   expect([1, 2, 3].map((calls) => used.etaMs(calls, 256))).toEqual([0, 0, 60_000]);
 });
@@ -251,7 +251,7 @@ test.each([
   ['1', [1_000]],
 ])('a wait of %s s is reported from one second on', async (retryAfter, reported) => {
   const waits: number[] = [];
-  const { clock, start, limiter } = setUp({ onWait: ({ until }) => waits.push(until.getTime()) });
+  const { clock, start, limiter } = setUpLimiter({ onWait: ({ until }) => waits.push(until.getTime()) });
   (await limiter.acquire()).end({ kind: 'refused', retryAfter: hint(retryAfter) });
   void limiter.acquire();
 
@@ -264,7 +264,7 @@ test.each([
 async function usedUp(calls: number, options: Partial<RateLimiterOptions> = {}) {
   const setting = learned(10, options);
   const { limiter } = setting;
-  for (let call = 0; call < 10; call += 1) (await limiter.acquire()).end({ kind: 'accepted' });
+  await serve(limiter, 10);
   const refused = await limiter.acquire();
   refused.end({ kind: 'refused', retryAfter: hint('60') });
   const signal = new Cancellation();
@@ -300,7 +300,7 @@ test('each wait for the window is reported once, at its start', async () => {
     waits.push(wait);
     reportedAt.push(clock.now() - start);
   };
-  const { clock, start, limiter } = setUp({ perMinute: 1, onWait });
+  const { clock, start, limiter } = setUpLimiter({ perMinute: 1, onWait });
   for (let call = 0; call < 3; call += 1) void limiter.acquire().then((permit) => permit.end({ kind: 'accepted' }));
 
   await clock.runAll();
@@ -314,7 +314,7 @@ test('each wait for the window is reported once, at its start', async () => {
 
 test('a wait for the responses of other calls is not reported', async () => {
   const waits: Wait[] = [];
-  const { clock, limiter } = setUp({ maxConcurrent: 1, onWait: (wait) => waits.push(wait) });
+  const { clock, limiter } = setUpLimiter({ maxConcurrent: 1, onWait: (wait) => waits.push(wait) });
   await limiter.acquire();
   void limiter.acquire();
 

@@ -30,6 +30,12 @@ class Probed extends Limit {
     this.report({ kind: 'refused', now, sentAt, retryAfter: hint(retryAfter) });
   }
 
+  /** Sends a call, which is refused at once. */
+  sendRefused(now: number, retryAfter?: string): void {
+    this.send(now, 1);
+    this.refuse(now, retryAfter);
+  }
+
   /** Sends and accepts calls until none may be sent. */
   use(now: number, calls = 1_000): void {
     for (let left = calls, sent = -1; left > 0 && sent !== 0; left -= sent) {
@@ -49,8 +55,7 @@ function told(perMinute: number): Probed {
 describe('1 limit', () => {
   test('a number is a cap on all requests of any minute, refused ones included', () => {
     const limit = new Probed({ perMinute: 3 });
-    limit.send(0, 1);
-    limit.refuse(0, '1');
+    limit.sendRefused(0, '1');
     for (let now = 1_000; now < 60_000; now += 500) limit.use(now);
 
     expect(limit.state.log.size).toBe(3); // one of them is the refused one
@@ -109,8 +114,7 @@ describe('3 gate', () => {
       limit.use(0, accepted);
       let now = 1_000;
       return Array.from({ length: 7 }, () => {
-        limit.send(now, 1);
-        limit.refuse(now, retryAfter);
+        limit.sendRefused(now, retryAfter);
         const waitMs = limit.state.gate.opensAt - now;
         now += waitMs;
         return waitMs;
@@ -128,8 +132,7 @@ describe('3 gate', () => {
 test('4 ramp: behind a gate one request is sent, then one more per accepted request', () => {
   const limit = told(30);
   limit.use(0, 30);
-  limit.send(1_000, 1);
-  limit.refuse(1_000, '60');
+  limit.sendRefused(1_000, '60');
 
   expect(limit.send(61_000)).toBe(1);
   limit.accept(61_010);
@@ -158,8 +161,7 @@ test.each([
 test('4 ramp: the gate is passed when as many requests as the limit were accepted behind it', () => {
   const limit = told(3);
   limit.use(0, 3);
-  limit.send(1_000, 1);
-  limit.refuse(1_000, '30');
+  limit.sendRefused(1_000, '30');
 
   limit.use(31_000, 2);
   expect(limit.state.gate).toMatchObject({ accepted: 2, room: 3, test: 'window' });
@@ -192,8 +194,7 @@ test('6 own slot: a gate that opens when the oldest request expires shows that t
   const limit = told(30);
   limit.use(0, 1);
   limit.use(20_000, 26);
-  limit.send(30_000, 1);
-  limit.refuse(30_000, '29');
+  limit.sendRefused(30_000, '29');
 
   expect(limit.state).toMatchObject({ test: 'never', pace: null, limit: 27, testAt: 180_000 });
   expect(limit.nextAt(30_000)).toBe(60_000);
@@ -222,8 +223,7 @@ test.each([
 ])('7 at the limit: if %s has used the limit, calls only wait for the window', (_, calls, retryAfter, nextAt) => {
   const limit = told(30);
   limit.use(0, calls);
-  limit.send(1_000, 1);
-  limit.refuse(1_000, retryAfter);
+  limit.sendRefused(1_000, retryAfter);
 
   expect(limit.state).toMatchObject({ pace: null, limit: 30, test: 'done' });
   expect(limit.nextAt(1_000)).toBe(nextAt);
@@ -243,11 +243,9 @@ test.each([
   (before, limitOf, behind, retryAfter, then, expected) => {
     const limit = limitOf();
     limit.use(0, Number.parseInt(before, 10));
-    limit.send(1_000, 1);
-    limit.refuse(1_000, '40');
+    limit.sendRefused(1_000, '40');
     limit.use(41_000, behind);
-    limit.send(41_000, 1);
-    limit.refuse(41_000, retryAfter);
+    limit.sendRefused(41_000, retryAfter);
 
     expect([limit.state.pace === null, limit.state.limit]).toEqual([then === 'wait', expected]);
     if (then === 'wait') expect(limit.state.testAt).toBe(161_000);
@@ -257,8 +255,7 @@ test.each([
 test('8 evenly: after another refusal, requests are sent at equal intervals', () => {
   const limit = told(30);
   limit.use(0, 10);
-  limit.send(1_000, 1);
-  limit.refuse(1_000, '2'); // the time for one slot of a bucket that refills 30 per minute
+  limit.sendRefused(1_000, '2'); // the time for one slot of a bucket that refills 30 per minute
 
   expect(limit.state.pace?.perMs).toBe(30 / 60_000);
   expect(limit.send(3_000)).toBe(1);
@@ -270,8 +267,7 @@ describe('9 rate', () => {
   function evenly(): Probed {
     const limit = told(600);
     limit.use(0, 10);
-    limit.send(1_000, 1);
-    limit.refuse(1_000, '1'); // 60 per minute
+    limit.sendRefused(1_000, '1'); // 60 per minute
     return limit;
   }
 
@@ -286,8 +282,7 @@ describe('9 rate', () => {
     useUntil(limit, 2_000, 10_000);
     expect(limit.state.pace?.perMs).toBeCloseTo(1.5 * before);
 
-    limit.send(10_500, 1);
-    limit.refuse(10_500, '1');
+    limit.sendRefused(10_500, '1');
 
     expect(limit.state.pace?.perMs).toBeCloseTo(before);
     useUntil(limit, 12_000, 25_000);
@@ -299,11 +294,9 @@ describe('9 rate', () => {
     const { perMs = 0, capacity } = limit.state.pace ?? {};
     expect(capacity).toBe(2);
 
-    limit.send(2_000, 1);
-    limit.refuse(2_000, '1');
+    limit.sendRefused(2_000, '1');
     expect(limit.state.pace).toMatchObject({ capacity: 1, perMs });
-    limit.send(3_000, 1);
-    limit.refuse(3_000, '1');
+    limit.sendRefused(3_000, '1');
     expect(limit.state.pace).toMatchObject({ capacity: 1, perMs: 0.9 * perMs });
   });
 
@@ -329,8 +322,7 @@ describe('10 unknown limit', () => {
   test('the requests accepted before the first refusal are the limit, and later a test raises it', () => {
     const limit = new Probed();
     limit.use(0, 10);
-    limit.send(1_000, 1);
-    limit.refuse(1_000, '30');
+    limit.sendRefused(1_000, '30');
 
     expect(limit.state).toMatchObject({ limit: 10, pace: null });
     limit.use(31_000, 10);
@@ -373,8 +365,7 @@ describe('10 unknown limit', () => {
   ])('a refusal after %i accepted requests shows the limit %d: below three, others have used it', (calls, shown) => {
     const limit = new Probed();
     limit.use(0, calls);
-    limit.send(1_000, 1);
-    limit.refuse(1_000, '59');
+    limit.sendRefused(1_000, '59');
 
     expect(limit.state).toMatchObject({ limit: shown, test: calls === 3 ? 'never' : 'due' });
   });
@@ -383,8 +374,7 @@ describe('10 unknown limit', () => {
 test('15 deadlines: a slot is judged by the most optimistic kind of window that fits what was seen', () => {
   const limit = told(30);
   limit.use(0, 30);
-  limit.send(1_000, 1);
-  limit.refuse(1_000, '20');
+  limit.sendRefused(1_000, '20');
 
   // A new fixed window at the end of the hint has thirty slots at once; a sliding one would have the first at 60 s.
   expect(slotAt(limit.state, 1_000, 29)).toBe(21_000);

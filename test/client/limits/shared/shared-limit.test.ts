@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Permit } from '../../../../src/client/limits/in-flight.ts';
 import { LIMITER_STATE_VERSION } from '../../../../src/client/limits/limit-state.ts';
 import type { RateLimiterOptions } from '../../../../src/client/limits/rate-limiter.ts';
 import type { LimitStore } from '../../../../src/client/limits/shared/limit-store.ts';
 import { Cancellation } from '../../../../src/client/time/abort.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
-import { hint, StrictLimiter } from '../../../helpers/strict-limiter.ts';
+import { ask, hint, StrictLimiter } from '../../../helpers/strict-limiter.ts';
 
 const MINUTE = 60_000;
 
@@ -56,13 +55,6 @@ function linkTo(store: LimitStore) {
     },
   };
   return link;
-}
-
-/** Asks for permits; gives those that come. */
-function ask(limiter: StrictLimiter, calls: number): Permit[] {
-  const granted: Permit[] = [];
-  for (let call = 0; call < calls; call += 1) void limiter.acquire().then((permit) => granted.push(permit));
-  return granted;
 }
 
 test('four processes with deadlines use every slot before one of their calls is rejected', async () => {
