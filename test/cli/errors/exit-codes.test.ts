@@ -11,12 +11,13 @@ const reply = (replies: NonNullable<FakeIoOptions['replies']>, quota?: Reply): F
   quota === undefined ? { replies } : { replies, quota };
 const usedUp = success(exhaustedQuota());
 const found = { status: 302, headers: { location: 'https://evil.example/' }, body: '' };
+const tooLong = 'x'.repeat(10 * 2 ** 20 + 1);
 
 const ROWS: readonly Row[] = [
   ['a usage error', 'latest USD', {}, 2, 'usage', "'USD' is not a parameter"],
   ['no base URL', 'latest', { env: { FXRATES_BASE_URL: '' } }, 3, 'no_base_url', 'no base URL'],
-  ['an unreadable key file', 'latest --key-file /nowhere', {}, 3, 'unusable_key', 'cannot read the key file'],
-  ['no key', 'latest', { env: { FXRATES_API_KEY: '' } }, 4, 'no_key', 'no API key'],
+  ['a missing key file', 'latest --key-file /no', {}, 3, 'unusable_key', 'key file /no — the file does not exist\n'],
+  ['no key', 'latest', { env: { FXRATES_API_KEY: '' } }, 4, 'no_key', 'No account?  fxrates mock'],
   ['401', 'latest', reply(failure(401)), 4, 'authentication', 'refused the key fx_live_…cdef'],
   ['403', 'latest', reply(failure(403), success()), 4, 'authentication', '(HTTP 403'],
   ['500 after the retries', 'latest', reply(failure(500)), 5, 'server', 'after 3 attempts'],
@@ -69,6 +70,7 @@ const ROWS: readonly Row[] = [
     'starts with: {"success":true',
   ],
   ['no envelope', 'latest', reply({ body: '[1]' }), 10, 'response', 'the body starts with: [1]'],
+  ['a long body', 'latest', reply({ body: tooLong }), 10, 'response', 'longer than 10485760 bytes (HTTP 200)\n'],
   ['an empty body', 'latest', reply({ body: '' }), 10, 'response', 'the body is empty'],
   ['a redirect', 'latest', reply(found), 10, 'response', 'not followed'],
   ['invalid UTF-8', 'latest', reply(() => new Response(new Uint8Array([0x7b, 0xff]))), 10, 'response', 'UTF-8'],

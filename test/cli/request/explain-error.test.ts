@@ -132,13 +132,6 @@ test.each([
   expect(withoutAdvice(`Key fx_live_…cdef: ${words}`)).toBe(`Key fx_live_…cdef: ${fact}`);
 });
 
-test('a body that is too long is reported without the option of the client', async () => {
-  const { code, stderr } = await runCli('latest', { replies: { body: 'x'.repeat(10 * 2 ** 20 + 1) } });
-
-  expect(code).toBe(10);
-  expect(stderr).toContain('fxrates: the body is longer than 10485760 bytes (HTTP 200)');
-});
-
 test.each([
   ["and onLimit is 'throw'", 'and waiting is off (--no-wait)'],
   ['which is longer than maxRetryAfterMs', 'which is longer than --max-wait'],

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { runCli, usageError } from '../../helpers/cli-io.ts';
-import { API_KEY, success } from '../../helpers/service-replies.ts';
+import { API_KEY, failure, success } from '../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const KEYS = ['stdin', 'file', 'env', 'env-file'].map((name) => `key-from-${name}-${'0'.repeat(16)}`);
@@ -41,14 +41,6 @@ test.each(COMBINATIONS.map((sources) => [sources.join(', ') || 'none', sources] 
   },
 );
 
-test('without a key, shows how to set one and exits with 4', async () => {
-  const { code, stderr } = await runCli('quota', { env: { FXRATES_API_KEY: '' } });
-
-  expect(code).toBe(4);
-  expect(stderr).toContain('fxrates: no API key for https://api.example.test\n');
-  expect(stderr).toContain('fxrates mock');
-});
-
 test('without a key or a base URL in a profile, the next step stores one in that profile', async () => {
   await writeFile(join(folder, 'config.json'), '{"profiles":{"work":{}}}');
 
@@ -56,6 +48,7 @@ test('without a key or a base URL in a profile, the next step stores one in that
   const withoutKey = await runCli('quota --profile work', { env });
   const withoutUrl = await runCli('quota --profile work', { env: { ...env, FXRATES_BASE_URL: '' } });
 
+  expect(withoutKey.stderr).toContain('fxrates: no API key for https://api.example.test\n');
   expect(withoutKey.stderr).toContain('  Store it:    fxrates auth login --profile work\n');
   expect(withoutUrl.stderr).toContain('  Store it:    fxrates auth login --base-url https://… --profile work\n');
 });
@@ -98,24 +91,12 @@ test('a byte order mark before the key is ignored', async () => {
   }
 });
 
-test('a missing key file is reported with its name', async () => {
-  const { code, stderr } = await runCli('quota --key-file /nowhere/key');
-
-  expect(code).toBe(3);
-  expect(stderr).toBe('fxrates: cannot read the key file /nowhere/key — the file does not exist\n');
-});
-
 test('--key-stdin is rejected on a terminal, which would show the key', async () => {
   expect(await usageError('quota --key-stdin', { tty: ['stdin'] })).toContain('fxrates quota --key-stdin < key.txt');
 });
 
 test('a refused key is reported with its last characters, its source and the values it overrides', async () => {
-  const replies = {
-    status: 401,
-    body: { success: false, error: { code: 'unauthorized', message: 'No.', status: 401 } },
-  };
-
-  const { code, stderr } = await runCli(['latest', '--key-file', join(folder, 'key')], { replies });
+  const { code, stderr } = await runCli(['latest', '--key-file', join(folder, 'key')], { replies: failure(401) });
 
   expect(code).toBe(4);
   expect(stderr).toContain(`the key is from --key-file ${join(folder, 'key')}`);

@@ -61,13 +61,6 @@ test('an option that is typed before and after the command counts twice if it is
   expect(stderr).toContain('> accept: ');
 });
 
-test('--retries is the number of further attempts', async () => {
-  const { code, requests } = await runCli('latest --retries 1', { replies: { status: 503 } });
-
-  expect(code).toBe(5);
-  expect(requests).toHaveLength(2);
-});
-
 test('FXRATES_DEBUG=2 is -vv, and shows the stack of an error', async () => {
   const { stderr } = await runCli('latest', { env: { FXRATES_DEBUG: '2' }, replies: { status: 404 } });
 
