@@ -3,7 +3,7 @@ import { NetworkError, ServerError } from '../../src/client/index.ts';
 import { processState } from '../../src/process-state.ts';
 import { clientOnMock } from '../helpers/mock-with-key.ts';
 import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
-import { differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
+import { differentCalls, errorOf, quotaRequests, testClient } from '../helpers/test-client.ts';
 
 /** What a client does without options. Everything is seen from outside: its requests, results, warnings and times. */
 
@@ -118,8 +118,6 @@ test('perMinute is a cap, also against a service that refuses nothing', async ()
 });
 
 test('asks quota() once when many calls wait, and never for a single one', async () => {
-  const asked = (fetch: { readonly requests: readonly { url: string }[] }) =>
-    fetch.requests.filter(({ url }) => url.endsWith('/quota')).length;
   const quota = success(quotaRecord({ rate_limit_per_minute: 60 }));
   const single = testClient([rateLimited('5'), rateLimited('5'), success()], { quota });
   for (let call = 0; call < 3; call += 1) await single.clock.run(single.fx.latest());
@@ -127,6 +125,6 @@ test('asks quota() once when many calls wait, and never for a single one', async
 
   await many.clock.run(Promise.all(differentCalls(many.fx, 50)));
 
-  expect(asked(single.fetch)).toBe(0);
-  expect(asked(many.fetch)).toBe(1);
+  expect(quotaRequests(single)).toBe(0);
+  expect(quotaRequests(many)).toBe(1);
 });

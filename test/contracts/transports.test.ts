@@ -47,17 +47,21 @@ describe.each(transports)('%s', (_, transport) => {
     return { fx, clock };
   }
 
+  /** A server with this behaviour, and its client. */
+  async function serving(onRequest: (request: RawRequest) => unknown, options?: FxRatesOptions) {
+    const server = await serve({ onRequest });
+    return { server, ...client(server, options) };
+  }
+
   /** The error of one call to a server with this behaviour. */
   async function errorFrom(onRequest: (request: RawRequest) => void, options?: FxRatesOptions) {
-    const server = await serve({ onRequest });
-    const { fx, clock } = client(server, options);
+    const { fx, clock, server } = await serving(onRequest, options);
     const error = await clock.run(errorOf(fx.latest()), HORIZON);
     return { error, server };
   }
 
   test('sends a request by the contract and returns the response', async () => {
-    const server = await serve({ onRequest: ({ socket }) => respond(socket, ok) });
-    const { fx, clock } = client(server);
+    const { fx, clock, server } = await serving(({ socket }) => respond(socket, ok));
 
     const { data, meta } = await clock.run(fx.latest({ base: 'EUR', symbols: ['USD', 'JPY'] }).withMeta(), HORIZON);
 
@@ -126,13 +130,13 @@ describe.each(transports)('%s', (_, transport) => {
     ['stops in the body', ({ socket }) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"succ')],
   ])('a server that %s causes a timeout of the attempt, which closes the connection', async (_, onRequest) => {
     const hungUp: Promise<unknown>[] = [];
-    const server = await serve({
-      onRequest: (request) => {
+    const { fx, clock, server } = await serving(
+      (request) => {
         hungUp.push(hangUp(request.socket));
         onRequest(request);
       },
-    });
-    const { fx, clock } = client(server, { timeoutMs: 5000 });
+      { timeoutMs: 5000 },
+    );
 
     const ending = errorOf(fx.latest());
     await server.arrived(0);
@@ -146,8 +150,7 @@ describe.each(transports)('%s', (_, transport) => {
 
   test('an abort ends the connection', async () => {
     const hungUp: Promise<unknown>[] = [];
-    const server = await serve({ onRequest: ({ socket }) => hungUp.push(hangUp(socket)) });
-    const { fx, clock } = client(server);
+    const { fx, clock, server } = await serving(({ socket }) => hungUp.push(hangUp(socket)));
     const controller = new AbortController();
 
     const ending = errorOf(fx.latest({}, { signal: controller.signal }));
@@ -160,8 +163,7 @@ describe.each(transports)('%s', (_, transport) => {
   });
 
   test('an abort while the connection is made sends nothing', async () => {
-    const server = await serve({ onRequest: ({ socket }) => respond(socket, ok) });
-    const { fx, clock } = client(server);
+    const { fx, clock, server } = await serving(({ socket }) => respond(socket, ok));
 
     for (let ticks = 0; ticks < 60; ticks += 5) {
       const controller = new AbortController();
@@ -213,8 +215,7 @@ describe.each(transports)('%s', (_, transport) => {
     ['headers with bytes beyond ASCII', { ...ok, headers: { 'x-note': Buffer.from('Grüße →').toString('latin1') } }],
     ['headers named like parts of an object', { ...ok, headers: { constructor: 'x', __proto__: 'y', tostring: 'z' } }],
   ])('accepts %s', async (_, response) => {
-    const server = await serve({ onRequest: ({ socket }) => respond(socket, response) });
-    const { fx, clock } = client(server);
+    const { fx, clock } = await serving(({ socket }) => respond(socket, response));
 
     const { data, meta } = await clock.run(fx.latest().withMeta(), HORIZON);
 
@@ -225,29 +226,23 @@ describe.each(transports)('%s', (_, transport) => {
 
   test('joins the text of a body in many pieces', async () => {
     const body = JSON.stringify(success({ name: 'Česká koruna €' }).body);
-    const server = await serve({
-      onRequest: async ({ socket }) => {
-        socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n');
-        for (const byte of Buffer.from(body)) {
-          socket.write(Buffer.concat([Buffer.from('1\r\n'), Buffer.from([byte]), Buffer.from('\r\n')]));
-          await new Promise((resolve) => setImmediate(resolve));
-        }
-        socket.end('0\r\n\r\n');
-      },
+    const { fx, clock } = await serving(async ({ socket }) => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n');
+      for (const byte of Buffer.from(body)) {
+        socket.write(Buffer.concat([Buffer.from('1\r\n'), Buffer.from([byte]), Buffer.from('\r\n')]));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      socket.end('0\r\n\r\n');
     });
-    const { fx, clock } = client(server);
 
     await expect(clock.run(fx.latest(), HORIZON)).resolves.toEqual({ name: 'Česká koruna €' });
   });
 
   test('ignores informational responses before the response', async () => {
-    const server = await serve({
-      onRequest: ({ socket }) => {
-        socket.write('HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\n\r\n');
-        respond(socket, ok);
-      },
+    const { fx, clock } = await serving(({ socket }) => {
+      socket.write('HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\n\r\n');
+      respond(socket, ok);
     });
-    const { fx, clock } = client(server);
 
     await expect(clock.run(fx.latest(), HORIZON)).resolves.toEqual({ EUR: 0.92 });
   });
@@ -255,13 +250,13 @@ describe.each(transports)('%s', (_, transport) => {
   test('a second response on the connection is never the response of another call', async () => {
     const first = 'HTTP/1.1 200 OK\r\ncontent-length: 28\r\n\r\n{"success":true,"data":{ }}\n';
     const forged = 'HTTP/1.1 200 OK\r\ncontent-length: 37\r\n\r\n{"success":true,"data":{"forged":1}}\n';
-    const server = await serve({
-      onRequest: ({ socket, index }) => {
+    const { fx, clock } = await serving(
+      ({ socket, index }) => {
         if (index === 0) socket.write(first + forged);
         else respond(socket, ok);
       },
-    });
-    const { fx, clock } = client(server, { maxRetries: 2 });
+      { maxRetries: 2 },
+    );
 
     await clock.run(
       errorOf(fx.latest({ call: 1 })).catch(() => undefined),
@@ -301,8 +296,7 @@ describe.each(transports)('%s', (_, transport) => {
   });
 
   test('accepts a body of exactly the maximum length', async () => {
-    const server = await serve({ onRequest: ({ socket }) => respond(socket, ok) });
-    const { fx, clock } = client(server, { maxResponseBytes: ok.body.length });
+    const { fx, clock } = await serving(({ socket }) => respond(socket, ok), { maxResponseBytes: ok.body.length });
 
     await expect(clock.run(fx.latest(), HORIZON)).resolves.toEqual({ EUR: 0.92 });
   });
@@ -329,13 +323,10 @@ describe.each(transports)('%s', (_, transport) => {
   test('a Retry-After that is a date counts from the Date of the response', async () => {
     const headers = { 'retry-after': 'Thu, 01 Jan 2015 00:00:30 GMT', date: 'Thu, 01 Jan 2015 00:00:00 GMT' };
     const arrivals: number[] = [];
-    const server = await serve({
-      onRequest: ({ socket, index }) => {
-        arrivals.push(clock.now());
-        respond(socket, index === 0 ? rateLimited(undefined, headers) : ok);
-      },
+    const { fx, clock } = await serving(({ socket, index }) => {
+      arrivals.push(clock.now());
+      respond(socket, index === 0 ? rateLimited(undefined, headers) : ok);
     });
-    const { fx, clock } = client(server);
 
     await clock.run(fx.latest(), HORIZON);
 

@@ -36,6 +36,11 @@ export async function errorOf(work: Promise<unknown> | (() => unknown)): Promise
   throw new Error('expected a failure, but there was none');
 }
 
+/** How often the client has called `quota()`. */
+export function quotaRequests({ fetch }: TestClient): number {
+  return fetch.requests.filter(({ url }) => url.endsWith('/quota')).length;
+}
+
 /** Calls that coalescing cannot combine. */
 export function differentCalls(fx: FxRates, count: number, options?: CallOptions): Promise<unknown>[] {
   return Array.from({ length: count }, (_, index) => fx.latest({ call: index }, options));

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';
-import { FakeClock } from '../../helpers/fake-clock.ts';
 import { quotaRecord, success } from '../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
@@ -57,16 +56,6 @@ test('every command that prints data has csv', async () => {
 
   expect((await runCli('quota -o csv', { replies })).stdout).toContain('name,value\nplan,free\n');
   expect((await runCli('api /x -o csv', { replies: { body: BODY } })).stdout).toContain('data.rates.EUR,0.90\n');
-});
-
-test('--watch -o csv prints one header, and the time before each row', async () => {
-  const rich = success(quotaRecord({ monthly_used: 0, monthly_limit: 1_000_000 }));
-  const options = { clock: new FakeClock(), replies: { body: BODY }, quota: rich };
-
-  const { stdout } = await runCli('latest --watch 5m --count 2 -o csv --get rates.EUR', options);
-
-  expect(stdout.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')).toBe('fetched_at,rates.EUR\nTIME,0.90\nTIME,0.90\n');
-  expect(new Set(stdout.match(/\dT[\d:.]+Z/g)).size).toBe(2);
 });
 
 const folder = temporaryFolder();

@@ -3,12 +3,7 @@ import { type FxRatesOptions, QuotaExhaustedError } from '../../../src/client/in
 import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { exhaustedQuota, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
-import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
-
-/** Requests for the quota that a client sent. */
-function questions({ fetch }: TestClient): number {
-  return fetch.requests.filter(({ url }) => url.endsWith('/quota')).length;
-}
+import { differentCalls, errorOf, quotaRequests, testClient } from '../../helpers/test-client.ts';
 
 test.each([
   [402, 'payment_required'],
@@ -48,7 +43,7 @@ test.each([
   const client = testClient(failure(status), { quota: success(quotaRecord()) });
 
   expect(await client.clock.run(errorOf(client.fx.latest()))).toMatchObject({ kind, status });
-  expect(questions(client)).toBe(1);
+  expect(quotaRequests(client)).toBe(1);
 });
 
 /** A 429 of a proxy, which has no code. */
@@ -96,7 +91,7 @@ test.each<[string, object, number, FxRatesOptions?]>([
 
     const error = await client.clock.run(errorOf(client.fx.latest()));
 
-    expect(questions(client)).toBe(times);
+    expect(quotaRequests(client)).toBe(times);
     expect(error instanceof QuotaExhaustedError).toBe(times === 1);
   },
 );
@@ -112,7 +107,7 @@ test.each([
 
   await client.clock.run(errorOf(client.fx.latest()));
 
-  expect(questions(client)).toBe(0);
+  expect(quotaRequests(client)).toBe(0);
 });
 
 test.each([
@@ -145,7 +140,7 @@ test('an error of a middleware with a status is not a refusal of the service', a
   });
 
   expect(await errorOf(client.fx.latest())).toBe(denied);
-  expect(questions(client)).toBe(0);
+  expect(quotaRequests(client)).toBe(0);
 });
 
 test('a refused quota() does not call quota() again', async () => {
@@ -170,7 +165,7 @@ test.each([
   const errors = await client.clock.run(Promise.all(differentCalls(client.fx, 50).map((call) => errorOf(call))));
 
   expect(errors.every((error) => error instanceof QuotaExhaustedError)).toBe(true);
-  expect(questions(client)).toBe(times);
+  expect(quotaRequests(client)).toBe(times);
   expect(await client.clock.left()).toBe(0);
 });
 
@@ -187,7 +182,7 @@ test.each<[string, Reply]>([
     status: 402,
     code: 'pay',
   });
-  expect(questions(client)).toBe(1);
+  expect(quotaRequests(client)).toBe(1);
 });
 
 test('a quota() that hangs delays a refusal by one timeout at most', async () => {

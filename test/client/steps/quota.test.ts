@@ -4,7 +4,7 @@ import { deferred } from '../../helpers/deferred.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply, SentRequest } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
-import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
+import { differentCalls, errorOf, quotaRequests, type TestClient, testClient } from '../../helpers/test-client.ts';
 
 /** A record of a key whose per-minute limit is never reached. */
 const roomyQuota = (changes: Partial<QuotaData> = {}) => quotaRecord({ rate_limit_per_minute: 10_000, ...changes });
@@ -16,8 +16,6 @@ function guarded(
   const quota = success(roomyQuota({ monthly_used: 1000 - left }));
   return testClient(replies, { quota, quotaGuard: { reserve }, ...options });
 }
-
-const quotaRequests = ({ fetch }: TestClient) => fetch.requests.filter(({ url }) => url.endsWith('/quota')).length;
 
 test.each<[string, Reply, number]>([
   ['fails', failure(500), 0],

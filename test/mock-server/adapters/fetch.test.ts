@@ -3,12 +3,12 @@ import { HttpResponse, http } from 'msw';
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { deferred } from '../../helpers/deferred.ts';
+import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 const newMock = () => createMockServer({ clock: 'virtual' });
 
 test('accepts a URL and a Request as well as text', async () => {
-  const mock = newMock();
-  const { key } = mock.createKey();
+  const { mock, key } = mockWithKey({ clock: 'virtual' });
   const url = new URL(`/api/v1/quota?api_key=${key}`, mock.baseUrl);
 
   const responses = await Promise.all([
@@ -50,20 +50,16 @@ test('mock.fetch rejects what fetch rejects: an invalid header, a GET with a bod
 });
 
 test('an aborted signal sends nothing', async () => {
-  const mock = newMock();
-  const { key } = mock.createKey();
+  const { mock, send } = mockWithKey();
 
-  const sent = mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`, {
-    signal: AbortSignal.abort(new Error('no')),
-  });
+  const sent = send('/api/v1/latest', { signal: AbortSignal.abort(new Error('no')) });
 
   await expect(sent).rejects.toThrow('no');
   expect(mock.journal.list()).toEqual([]);
 });
 
 test('an abort right after sending rejects, although the service has counted the request', async () => {
-  const mock = newMock();
-  const { id, key } = mock.createKey();
+  const { mock, id, key } = mockWithKey({ clock: 'virtual' });
   const controller = new AbortController();
 
   const sent = mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`, { signal: controller.signal });

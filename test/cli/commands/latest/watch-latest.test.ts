@@ -115,6 +115,10 @@ test('--get prints each response as without --watch, and -o tsv adds the time as
   expect((await watch('--watch 5m --count 2 -o csv', { replies })).stdout).toBe(
     'fetched_at,name,value\n2026-01-21T14:20:00.000Z,rates.EUR,1\n2026-01-21T14:25:00.000Z,rates.EUR,2\n',
   );
+  const exact = { body: '{"success":true,"data":{"rates":{"EUR":0.90}}}' };
+  expect((await watch('--watch 5m --count 2 -o csv --get rates.EUR', { replies: exact })).stdout).toBe(
+    'fetched_at,rates.EUR\n2026-01-21T14:20:00.000Z,0.90\n2026-01-21T14:25:00.000Z,0.90\n',
+  );
 });
 
 test('a terminal shows each response below the last, with its time and that of the next one, if any', async () => {
