@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { mockAdapters } from '../helpers/mock-adapters.ts';
 import { story } from '../helpers/mock-story.ts';
+import { mockWithKey } from '../helpers/mock-with-key.ts';
 
 const newMock = (behaviour = {}) =>
   createMockServer({ seed: 7, clock: { mode: 'virtual', autoAdvance: false }, behaviour });
@@ -55,8 +56,7 @@ test.each(mockAdapters.filter(({ losesDoubleSlash }) => !losesDoubleSlash))(
 test.each(mockAdapters)(
   '$name: a request is early from the arrival of a refusal to the end of its Retry-After',
   async ({ open }) => {
-    const mock = newMock();
-    const { key, id } = mock.createKey();
+    const { mock, key, id } = mockWithKey({ seed: 7 });
     const { send, close } = await open(mock);
     const ask = () => send({ target: '/api/v1/quota', headers: { authorization: `Bearer ${key}` } });
 
@@ -96,8 +96,7 @@ test.each(mockAdapters)(
 test.each(mockAdapters)(
   'mock.use() adds and overrides routes through $name, the last added first',
   async ({ open }) => {
-    const mock = newMock();
-    const { key } = mock.createKey();
+    const { mock, key } = mockWithKey({ seed: 7 });
     const headers = { authorization: `Bearer ${key}` };
     mock.use(
       http.get('/api/v1/historical', ({ request }) =>
@@ -187,8 +186,7 @@ test('handlers of mock.use() are gone after reset', async () => {
 });
 
 test('a request that mock.use() handles is not counted', async () => {
-  const mock = newMock();
-  const { id, key } = mock.createKey();
+  const { mock, id, key } = mockWithKey({ seed: 7 });
   mock.use(http.get('/api/v1/latest', () => HttpResponse.json({})));
 
   await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`);

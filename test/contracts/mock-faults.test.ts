@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { createMockServer, type FaultOptions, type MockServer } from '../../src/mock-server/index.ts';
+import type { FaultOptions, MockServer } from '../../src/mock-server/index.ts';
 import { type MockAdapter, mockAdapters, type Send } from '../helpers/mock-adapters.ts';
+import { mockWithKey } from '../helpers/mock-with-key.ts';
 
 const target = '/api/v1/latest?symbols=EUR,JPY';
 
 /** A mock with one key, opened in some adapter, and a function that sends a request with that key. */
 async function opened({ open, adapter }: MockAdapter) {
-  const mock = createMockServer({ clock: 'virtual' });
-  const { id, key } = mock.createKey();
+  const { mock, id, key } = mockWithKey({ clock: 'virtual' });
   const { send, close } = await open(mock);
   const sendWithKey = () => send({ target, headers: { authorization: key } });
   return { mock, id, key, adapter, send, sendWithKey, [Symbol.asyncDispose]: close };

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { FxRates, FxRatesError, type FxRatesOptions } from '../../src/client/index.ts';
 import { operations } from '../../src/generated/operations.ts';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
+import { mockWithKey } from '../helpers/mock-with-key.ts';
 import { BASE_URL, errorOf } from '../helpers/test-client.ts';
 
 /** Facts of the service's specification that no other test states as such; docs/facts.md lists them all. */
@@ -67,8 +68,7 @@ test.each<[FxRatesOptions['auth'], (key: string) => [string | null, string]]>([
   ['header', (key) => [key, '']],
   ['query', (key) => [null, `?api_key=${key}`]],
 ])("the key is sent only in the form '%s', and accepted", async (auth, form) => {
-  const mock = newMock();
-  const { key } = mock.createKey();
+  const { mock, key } = mockWithKey();
   const { fx, sent } = watched(mock, key, auth);
 
   await fx.quota();
@@ -78,8 +78,7 @@ test.each<[FxRatesOptions['auth'], (key: string) => [string | null, string]]>([
 });
 
 test('the preferred form of a key is the default: the client adds the scheme', async () => {
-  const mock = newMock();
-  const { key } = mock.createKey();
+  const { mock, key } = mockWithKey();
   const { fx, sent } = watched(mock, key);
 
   await fx.quota();
@@ -103,8 +102,7 @@ test('a request for the quota is a GET without body and without parameters', asy
 });
 
 test('every response is an envelope: data on success, else code, message and status', async () => {
-  const mock = newMock();
-  const { id, key } = mock.createKey();
+  const { mock, id, key } = mockWithKey();
   const responses = [
     await ask(mock, LATEST, { key }),
     await ask(mock, QUOTA, { key }),
@@ -137,8 +135,7 @@ const PLANS = [
 
 test.each(PLANS)('the plan $plan serves $perMinute requests a minute and $perMonth a month', async (limits) => {
   const { plan, perMinute, perMonth } = limits;
-  const mock = newMock();
-  const { id, key } = mock.createKey({ plan });
+  const { mock, id, key } = mockWithKey({ plan });
 
   for (let request = 0; request < perMinute; request += 1) {
     expect((await ask(mock, LATEST, { key })).status).toBe(200);
@@ -155,8 +152,7 @@ test.each(PLANS)('the plan $plan serves $perMinute requests a minute and $perMon
 test.each(PLANS)(
   'the quota record of the plan $plan has the documented fields, and the client returns it unchanged',
   async ({ plan, perMinute, perMonth }) => {
-    const mock = newMock();
-    const { key } = mock.createKey({ plan });
+    const { mock, key } = mockWithKey({ plan });
     await ask(mock, LATEST, { key });
     const { body } = await ask(mock, QUOTA, { key });
 
@@ -177,8 +173,7 @@ test.each(PLANS)(
 );
 
 test('the monthly quota resets at resets_at, and not a millisecond earlier', async () => {
-  const mock = newMock();
-  const { id, key } = mock.createKey();
+  const { mock, id, key } = mockWithKey();
   mock.keys.setUsage(id, { month: 1000 });
   const { resets_at: resetsAt } = (await ask(mock, QUOTA, { key })).body.data;
 
@@ -192,8 +187,7 @@ test('the monthly quota resets at resets_at, and not a millisecond earlier', asy
 });
 
 test('a 429 rate_limited has a numeric Retry-After, is not counted, and its values are in the error of the client', async () => {
-  const mock = newMock();
-  const { id, key } = mock.createKey();
+  const { mock, id, key } = mockWithKey();
   for (let request = 0; request < 30; request += 1) await ask(mock, LATEST, { key });
 
   const refused = await ask(mock, LATEST, { key });
@@ -206,8 +200,7 @@ test('a 429 rate_limited has a numeric Retry-After, is not counted, and its valu
 });
 
 test('no path of the API creates, lists or revokes keys', async () => {
-  const mock = newMock();
-  const { id, key } = mock.createKey({ plan: 'developer' });
+  const { mock, id, key } = mockWithKey({ plan: 'developer' });
 
   for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
     for (const path of ['/api/v1/keys', `/api/v1/keys/${id}`, '/api/v1/accounts']) {
@@ -219,8 +212,7 @@ test('no path of the API creates, lists or revokes keys', async () => {
 });
 
 test('a key is rotated without downtime: create a new one, deploy it, revoke the old one', async () => {
-  const mock = newMock();
-  const { id, key, accountId } = mock.createKey({ plan: 'developer' });
+  const { mock, id, key, accountId } = mockWithKey({ plan: 'developer' });
   let deployed = key;
   const fx = new FxRates({ ...mock.clientOptions(), apiKey: () => deployed, logger: { warn: () => undefined } });
   const before = await fx.quota();
@@ -236,8 +228,7 @@ test('a key is rotated without downtime: create a new one, deploy it, revoke the
 });
 
 test('a revoked key fails on the next request of the client and on all later ones', async () => {
-  const mock = newMock();
-  const { id, key } = mock.createKey();
+  const { mock, id, key } = mockWithKey();
   const { fx } = watched(mock, key);
   await fx.quota();
 

@@ -11,6 +11,7 @@ import {
   type ServeOptions,
 } from '../../src/mock-server/index.ts';
 import { mockAdapters } from '../helpers/mock-adapters.ts';
+import { mockWithKey } from '../helpers/mock-with-key.ts';
 import { sendRaw } from '../helpers/send-raw.ts';
 
 async function serving(options: ServeOptions = {}) {
@@ -195,8 +196,7 @@ function escaped(text: string): string {
 }
 
 test('a key as the name of a header is masked in the journal', async () => {
-  const mock = createMockServer();
-  const { key } = mock.createKey();
+  const { mock, key } = mockWithKey();
   mock.stubs.add({ data: {}, headers: { [key]: 'a', 'x-plain': 'b' } });
 
   await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key, [key]: '1' } });
@@ -218,8 +218,7 @@ test('inspect and JSON show no key of a space, here or in another process', asyn
 });
 
 test('the error of a handler is recorded without the key in it', async () => {
-  const mock = createMockServer();
-  const { key } = mock.createKey();
+  const { mock, key } = mockWithKey();
   mock.use(
     http.get('*/api/v1/latest', ({ request }) => {
       throw new Error(`for ${request.headers.get('authorization')}`);
@@ -232,8 +231,7 @@ test('the error of a handler is recorded without the key in it', async () => {
 });
 
 test.each(mockAdapters)('shows, logs and stores no key: $name', async ({ open }) => {
-  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
-  const { id, key, accountId } = mock.createKey();
+  const { mock, id, key, accountId } = mockWithKey();
   const { send, close } = await open(mock);
   const said: unknown[] = [];
   for (const target of [
@@ -268,8 +266,7 @@ test.each(mockAdapters)('shows, logs and stores no key: $name', async ({ open })
 });
 
 test('an error message contains no key, wherever the key was sent', async () => {
-  const mock = createMockServer({ clock: 'virtual' });
-  const { key } = mock.createKey();
+  const { mock, key } = mockWithKey({ clock: 'virtual' });
   mock.use(http.get('/broken', () => HttpResponse.error()));
 
   const failures = await Promise.all(

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createMockServer, type MockServer, type Setup } from '../../src/mock-server/index.ts';
-import { sender } from '../helpers/mock-with-key.ts';
+import { mockWithKey, sender } from '../helpers/mock-with-key.ts';
 
 const SETUP = `{
   "keys": [{ "plan": "developer", "usage": { "month": 7, "minute": 300 } }, { "plan": "unlimited" }, { "revoked": true },
@@ -148,8 +148,7 @@ test.each<[string | object, string]>([
 
 test('an invalid setup changes nothing, not even the per-minute windows', async () => {
   const behaviour = { quotaEndpointBucket: 'separate' } as const;
-  const mock = createMockServer({ clock: { mode: 'virtual', frozen: true }, behaviour });
-  const { id, key } = mock.createKey();
+  const { mock, id, key } = mockWithKey({ clock: { mode: 'virtual', frozen: true }, behaviour });
   await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: `Bearer ${key}` } });
   mock.keys.setUsage(id, { minute: 30 });
   mock.latest.set(() => ({}));

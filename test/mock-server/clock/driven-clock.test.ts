@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { runScript } from '../../helpers/child-program.ts';
 import { deferred } from '../../helpers/deferred.ts';
+import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 const START = Date.parse('2026-01-15T00:00:00.000Z');
 const still = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } }).clock;
@@ -39,14 +40,9 @@ test('a sleep started during an advance can end in the same advance', async () =
 });
 
 test('work that began before advance() ends before the time moves', async () => {
-  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
-  const { key } = mock.createKey();
-  const call = async () => {
-    await nextTurn();
-    return await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`);
-  };
+  const { mock, send } = mockWithKey();
 
-  const calling = call();
+  const calling = nextTurn().then(() => send());
   await mock.clock.advance(60_000);
 
   expect((await calling).headers.get('date')).toBe('Thu, 15 Jan 2026 00:00:00 GMT');
@@ -256,9 +252,7 @@ test.each([
   ['sliding-counter', '2026-02-01T00:01:00.000Z'],
   ['token-bucket', '2026-01-31T23:59:37.500Z'],
 ] as const)("advanceTo('next-window') goes to where the whole minute is free again: %s, %s", async (rateWindow, at) => {
-  const mock = createMockServer({ clock: MONTH_END, behaviour: { rateWindow } });
-  const { key } = mock.createKey();
-  const send = () => mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`);
+  const { mock, send } = mockWithKey({ clock: MONTH_END, behaviour: { rateWindow } });
   await send();
   await mock.clock.advance(5000);
   await send();

@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { Agent, request } from 'undici';
 import { expect, test } from 'vitest';
-import { createMockServer, type FaultOptions } from '../../../src/mock-server/index.ts';
+import type { FaultOptions } from '../../../src/mock-server/index.ts';
+import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 /** Every byte received over a separate connection, and how the connection ended. */
 async function rawResponse(port: number, key: string): Promise<{ head: string; body: string; ending: string }> {
@@ -25,8 +26,7 @@ async function rawResponse(port: number, key: string): Promise<{ head: string; b
 }
 
 async function serving() {
-  const mock = createMockServer({ clock: 'virtual' });
-  const { id, key } = mock.createKey({ plan: 'developer' });
+  const { mock, id, key } = mockWithKey({ clock: 'virtual', plan: 'developer' });
   const server = await mock.serve();
   return { mock, id, key, ...server, [Symbol.asyncDispose]: () => mock.close() };
 }

@@ -7,13 +7,13 @@ import {
   targetOf,
 } from '../../../src/mock-server/panel/browser/journal-entries.ts';
 import { readQuery, writeQuery } from '../../../src/mock-server/panel/browser/mock-view.ts';
+import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 const ORIGIN = 'http://127.0.0.1:4010';
 
 /** One of each: served, with an unknown key in the query, without a key, and with a broken connection. */
 async function recorded() {
-  const mock = createMockServer({ clock: 'virtual' });
-  const { key } = mock.createKey();
+  const { mock, key } = mockWithKey({ clock: 'virtual' });
   const send = (target: string, init: RequestInit = {}) =>
     mock.fetch(mock.baseUrl + target, init).catch(() => undefined);
   const headers = { authorization: `Bearer ${key}`, 'x-note': "it's" };
@@ -71,8 +71,7 @@ test('the command for curl has the key from the environment, and its words quote
 });
 
 test('in the command for curl, only a masked key becomes the key from the environment', async () => {
-  const mock = createMockServer();
-  const { key } = mock.createKey();
+  const { mock, key } = mockWithKey();
   const target = `${mock.baseUrl}/api/v1/latest?note=wait…&all=…&own=${key}&api_key=short`;
   await mock.fetch(target, { method: 'HEAD', headers: { authorization: 'Basic abc' } });
 

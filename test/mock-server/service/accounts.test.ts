@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { apiKeyPattern } from '../../../src/generated/service.ts';
 import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
+import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 const virtual = (behaviour = {}) => createMockServer({ clock: 'virtual', behaviour });
 
@@ -78,16 +79,14 @@ test('a seed, also one beyond 32 bits, has its own keys, the same on every machi
 });
 
 test('only the SHA-256, the prefix and the last four characters of a key are stored', () => {
-  const mock = virtual();
-  const { id, key } = mock.createKey();
+  const { mock, id, key } = mockWithKey({ clock: 'virtual' });
 
   expect(mock.keys.get(id)).toMatchObject({ masked: `fx_live_…${key.slice(-4)}`, state: 'active', month: { used: 0 } });
   expect(mock.snapshot().keys[0]?.hash).toBe(createHash('sha256').update(key).digest('hex'));
 });
 
 test('the next request of a revoked key fails, and it stays revoked', async () => {
-  const mock = virtual();
-  const { id, key } = mock.createKey();
+  const { mock, id, key } = mockWithKey({ clock: 'virtual' });
   const before = await statusOf(mock, key);
   expect(mock.keys.get(id)).toMatchObject({ state: 'active', revokedAt: undefined });
 
@@ -157,8 +156,7 @@ test('an error about an unknown key names the known ones, or of many the newest'
 });
 
 test('lists the keys of one account, all, or the newest', () => {
-  const mock = virtual();
-  const { id: first, accountId } = mock.createKey({ plan: 'developer' });
+  const { mock, id: first, accountId } = mockWithKey({ clock: 'virtual', plan: 'developer' });
   const own = [first, mock.keys.create({ accountId }).id];
   const other = mock.createKey();
 
@@ -172,8 +170,7 @@ test.each([
   ['keep', 500],
   ['reset', 0],
 ] as const)('a plan change with planChange %s leaves %i requests counted', (planChange, used) => {
-  const mock = virtual({ planChange });
-  const { id, accountId } = mock.createKey();
+  const { mock, id, accountId } = mockWithKey({ clock: 'virtual', behaviour: { planChange } });
   mock.keys.setUsage(id, { month: 500 });
 
   mock.accounts.setPlan(accountId, 'developer');

@@ -4,10 +4,10 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { main } from '../../../../src/cli/main.ts';
-import { createMockServer } from '../../../../src/mock-server/index.ts';
 import { FakeIo, type FakeIoOptions, jsonLines, runCli, usageError } from '../../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import type { SentRequest } from '../../../helpers/fake-fetch.ts';
+import { mockWithKey } from '../../../helpers/mock-with-key.ts';
 import { API_KEY, exhaustedQuota, failure, rateLimited, success } from '../../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
 import { until } from '../../../helpers/until.ts';
@@ -477,8 +477,7 @@ test('Ctrl-C with --ordered still prints the available responses', async () => {
 
 /** A batch of `count` queries against a mock in virtual time. */
 async function onMock(count: number, { args = [], ...options }: FakeIoOptions & { readonly args?: string[] } = {}) {
-  const mock = createMockServer({ clock: 'virtual' });
-  const { key } = mock.createKey({ plan: 'developer' });
+  const { mock, key } = mockWithKey({ clock: 'virtual', plan: 'developer' });
   const startedAt = mock.clock.now();
   const env = { FXRATES_API_KEY: key, FXRATES_BASE_URL: mock.baseUrl, ...options.env };
   const world = { ...options, env, fetch: mock.fetch as never, clock: mock.clock, stdin: lines(count) };
