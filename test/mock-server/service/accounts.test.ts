@@ -117,24 +117,18 @@ test.each([
   expect(await Promise.all(keys.map(({ key }) => statusOf(mock, key)))).toEqual(expected);
 });
 
-test.each([
-  [(mock: MockServer) => mock.accounts.get('account_9'), 'Account "account_9" does not exist; there are no accounts.'],
-  [(mock: MockServer) => mock.keys.get('key_9'), 'Key "key_9" does not exist; there are no keys.'],
-  [(mock: MockServer) => mock.keys.create({ accountId: 'x' }), 'Account "x" does not exist'],
-  [
-    (mock: MockServer) => mock.createKey({ plan: 'gold' as never }),
-    'plan is "gold"; expected one of free, developer, unlimited.',
-  ],
-  [(mock: MockServer) => mock.accounts.setPlan('account_1', 'gold' as never), 'plan is "gold"; expected one of'],
-  [(mock: MockServer) => mock.accounts.create({ plan: ['free'] as never }), 'plan is ["free"]; expected one of'],
-  [(mock: MockServer) => mock.accounts.create({ email: 'nobody' }), 'email is "nobody"; expected an e-mail address.'],
-  [(mock: MockServer) => mock.accounts.create({ email: 'an ada@example.test' }), 'expected an e-mail address.'],
-  [(mock: MockServer) => mock.accounts.create({ email: 'ada@example.test or so' }), 'expected an e-mail address.'],
-  [(mock: MockServer) => mock.accounts.create({ email: ['ada@example.test'] as never }), 'expected an e-mail address.'],
-  [
-    (mock: MockServer) => mock.keys.setUsage(mock.createKey().id, { month: -1 }),
-    'month is -1; expected a whole number from 0.',
-  ],
+test.each<[(mock: MockServer) => unknown, string]>([
+  [(mock) => mock.accounts.get('account_9'), 'Account "account_9" does not exist; there are no accounts.'],
+  [(mock) => mock.keys.get('key_9'), 'Key "key_9" does not exist; there are no keys.'],
+  [(mock) => mock.keys.create({ accountId: 'x' }), 'Account "x" does not exist'],
+  [(mock) => mock.createKey({ plan: 'gold' as never }), 'plan is "gold"; expected one of free, developer, unlimited.'],
+  [(mock) => mock.accounts.setPlan('account_1', 'gold' as never), 'plan is "gold"; expected one of'],
+  [(mock) => mock.accounts.create({ plan: ['free'] as never }), 'plan is ["free"]; expected one of'],
+  [(mock) => mock.accounts.create({ email: 'nobody' }), 'email is "nobody"; expected an e-mail address.'],
+  [(mock) => mock.accounts.create({ email: 'an ada@example.test' }), 'expected an e-mail address.'],
+  [(mock) => mock.accounts.create({ email: 'ada@example.test or so' }), 'expected an e-mail address.'],
+  [(mock) => mock.accounts.create({ email: ['ada@example.test'] as never }), 'expected an e-mail address.'],
+  [(mock) => mock.keys.setUsage(mock.createKey().id, { month: -1 }), 'month is -1; expected a whole number from 0.'],
 ])('rejects an invalid argument with its value and what was expected', (act, message) => {
   expect(() => act(virtual())).toThrow(message);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { connectMockServer, createMockServer, type StubOptions } from '../../../src/mock-server/index.ts';
-import { mockWithKey } from '../../helpers/mock-with-key.ts';
+import { mockWithKey, sender } from '../../helpers/mock-with-key.ts';
 
 const EUR = { query: { base: 'EUR' } };
 
@@ -53,7 +53,7 @@ test.each<[string, StubOptions, { status: number; text: string; type?: string | 
 });
 
 test('a header of a stub can have several values, in process, over HTTP and after a restart', async () => {
-  const { mock, send } = mockWithKey();
+  const { mock, key, send } = mockWithKey();
   await using server = await mock.serve();
   const stub = {
     body: 'x',
@@ -61,9 +61,8 @@ test('a header of a stub can have several values, in process, over HTTP and afte
   };
   await connectMockServer(server.adminUrl).stubs.add(stub);
   mock.restore(JSON.parse(JSON.stringify(mock.snapshot())));
-  const headers = { authorization: `Bearer ${mock.createKey().key}` };
 
-  const responses = [await send('/api/v1/latest'), await fetch(`${server.url}/api/v1/latest`, { headers })];
+  const responses = [await send(), await sender({ baseUrl: server.url, fetch }, key)()];
 
   for (const { headers } of responses) {
     expect(headers.getSetCookie()).toEqual(['a=1; Path=/', 'b=2']);
@@ -73,20 +72,16 @@ test('a header of a stub can have several values, in process, over HTTP and afte
 });
 
 test('an empty body of a stub or a fault has a length of 0 over a socket, too', async () => {
-  const { mock } = mockWithKey();
+  const { mock, key } = mockWithKey();
   await using server = await mock.serve();
   mock.stubs.add({ body: '' });
   mock.faults.add({ kind: 'status', status: 503, body: '', nth: 2 });
-  const authorization = `Bearer ${mock.createKey().key}`;
+  const send = sender({ baseUrl: server.url, fetch }, key);
 
-  for (const status of [200, 503]) {
-    const response = await fetch(`${server.url}/api/v1/latest`, { headers: { authorization } });
-    const { headers } = response;
-    expect([response.status, headers.get('content-length'), headers.get('transfer-encoding')]).toEqual([
-      status,
-      '0',
-      null,
-    ]);
+  for (const expected of [200, 503]) {
+    const { status, headers } = await send();
+    const [length, encoding] = [headers.get('content-length'), headers.get('transfer-encoding')];
+    expect([status, length, encoding]).toEqual([expected, '0', null]);
   }
 });
 
