@@ -39,5 +39,6 @@ function helpFindings(): readonly string[] {
 function textsOf(command: CliCommand): readonly string[] {
   const described = [...command.registeredArguments, ...command.options];
   const texts = [command.summary(), command.description(), ...described.map(({ description }) => description)];
-  return [...texts, ...command.examples.map(({ comment }) => comment), ...command.notes];
+  const entries = command.parameters.map(({ text }) => text);
+  return [...texts, ...entries, ...command.examples.map(({ comment }) => comment), ...command.notes];
 }

@@ -28,10 +28,18 @@ export interface Invocation<Options = object> {
 
 type Run<Options> = (invocation: Invocation<Options>) => Promise<void> | Promise<number>;
 
+/** A line of help in two columns. */
+export interface HelpEntry {
+  readonly term: string;
+  readonly text: string;
+}
+
 interface HelpTexts {
   readonly summary: string;
   readonly description: string;
   readonly examples?: readonly Example[];
+  /** Parameters that the contract names. */
+  readonly parameters?: readonly HelpEntry[];
   /** Paragraphs after the usage. */
   readonly notes?: readonly string[];
 }
@@ -48,6 +56,7 @@ export class CliCommand extends Command {
   declare readonly commands: readonly CliCommand[];
   declare readonly parent: CliCommand | null;
   examples: readonly Example[] = [];
+  parameters: readonly HelpEntry[] = [];
   notes: readonly string[] = [];
   traits: Traits = {};
   /** Returns the exit code. `undefined`: the command only has subcommands. */

@@ -1,5 +1,5 @@
 import type { Option } from 'commander';
-import type { CliCommand, Example } from './command.ts';
+import type { CliCommand, Example, HelpEntry } from './command.ts';
 import { OPTION_GROUPS } from './options.ts';
 import type { StreamStyle } from './terminal/screen.ts';
 import { besideHead, wrap } from './terminal/text.ts';
@@ -22,6 +22,7 @@ export function helpText(command: CliCommand, style: StreamStyle): string {
     usageLines(command).map((usage, index) => `${index === 0 ? palette.heading('Usage:') : '      '} ${usage}`),
     section('Commands', commandLines(command.commands, style), style),
     ...command.notes.map((note) => wrap(note, columns)),
+    section('Parameters', twoColumns(command.parameters, style), style),
     section('Options', optionLines(command.ownOptions, style), style),
     wrap(`More options (${groups.join(', ')}):  fxrates help options`, columns),
   ]);
@@ -87,11 +88,6 @@ function section(title: string, lines: readonly string[], { palette }: StreamSty
 function exampleLines(examples: readonly Example[], style: StreamStyle): string[] {
   const entries = examples.map(({ command, comment }) => ({ term: `$ ${command}`, text: comment }));
   return twoColumns(entries, style, widestTerm(entries, style.columns / 2 + 4));
-}
-
-interface HelpEntry {
-  readonly term: string;
-  readonly text: string;
 }
 
 /** A wider term gets a line of its own. */

@@ -17,10 +17,11 @@ export function manPage(program: CliCommand): string {
 }
 
 function commandLines(command: CliCommand): string[] {
-  const { fullName, syntax, ownOptions, examples, notes } = command;
+  const { fullName, syntax, parameters, ownOptions, examples, notes } = command;
   return [
     `.SS ${roff(`${fullName} ${syntax}`.trim())}`,
     roff(command.description()),
+    ...parameters.flatMap(({ term, text }) => termLines(term, text)),
     ...ownOptions.flatMap(optionLines),
     ...notes.flatMap((note) => ['.PP', roff(note)]),
     ...examples.flatMap((example) => termLines(example.command, example.comment)),

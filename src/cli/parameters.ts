@@ -1,7 +1,7 @@
 import { Argument, type Option } from 'commander';
 import type { Operation, Parameter } from '../generated/operations.ts';
 import { decodedComponent } from '../operation.ts';
-import type { Invocation } from './command.ts';
+import type { HelpEntry, Invocation } from './command.ts';
 import { usageError } from './errors/cli-error.ts';
 import { repeatableOption } from './options.ts';
 import type { Query, QueryText } from './request/send-request.ts';
@@ -115,15 +115,15 @@ export function namedQuery(operation: Operation, typed: Query): Query {
   return Object.fromEntries(operation.parameters.flatMap((parameter) => entryOf(parameter, query.get(parameter.name))));
 }
 
-/** For help: `date=<date>  The day (required)`. */
-export function parameterText({ name, type, list, description, required, deprecated, ...rest }: Parameter): string {
+/** For help: `date=<date>` and `The day (required)`. */
+export function parameterEntry({ name, type, list, description, required, deprecated, ...rest }: Parameter): HelpEntry {
   const notes = [
     ...(required ? ['required'] : []),
     ...(deprecated ? ['deprecated'] : []),
     ...(rest.default === undefined ? [] : [`default: ${String(rest.default)}`]),
   ];
   const text = `${description.replace(/\.$/, '')}${notes.map((note) => ` (${note})`).join('')}`.trim();
-  return `${name}=<${type}${list === undefined ? '' : ',…'}>  ${text}`;
+  return { term: `${name}=<${type}${list === undefined ? '' : ',…'}>`, text };
 }
 
 function checkNames({ id, parameters }: Operation, query: ReadonlyMap<string, unknown>): void {

@@ -74,8 +74,8 @@ test('the command line has it, with help and checks', async () => {
   const wrong = await fxrates('pastRates', 'date=2026-02-30');
 
   expect(list.stdout).toMatch(/^ +pastRates +exchange rates of a day \(uses quota\)$/m);
-  expect(help.stdout).toMatch(/^date=<date> {2}The day, such as 2026-01-02 \(required\)$/m);
-  expect(help.stdout).toMatch(/^round=<boolean> {2}Whether rates are rounded \(deprecated\) \(default:\s+false\)$/m);
+  expect(help.stdout).toMatch(/^ {2}date=<date> +The day, such as 2026-01-02 \(required\)$/m);
+  expect(help.stdout).toMatch(/^ {2}round=<boolean> +Whether rates are rounded \(deprecated\) \(default: false\)$/m);
   expect(JSON.parse(rates.stdout)).toMatchObject({ date: '2026-01-02', rates: { EUR: 0.92 } });
   expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('date') });
 });
@@ -98,6 +98,12 @@ test.each([
   ['depth=1', /^fxrates: quota has no parameter 'depth'/],
 ])('a wrong parameter of quota is a usage error: %s', async (text, message) => {
   expect(await quota(text)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
+});
+
+test('the help of quota has the parameters that the spec adds to it', async () => {
+  const { stdout } = await runCommand(products, ['quota', '--help']);
+
+  expect(stdout).toMatch(/^ {2}detail=<short\|full> +How much to tell$/m);
 });
 
 type Json = Readonly<Record<string, unknown>>;

@@ -7,9 +7,9 @@ import { dataOf, printJson } from '../output/print-json.ts';
 import {
   namedQuery,
   type ParamOptions,
+  parameterEntry,
   parameterOption,
   parametersArgument,
-  parameterText,
   typedParameters,
 } from '../parameters.ts';
 import { dryRun, type OperationRequest, type ServiceResponse } from '../request/send-request.ts';
@@ -32,7 +32,8 @@ export function operationCommand(operation: Operation, options = () => responseO
     .about({
       summary: `${lowerFirst(summary)} (${note})`,
       description: `${summary}. ${deprecated ? 'Deprecated. ' : ''}${consumesQuota ? 'Uses one request of your monthly quota.' : 'Free: never uses your monthly quota.'}`,
-      notes: [...(description === '' ? [] : [description]), ...parameters.map(parameterText)],
+      notes: description.split('\n\n').filter((paragraph) => paragraph !== ''),
+      parameters: parameters.map(parameterEntry),
       examples: [exampleOf(operation)],
     })
     .with(() => [...(operation.query === 'none' ? [] : [parameterOption()]), ...options()])

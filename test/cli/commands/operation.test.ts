@@ -37,8 +37,8 @@ test('an operation of the contract has help without manual edits', () => {
   expect(help).toContain('Rates of a past day. Uses one request of your monthly quota.');
   expect(help).toContain('$ fxrates historical date=2026-01-21');
   expect(help).toContain('Usage: fxrates historical [name=value...] [options]');
-  expect(help).toContain('date=<date>  The day (required)');
-  expect(help).toContain('symbols[]=<string,…>  Currencies (deprecated)');
+  expect(help).toContain('  date=<date>             The day (required)');
+  expect(help).toContain('  symbols[]=<string,…>    Currencies (deprecated)');
 });
 
 test('parameters are sent in the order of the contract, and commas separate the values of a list', () => {
