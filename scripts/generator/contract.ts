@@ -26,7 +26,7 @@ export interface Operation extends Omit<TableOperation, 'method' | 'deprecated' 
   readonly response: string;
   /** Type of the response's `data`. */
   readonly data: string;
-  /** The success response in the document, for the errors of `checkExamples`. */
+  /** The success response in the document, for the errors of `withExamples`. */
   readonly node: SpecNode;
 }
 
@@ -37,9 +37,9 @@ export type Query =
   | { readonly kind: 'free-form'; readonly schema: string }
   | { readonly kind: 'named'; readonly schema: string; readonly parameters: readonly Parameter[] };
 
-export interface Parameter extends Omit<TableParameter, 'example'> {
-  /** All examples of the document; `checkExamples` keeps the valid ones. Help shows the first one. */
-  readonly examples: readonly unknown[];
+export interface Parameter extends TableParameter {
+  /** The examples and defaults in the document. */
+  readonly examples: readonly SpecNode[];
   readonly node: SpecNode;
   readonly schema: Schema;
 }

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { compileFunction } from 'node:vm';
 import { transformSync } from 'esbuild';
+import { en as english } from 'zod/locales';
 import type * as z from 'zod/mini';
 import type {
   ArraySchema,
@@ -17,8 +18,8 @@ import type { SpecNode } from './spec-node.ts';
 import { writeSchemas } from './write-schemas.ts';
 
 /**
- * Returns the contract with the valid examples of each parameter, and with an example for each response. Rejects
- * examples that the generated schemas reject: the client would reject the mock server's response.
+ * Returns the contract with an example for each parameter and each response. Rejects examples and defaults that the
+ * generated schemas reject: the client would reject them, too.
  */
 export function withExamples(contract: Contract, spec: SpecNode): Contract {
   const schemas = loadSchemas(writeSchemas(contract));
@@ -47,12 +48,16 @@ function withParameterExamples(query: Query, types: Schemas, schemas: GeneratedS
   if (query.kind !== 'named') return query;
   const { shape } = schemas[query.schema] as z.ZodMiniObject; // `querySchema` writes it
   const parameters = query.parameters.map((parameter) => {
-    const { name, schema, node, required } = parameter;
-    const examples = [...parameter.examples, exampleOf(schema, types)].filter(
-      (value) => isWritable(value) && problemOf(shape[name] as z.ZodMiniType, value) === undefined,
-    );
-    if (required && examples.length === 0) node.refuse('no valid value can be made from the schema; give an example');
-    return { ...parameter, examples };
+    const { name, schema, node, required, examples } = parameter;
+    const problem = (value: unknown) => problemOf(shape[name] as z.ZodMiniType, value);
+    for (const given of examples) {
+      const invalid = problem(given.value);
+      if (invalid !== undefined) given.refuse(`${JSON.stringify(given.value)} is not valid for '${name}': ${invalid}`);
+    }
+    const values = [...examples.map(({ value }) => value), exampleOf(schema, types)];
+    const example = values.find((value) => isWritable(value) && problem(value) === undefined);
+    if (required && example === undefined) node.refuse('no valid value can be made from the schema; give an example');
+    return { ...parameter, example };
   });
   return { ...query, parameters };
 }
@@ -63,7 +68,7 @@ function isWritable(value: unknown): boolean {
 }
 
 function problemOf(schema: z.ZodMiniType | undefined, value: unknown): string | undefined {
-  const [issue] = schema?.safeParse(value).error?.issues ?? [];
+  const [issue] = schema?.safeParse(value, { error: english().localeError }).error?.issues ?? [];
   return issue && [issue.path.join('.'), issue.message].filter((text) => text !== '').join(': ');
 }
 

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Document, isCollection, isNode, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import { type Document, isCollection, isNode, isPair, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import { makeFolder } from '../../src/replace-file.ts';
 import { generateFiles } from './generate-files.ts';
 import { type Refusal, refusalText, SpecError } from './spec-node.ts';
@@ -54,21 +54,24 @@ type Files = ReadonlyMap<string, string>;
 
 async function generate(spec: string): Promise<Files> {
   const lines = new LineCounter();
-  const document = parseDocument(await readSpec(spec), { lineCounter: lines });
+  const document = parseDocument(await readSpec(spec), { lineCounter: lines, prettyErrors: false });
   const [error] = document.errors;
   if (error?.code === 'MULTIPLE_DOCS')
     throw new InputError(`${nameOf(spec)} has several YAML documents; pass one OpenAPI document with --spec FILE`);
-  if (error !== undefined)
-    throw new InputError(`${nameOf(spec)}: ${error.message.split('\n', 1)[0]?.replace(/:$/, '')}`);
+  const placed = (offset: number | undefined, problem: string) => {
+    const { line, col } = lines.linePos(offset ?? 0);
+    return `${nameOf(spec)}:${line}:${col} ${problem}`;
+  };
+  if (error !== undefined) throw new InputError(placed(error.pos[0], error.message));
   const alias = firstAlias(document);
   if (alias !== undefined) {
-    throw new InputError(`${nameOf(spec)}:${placeOf(alias, lines)} YAML aliases are not implemented; write a $ref`);
+    throw new InputError(placed(alias.range?.[0], 'YAML aliases are not implemented; write a $ref'));
   }
   try {
     return format(generateFiles(document.toJS()), ROOT);
   } catch (refused) {
     if (!(refused instanceof SpecError)) throw refused;
-    const text = (refusal: Refusal) => `${nameOf(spec)}:${lineOf(refusal, document, lines)} ${refusalText(refusal)}`;
+    const text = (refusal: Refusal) => placed(offsetOf(refusal, document), refusalText(refusal));
     throw new InputError(refused.refusals.map(text).join('\n'));
   }
 }
@@ -128,21 +131,18 @@ function nameOf(spec: string): string {
   return path.startsWith('..') ? spec : path;
 }
 
-/** Line and column of a problem, or of its nearest parent that is in the document. */
-function lineOf({ path }: Refusal, document: Document, lines: LineCounter): string {
-  let place: unknown = document.contents;
-  for (const key of path) {
+/** Where the key or the item of a list begins that is the problem, or its nearest parent that is in the document. */
+function offsetOf({ path, key }: Refusal, document: Document): number | undefined {
+  let found: unknown = document.contents;
+  let inner: unknown = found;
+  for (const name of key === undefined ? path : [...path, key]) {
     // YAML reads an unquoted key such as 200 as a number.
-    const inner = isCollection(place) ? (place.get(key, true) ?? place.get(Number(key), true)) : undefined;
-    if (!isNode(inner)) break;
-    place = inner;
+    const isNamed = (item: unknown, index: number) => String(isPair(item) ? item.key : index) === name;
+    const item = isCollection(inner) ? inner.items.find(isNamed) : undefined;
+    if (item === undefined) break;
+    [found, inner] = isPair(item) ? [item.key, item.value] : [item, item];
   }
-  return placeOf(isNode(place) ? place : undefined, lines);
-}
-
-function placeOf(node: Node | undefined, lines: LineCounter): string {
-  const { line, col } = lines.linePos(node?.range?.[0] ?? 0);
-  return `${line}:${col}`;
+  return isNode(found) ? found.range?.[0] : undefined;
 }
 
 async function compare(files: Files, out: string, print: (line: string) => void): Promise<number> {

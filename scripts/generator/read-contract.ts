@@ -1,7 +1,7 @@
 import type { Contract, Operation, Schema, Schemas } from './contract.ts';
 import { typeName } from './names.ts';
 import { type Reading, readOperation } from './read-operation.ts';
-import { readSchema } from './read-schema.ts';
+import { readPattern, readSchema } from './read-schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
 const KEYS = [
@@ -16,9 +16,8 @@ export function readContract(spec: SpecNode): Contract {
   spec.only('key', ...KEYS);
   spec.attempt(() => checkServers(spec));
   spec.attempt(() => checkSecurity(spec));
-  const components =
-    spec.attempt(() => spec.get('components').only('kind of component', ...COMPONENTS)) ??
-    spec.with('components', {}).get('components'); // so that the other problems are reported, too
+  // Without components, the other problems are reported, too.
+  const components = spec.attempt(() => readComponents(spec.get('components'))) ?? [];
   const schemas = readSchemas(components);
   refuseCircles(schemas, components);
   const reading = { schemas, examples: [], ids: new Set<string>() };
@@ -27,14 +26,35 @@ export function readContract(spec: SpecNode): Contract {
     schemas,
     operations,
     examples: reading.examples,
-    plans: spec.attempt(() => spec.get('x-plans').value),
+    plans: spec.attempt(() => readPlans(spec.get('x-plans'))),
     apiKeyPattern: spec.attempt(() => readKeyPattern(spec)) ?? '',
-    notShown: spec.attempt(() => spec.get('x-not-shown').value),
+    notShown: spec.attempt(() => readTexts(spec.get('x-not-shown'))),
   };
 }
 
-function readKeyPattern(spec: SpecNode): string {
-  return spec.get('x-api-key').only('key', 'pattern', 'description').get('pattern').string();
+function readComponents(components: SpecNode): Entries {
+  return components.only('kind of component', ...COMPONENTS).entriesAt('schemas');
+}
+
+type Entries = ReturnType<SpecNode['entries']>;
+
+function readPlans(plans: SpecNode): unknown {
+  for (const [, plan] of plans.entries()) {
+    plan.only('key of a plan', 'title', 'rateLimitPerMinute', 'monthlyLimit', 'maxActiveKeys');
+    plan.get('title').string();
+    plan.get('rateLimitPerMinute').number();
+    for (const limit of [plan.get('monthlyLimit'), plan.get('maxActiveKeys')]) if (limit.value !== null) limit.number();
+  }
+  return plans.value;
+}
+
+function readTexts(texts: SpecNode): unknown {
+  for (const [, text] of texts.entries()) text.string();
+  return texts.value;
+}
+
+function readKeyPattern(spec: SpecNode): string | undefined {
+  return readPattern(spec.get('x-api-key').only('key', 'pattern', 'description').get('pattern'));
 }
 
 function readVersion(spec: SpecNode): void {
@@ -68,16 +88,17 @@ function checkSecurity(spec: SpecNode): void {
 function checkRequirement(requirement: SpecNode, spec: SpecNode): void {
   const [name, ...others] = requirement.keys();
   if (name === undefined || others.length > 0) return requirement.refuse('exactly one scheme is expected');
-  const scheme = spec.get('components').get('securitySchemes').get(name).resolved();
+  const scheme = spec.find('components')?.find('securitySchemes')?.find(name)?.resolved();
+  if (scheme === undefined) return requirement.refuse(`'${name}' is not one of the securitySchemes of the components`);
   const parts = ['type', ...(scheme.find('type')?.value === 'http' ? ['scheme'] : ['in', 'name'])];
   const form = parts.map((part) => scheme.find(part)?.value ?? '').join(' ');
   if (CREDENTIALS.includes(form)) return;
   requirement.refuse(`the client does not send its key as '${form}'; it sends: ${CREDENTIALS.join(', ')}`);
 }
 
-function readSchemas(components: SpecNode): Map<string, Schema> {
+function readSchemas(components: Entries): Map<string, Schema> {
   const schemas = new Map<string, Schema>();
-  for (const [component, node] of components.entriesAt('schemas')) {
+  for (const [component, node] of components) {
     const name = typeName(component);
     if (name === undefined) node.refuse(`'${component}' cannot be the name of a type`);
     else if (schemas.has(name)) node.refuse(`two components have the type name '${name}'`);
@@ -108,8 +129,8 @@ function readPath(node: SpecNode, reading: Reading): Operation[] {
 }
 
 /** A type that contains only itself has no values. Reports it, because later steps follow references to their end. */
-function refuseCircles(schemas: Map<string, Schema>, components: SpecNode): void {
-  const circles = components.entriesAt('schemas').filter(([component]) => {
+function refuseCircles(schemas: Map<string, Schema>, components: Entries): void {
+  const circles = components.filter(([component]) => {
     const name = typeName(component) ?? '';
     return directReferences(schemas.get(name), schemas).has(name);
   });

@@ -1,7 +1,7 @@
 import type { ErrorResponseSpec } from '../../src/operation.ts';
 import type { Example, Operation, Property, Query, Schema, Schemas } from './contract.ts';
 import { freeName, isTakenOperationId, methodName, pascalCase } from './names.ts';
-import { readParameters, resolve } from './read-parameter.ts';
+import { examplesOf, readParameters, resolve } from './read-parameter.ts';
 import { optional, readSchema } from './read-schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
@@ -38,7 +38,7 @@ export function readOperation(pathNode: SpecNode, reading: Reading): Operation |
   return {
     id,
     path,
-    summary: node.find('summary')?.prose() ?? (/^[^\n.]+/.exec(description)?.[0] || id),
+    summary: node.find('summary')?.prose() || /^[^\n.]+/.exec(description)?.[0] || id,
     description,
     isDeprecated: node.isTrue('deprecated'),
     query,
@@ -106,9 +106,8 @@ function readSuccess(id: string, node: SpecNode, reading: Reading): Pick<Operati
       "the response is not the envelope of the service: an object whose required 'data' is the payload",
     );
   }
-  const example = readExample(media);
-  if (example !== undefined) reading.examples.push({ type: response, node: example });
-  return { response, data: nameData(data, response, { reading, name: name('Data') }), example: example?.value };
+  const example = readExample(media, response, reading);
+  return { response, data: nameData(data, response, { reading, name: name('Data') }), example };
 }
 
 /** Type of `data`. A schema inside the response gets a name, by which the response then refers to it. */
@@ -137,22 +136,22 @@ function propertyOf(schema: Schema, name: string, schemas: Schemas): Property | 
   return target.kind === 'object' ? target.properties.find((property) => property.name === name) : undefined;
 }
 
-function readError(status: string, response: SpecNode, { examples }: Reading): ErrorResponseSpec {
+function readError(status: string, response: SpecNode, reading: Reading): ErrorResponseSpec {
   const code = /^([345]\d\d|[45]XX|default)$/i.exec(status)?.[0].replace(/xx$/i, 'XX');
   if (code === undefined) response.fail(`unknown status '${status}'; known: 200, 300 to 599, 4XX, 5XX, default`);
   const node = response.resolved();
   node.only('key of a response', 'description', 'summary', 'content', 'headers', 'links', 'x-error-code');
   const media = readMedia(node);
-  if (media !== undefined && media.get('schema').find('$ref')?.value !== '#/components/schemas/ErrorResponse') {
-    media.get('schema').refuse("the response is not the envelope of the service: every error is an 'ErrorResponse'");
+  const schema = media?.get('schema');
+  if (schema?.find('$ref')?.value !== '#/components/schemas/ErrorResponse') {
+    schema?.refuse("the response is not the envelope of the service: every error is an 'ErrorResponse'");
   }
-  const example = media && readExample(media);
-  if (example !== undefined) examples.push({ type: 'ErrorResponse', node: example });
+  schema?.resolved();
   return {
     status: /^\d+$/.test(code) ? Number(code) : (code as 'default'),
     code: node.find('x-error-code')?.string(),
     headers: node.entriesAt('headers').map(([name]) => name),
-    example: example?.value,
+    example: media && readExample(media, 'ErrorResponse', reading),
   };
 }
 
@@ -167,10 +166,9 @@ function readMedia(response: SpecNode): SpecNode | undefined {
   return content.get(type).only('key of a media type', 'schema', 'example', 'examples', 'encoding');
 }
 
-/** Returns the only example, or the first named one. */
-function readExample(media: SpecNode): SpecNode | undefined {
-  const [first] = media.entriesAt('examples');
-  const single = media.find('example');
-  if (first === undefined) return single;
-  return first[1].resolved().only('key of an example', 'summary', 'description', 'value').get('value');
+/** Adds the examples of a response to those that are checked; returns the first one. */
+function readExample(media: SpecNode, type: string, { examples }: Reading): unknown {
+  const nodes = examplesOf(media);
+  examples.push(...nodes.map((node) => ({ type, node })));
+  return nodes[0]?.value;
 }

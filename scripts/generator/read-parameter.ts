@@ -35,6 +35,7 @@ function readParameter(node: SpecNode, schemas: Schemas): Parameter {
   if (place === 'path' && !required) node.refuse('a parameter of the path is required: true');
   const schemaNode = node.get('schema');
   const schema = readSchema(schemaNode);
+  const annotation = (key: string) => schemaNode.find(key) ?? schemaNode.resolved().find(key);
   const array = resolve(schema, schemas);
   const item = array.kind === 'array' ? array.items : schema;
   const values = scalarValues(item, schemas) ?? schemaNode.fail(UNWRITABLE);
@@ -43,28 +44,30 @@ function readParameter(node: SpecNode, schemas: Schemas): Parameter {
   return {
     name,
     in: place,
-    description: (node.find('description') ?? schemaNode.resolved().find('description'))?.prose() ?? '',
+    description: (node.find('description') ?? annotation('description'))?.prose() ?? '',
     required,
     ...optional('deprecated', node.isTrue('deprecated') || schema.isDeprecated || undefined),
     type: helpType(item, values, schemas),
     types: values.types,
     ...optional('choices', choices?.length ? choices : undefined),
     ...optional('list', readStyle(node, place, array.kind === 'array')),
-    ...optional('default', schemaNode.resolved().find('default')?.value ?? schemaNode.find('default')?.value),
-    examples: [...exampleValues(node), ...exampleValues(schemaNode.resolved())],
+    ...optional('default', annotation('default')?.value),
+    examples: [
+      ...[...examplesOf(node), ...(annotation('examples')?.items() ?? [])],
+      ...[annotation('example'), annotation('default')].filter((given) => given !== undefined),
+    ],
+    example: undefined, // `withExamples` finds one
     node,
     schema,
   };
 }
 
-/** Examples of a parameter are a map by name; those of a schema are a list. */
-function exampleValues(node: SpecNode): readonly unknown[] {
-  const { value } = node.find('examples') ?? {};
-  const several = typeof value === 'object' && value !== null ? Object.values(value) : [];
-  const values = several.map((item: unknown) =>
-    typeof item === 'object' && item !== null && 'value' in item ? item.value : item,
-  );
-  return [node.find('example')?.value, ...values, node.find('default')?.value].filter((item) => item !== undefined);
+/** The named examples and the single one of a parameter or a media type. */
+export function examplesOf(node: SpecNode): readonly SpecNode[] {
+  const named = node.entriesAt('examples').map(([, example]) => {
+    return example.resolved().only('key of an example', 'summary', 'description', 'value').get('value');
+  });
+  return [...named, node.find('example')].filter((example) => example !== undefined);
 }
 
 const UNWRITABLE =

@@ -34,7 +34,7 @@ function readKeywords(node: SpecNode): Schema {
     if (!node.has(keyword)) continue;
     const own = [keyword, ...besides, ...ANNOTATIONS];
     const others = node.keys().filter((key) => !own.includes(key) && !key.startsWith('x-'));
-    for (const other of others) node.refuse(`'${other}' beside '${keyword}' is not implemented`);
+    for (const other of others) node.refuse(`'${other}' beside '${keyword}' is not implemented`, other);
     return read(node);
   }
   return readTypes(node);
@@ -160,7 +160,7 @@ function readFormat(node: SpecNode | undefined): StringFormat | undefined {
   return STRING_FORMATS.find((known) => known === format);
 }
 
-function readPattern(node: SpecNode | undefined): string | undefined {
+export function readPattern(node: SpecNode | undefined): string | undefined {
   const pattern = node?.string();
   try {
     new RegExp(pattern ?? '', 'u');

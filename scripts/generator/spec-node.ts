@@ -5,6 +5,8 @@ import { nearestName } from '../../src/nearest-name.ts';
 export interface Refusal {
   /** Keys from the root of the document to the place. */
   readonly path: readonly string[];
+  /** Key of the map at this place that is the problem. Default: the place itself is. */
+  readonly key?: string | undefined;
   readonly problem: string;
 }
 
@@ -55,6 +57,15 @@ const EXTENSIONS = [
   'x-works-when-quota-exhausted',
 ];
 
+const ONLY_GET = 'only GET is implemented, because the client repeats and shares requests';
+
+/** What to write instead of keys that are common in other documents. */
+const INSTEAD = new Map([
+  ['allOf', 'write one object with all properties'],
+  ['nullable', "add 'null' to the list 'type'"],
+  ...['delete', 'patch', 'post', 'put', 'requestBody'].map((key) => [key, ONLY_GET] as const),
+]);
+
 /** A value of the document together with its place. */
 export class SpecNode {
   readonly value: unknown;
@@ -72,9 +83,9 @@ export class SpecNode {
     return this.#document.refusals.length === 0;
   }
 
-  /** Records a problem; reading continues. */
-  refuse(problem: string): void {
-    this.#document.refusals.push({ path: this.path, problem });
+  /** Records a problem, of one key of the map if `key` is given; reading continues. */
+  refuse(problem: string, key?: string): void {
+    this.#document.refusals.push({ path: this.path, key, problem });
   }
 
   /** Records a problem and ends the current `attempt`. */
@@ -95,12 +106,13 @@ export class SpecNode {
 
   /** Rejects keys that the generator does not implement. Unknown extensions are ignored. */
   only(what: string, ...keys: readonly string[]): this {
-    for (const key of this.keys()) {
+    for (const key of this.keys().filter((name) => !keys.includes(name))) {
       const isExtension = key.startsWith('x-');
       const meant = nearestName(key, isExtension ? EXTENSIONS : keys);
-      if (keys.includes(key) || (isExtension && meant === undefined)) continue;
-      const hint = meant === undefined || meant === key ? `known here: ${keys.join(', ')}` : `did you mean '${meant}'?`;
-      this.refuse(`unknown ${what} '${key}'; ${hint}`);
+      if (isExtension && meant === undefined) continue;
+      const isMisspelt = meant !== undefined && meant !== key;
+      const hint = isMisspelt ? `did you mean '${meant}'?` : `known here: ${keys.join(', ')}`;
+      this.refuse(`unknown ${what} '${key}'; ${INSTEAD.get(key) ?? hint}`, key);
     }
     return this;
   }
@@ -120,11 +132,6 @@ export class SpecNode {
 
   find(key: string): SpecNode | undefined {
     return this.has(key) ? this.get(key) : undefined;
-  }
-
-  /** The same map at the same place, with an additional key. */
-  with(key: string, value: unknown): SpecNode {
-    return new SpecNode({ ...this.#map(), [key]: value }, this.path, this.#document);
   }
 
   /** Names and values of a map, in the order of the document. */

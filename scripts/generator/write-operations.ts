@@ -33,8 +33,8 @@ function entry({ id, path, summary, description, isDeprecated, query, ...operati
   };
 }
 
-function parameter({ examples, node: _, schema: __, ...known }: Parameter) {
-  return { ...known, example: examples[0] };
+function parameter({ examples: _, node: __, schema: ___, ...known }: Parameter) {
+  return known;
 }
 
 /** `operation-methods.ts`: a typed method for each operation. */
