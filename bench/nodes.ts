@@ -8,9 +8,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { installNode } from '../scripts/install-package.ts';
-import { median, type NamedFigures, table } from './report.ts';
+import { chosen, median, type NamedFigures, parseOptions, table } from './report.ts';
 
 /** The arguments of each benchmark, with fxrates alone. */
 const BENCHES = {
@@ -25,22 +24,15 @@ const BENCHES = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 type Bench = keyof typeof BENCHES;
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', default: Object.keys(BENCHES).join() },
-    nodes: { type: 'string', default: '20,22,24,26' },
-    runs: { type: 'string', default: '5' },
-    json: { type: 'boolean', default: false },
-  },
-});
-const benches = values.only.split(',').map(named);
-const nodes = values.nodes.split(',').map((wanted) => ({ wanted, path: installNode(wanted) }));
-const runs = Number(values.runs);
+const options = parseOptions({ only: '', nodes: '20,22,24,26', runs: 5, json: false });
+const { runs } = options;
+const benches = chosen(options.only, Object.keys(BENCHES) as Bench[]);
+const nodes = options.nodes.split(',').map((wanted) => ({ wanted, path: installNode(wanted) }));
 
 /** The figures of each run, by benchmark and version of Node.js. */
 const results = benches.map((bench) => ({ bench, byNode: measure(bench) }));
 const date = new Date().toISOString().slice(0, 10);
-process.stdout.write(values.json ? `${JSON.stringify({ date, runs, results }, undefined, 2)}\n` : asText());
+process.stdout.write(options.json ? `${JSON.stringify({ date, runs, results }, undefined, 2)}\n` : asText());
 
 function measure(bench: Bench): { readonly node: string; readonly figures: readonly NamedFigures[] }[] {
   const byNode = nodes.map(({ wanted, path }) => ({ node: wanted, path, figures: [] as NamedFigures[] }));
@@ -89,9 +81,4 @@ function spread(figures: readonly (number | undefined)[]): string {
 
 function short(figure: number): string {
   return figure.toFixed(Math.abs(figure) < 100 ? 2 : 0);
-}
-
-function named(bench: string): Bench {
-  if (Object.hasOwn(BENCHES, bench)) return bench as Bench;
-  throw new Error(`${bench} is none of ${Object.keys(BENCHES).join(', ')}`);
 }

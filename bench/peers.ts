@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fail } from './report.ts';
 
 /** Calls `latest` once with the parameter `n`; resolves with the parsed response, or with the client's own result. */
 export type Call = (n: number) => Promise<unknown>;
@@ -19,9 +20,7 @@ export const PEER_PACKAGES = join(import.meta.dirname, 'node_modules');
 
 /** Ends the benchmark if the packages of bench/package.json are missing. */
 export function requirePeers(): void {
-  if (existsSync(PEER_PACKAGES)) return;
-  process.stderr.write('The peers are not installed. Run: npm ci --prefix bench\n');
-  process.exit(1);
+  if (!existsSync(PEER_PACKAGES)) fail('The peers are not installed. Run: npm ci --prefix bench');
 }
 
 export function peerVersion(name: string): string {

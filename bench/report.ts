@@ -4,22 +4,55 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 const loadAtStart = loadavg()[0];
 
-/**
- * The options of a benchmark: `--json`, `--record` and its own, which are given with their defaults. A default that is a
- * number makes a number of the option.
- */
-export function readOptions<Own extends Readonly<Record<string, string | number | boolean>>>(own: Own) {
-  const defaults = { json: false, record: false, ...own };
+type Options = Readonly<Record<string, string | number | boolean>>;
+
+/** The options of a benchmark: `--json`, `--record` and its own, which are given with their defaults. */
+export function readOptions<Own extends Options>(own: Own) {
+  return parseOptions({ json: false, record: false, ...own });
+}
+
+/** Options with these defaults. A default that is a number makes a number of the option. */
+export function parseOptions<Defaults extends Options>(defaults: Defaults): Defaults {
   const options: NonNullable<ParseArgsConfig['options']> = {};
   for (const [name, value] of Object.entries(defaults)) {
     const isFlag = typeof value === 'boolean';
     options[name] = isFlag ? { type: 'boolean', default: value } : { type: 'string', default: `${value}` };
   }
-  const { values } = parseArgs({ allowNegative: true, options });
-  const typed = Object.entries(defaults).map(([name, value]) => {
-    return [name, typeof value === 'number' ? Number(values[name]) : values[name]];
-  });
-  return Object.fromEntries(typed) as typeof defaults;
+  try {
+    const { values } = parseArgs({ allowNegative: true, options });
+    const typed = Object.entries(defaults).map(([name, value]) => {
+      return [name, typeof value === 'number' ? positive(name, values[name]) : values[name]];
+    });
+    return Object.fromEntries(typed);
+  } catch (error) {
+    const known = Object.entries(defaults).map(optionText);
+    return fail(`${(error as Error).message.split('. ')[0]}; options: ${known.join(', ')}`);
+  }
+}
+
+/** With the default, or as what changes it. */
+function optionText([name, value]: readonly [string, Options[string]]): string {
+  if (typeof value === 'boolean') return value ? `--no-${name}` : `--${name}`;
+  return `--${name} ${value === '' ? '…' : value}`;
+}
+
+function positive(name: string, text: unknown): number {
+  if (Number(text) > 0) return Number(text);
+  throw new Error(`--${name} ${text}: expected a number above 0`);
+}
+
+/** The names that `--only a,b` lists; all of them without it. */
+export function chosen<Name extends string>(only: string, names: readonly Name[]): readonly Name[] {
+  const wanted = only === '' ? names : only.split(',');
+  const unknown = wanted.filter((name) => !names.some((known) => known === name));
+  if (unknown.length > 0) fail(`--only ${unknown.join(',')}: expected some of ${names.join(', ')}`);
+  return names.filter((name) => wanted.includes(name));
+}
+
+/** Ends the benchmark before it starts: an argument is wrong, or something is missing. */
+export function fail(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(2);
 }
 
 /** What a figure of time depends on. */

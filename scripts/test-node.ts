@@ -8,7 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { installNode, installPackage } from './install-package.ts';
+import { checkedVersion, installNode, installPackage } from './install-package.ts';
 
 const TESTS_WITH_MSW = ['test/contracts/mock-', 'test/mock-server/adapters', 'test/mock-server/security'];
 
@@ -27,13 +27,7 @@ function readArguments([node, ...rest]: readonly string[]) {
   const at = rest.indexOf('--msw');
   const vitestOptions = at === -1 ? rest : rest.toSpliced(at, 2);
   const msw = at === -1 ? undefined : checkedVersion('msw', rest[at + 1]);
-  return { node: checkedVersion('Node', node), msw, vitestOptions };
-}
-
-function checkedVersion(name: string, version = 'none'): string {
-  if (/^\d+(\.\d+){0,2}$/.test(version)) return version;
-  process.stderr.write(`test:node: expected a version of ${name} such as 24 or 3.0.5, got ${version}\n`);
-  process.exit(2);
+  return { node, msw, vitestOptions };
 }
 
 /** A copy of the project in which `msw` has another version and all other packages are the installed ones. */

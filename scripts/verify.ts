@@ -34,6 +34,13 @@ const PACKAGE_STEPS: readonly Step[] = [
   ['no dead files, exports or dependencies (knip)', ['knip']],
 ];
 
+if (process.argv.length > 2) {
+  process.stderr.write(
+    'npm test runs everything and has no arguments; to run some tests: npm run test:unit -- test/client\n',
+  );
+  process.exit(2);
+}
+
 const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 
 const checked = await Promise.all([SOURCE_STEPS, PACKAGE_STEPS].map(runSteps));

@@ -14,10 +14,12 @@ import type { FxRatesOptions } from '../../src/client/index.ts';
 import { API_KEY } from '../../test/helpers/service-replies.ts';
 import { builtClient } from '../built.ts';
 import { type Call, type CreateCaller, peerCaller, requirePeers, type Target } from '../peers.ts';
-import { machine, median, readOptions, report, table } from '../report.ts';
+import { chosen, machine, median, readOptions, report, table } from '../report.ts';
 
 /** A limit that is never reached: the bench measures the work per call. */
 const rateLimit = { perMinute: 100_000_000 };
+
+const PEERS = ['openapi-fetch', 'hey-api', 'ofetch', 'ky', 'axios', 'got'];
 
 /** By their names for `--only`. All other contenders are compared with the first one. */
 const CONTENDERS: Readonly<Record<string, { readonly title: string; readonly createCaller: CreateCaller }>> = {
@@ -28,22 +30,15 @@ const CONTENDERS: Readonly<Record<string, { readonly title: string; readonly cre
     title: 'fxrates, from its cache',
     createCaller: ours({ cache: { maxAgeMs: 3_600_000 } }, 'always the same'),
   },
-  ...Object.fromEntries(
-    ['fetch', 'openapi-fetch', 'hey-api', 'ofetch', 'ky', 'axios', 'got'].map((name) => [
-      name,
-      { title: name, createCaller: peerCaller(name) },
-    ]),
-  ),
+  ...Object.fromEntries(['fetch', ...PEERS].map((name) => [name, { title: name, createCaller: peerCaller(name) }])),
 };
 
 const CONCURRENCIES = [1, 16];
 
 const options = readOptions({ only: '', calls: 3_000, rounds: 9 });
-const only = options.only.split(',');
-const contenders = Object.entries(CONTENDERS).filter(([id], place) => {
-  return place === 0 || options.only === '' || only.includes(id);
-});
-if (options.only === '') requirePeers();
+const names = chosen(options.only, Object.keys(CONTENDERS));
+const contenders = Object.entries(CONTENDERS).filter(([name], place) => place === 0 || names.includes(name));
+if (names.some((name) => PEERS.includes(name))) requirePeers();
 
 const server = fork(fileURLToPath(new URL('rates-server.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] });
 const [origin] = (await once(server, 'message')) as [string];

@@ -2,7 +2,7 @@
  * Reads openapi.yaml with other tools. Spectral lints it and the document of the admin API. Two generators write
  * clients from it, which must compile in strict mode and call both operations of the mock over HTTP. Exits with 1 if
  * any step fails.
- * `npm ci --prefix bench --ignore-scripts && npm run bench:contract`; `--json`, `--record`.
+ * `npm ci --prefix bench --ignore-scripts && npm run bench:peers`; `--json`, `--record`.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { build } from 'esbuild';
 import { openApi } from '../../src/mock-server/admin/route.ts';
 import { adminRoutes } from '../../src/mock-server/admin/routes.ts';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
-import { PEER_PACKAGES } from '../peers.ts';
+import { PEER_PACKAGES, requirePeers } from '../peers.ts';
 import { readOptions, report } from '../report.ts';
 
 const run = promisify(execFile);
@@ -64,6 +64,7 @@ interface Result {
 }
 
 const options = readOptions({});
+requirePeers();
 await mkdir(CACHE, { recursive: true });
 const folder = await mkdtemp(join(CACHE, 'contract-'));
 try {

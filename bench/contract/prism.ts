@@ -1,7 +1,7 @@
 /**
  * Sends the black-box requests of the adapters' suite to the mock through Prism's validation proxy. Prism reads
  * openapi.yaml itself and shares no code with this project. Exits with 1 if any response violates the document.
- * `npm ci --prefix bench && npm run bench:contract`; `--json`, `--record`.
+ * `npm ci --prefix bench && npm run bench:prism`; `--json`, `--record`.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,7 @@ import { createMockServer, type MockServer } from '../../src/mock-server/index.t
 import { byNodeHttp, type PlainRequest, type PlainResponse, type Send } from '../../test/helpers/mock-adapters.ts';
 import { story } from '../../test/helpers/mock-story.ts';
 import { accepts, freePort } from '../free-port.ts';
+import { requirePeers } from '../peers.ts';
 import { readOptions, report } from '../report.ts';
 
 interface Violation {
@@ -35,6 +36,7 @@ const BEHAVIOURS = [
 ] as const;
 
 const options = readOptions({});
+requirePeers();
 const seen: Checked[] = [];
 for (const behaviour of BEHAVIOURS) {
   const mock = createMockServer({ seed: 7, clock: { mode: 'virtual', autoAdvance: false }, behaviour });

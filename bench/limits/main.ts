@@ -16,7 +16,7 @@
  */
 import { hasRedis, startRedis } from '../../test/helpers/redis-server.ts';
 import { peerVersion, requirePeers } from '../peers.ts';
-import { machine, readOptions, report, table } from '../report.ts';
+import { chosen, machine, readOptions, report, table } from '../report.ts';
 import { CONTENDERS } from './contenders.ts';
 import { QUICK_SITUATIONS, type Row, type Run, runAll, SITUATIONS, type Situation } from './run.ts';
 import { realNow } from './time-scale.ts';
@@ -28,7 +28,7 @@ const WINDOW_NAMES: Readonly<Record<string, string>> = {
 };
 
 const options = readOptions({ only: '', quick: false, runs: 5, speed: 5, jobs: 12 });
-const contenders = chooseContenders(options.only === '' ? Object.keys(CONTENDERS) : options.only.split(','));
+const contenders = withRedis(chosen(options.only, Object.keys(CONTENDERS)));
 if (contenders.some((name) => CONTENDERS[name]?.peer)) requirePeers();
 
 const redis = hasRedis ? await startRedis() : undefined; // for the processes that share a limit through it
@@ -41,12 +41,7 @@ await redis?.kill();
 const text = `${summaryTable()}\n\n### Settings beside the defaults\n\n${settingsTable()}`;
 report('limits', { text, json: { rows }, facts, figures: namedFigures() }, options);
 
-function chooseContenders(names: readonly string[]): readonly string[] {
-  const unknown = names.filter((name) => !Object.hasOwn(CONTENDERS, name));
-  if (unknown.length > 0) {
-    process.stderr.write(`--only ${unknown.join(',')}: there are ${Object.keys(CONTENDERS).join(', ')}\n`);
-    process.exit(1);
-  }
+function withRedis(names: readonly string[]): readonly string[] {
   const possible = names.filter((name) => hasRedis || !CONTENDERS[name]?.needsRedis);
   if (possible.length < names.length)
     process.stderr.write('SKIPPED: rows over Redis, because redis-server is missing\n');

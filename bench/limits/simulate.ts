@@ -6,7 +6,7 @@
  * and networks that misbehave; `--only outage` selects them by name. `--trace` prints every request and response of the
  * first one instead.
  */
-import { median, readOptions, report, table } from '../report.ts';
+import { fail, median, readOptions, report, table } from '../report.ts';
 import { figuresOf, misses, ratioOf } from './wild/goals.ts';
 import { figuresOfJobs, GROUPS, type Job } from './wild/matrix.ts';
 import { type Outcome, runScenario } from './wild/run.ts';
@@ -16,6 +16,9 @@ import { SCENARIOS } from './wild/scenarios.ts';
 const options = readOptions({ seeds: 1, group: '', each: false, wild: false, only: '', trace: false });
 const { seeds, group, only } = options;
 const scenarios = SCENARIOS.filter(({ name }) => name.includes(only));
+const groups = GROUPS.filter(({ name }) => name.includes(group));
+if (scenarios.length === 0) fail(`--only ${only}: no situation has this in its name (wild/scenarios.ts)`);
+if (groups.length === 0) fail(`--group ${group}: expected a part of ${GROUPS.map(({ name }) => name).join('; ')}`);
 if (options.trace) {
   const [scenario] = scenarios;
   if (scenario) await runScenario(scenario, { seed: seeds, trace: (line) => process.stdout.write(`${line}\n`) });
@@ -36,7 +39,7 @@ interface Row extends ReturnType<typeof figuresOfJobs> {
 
 async function measureMatrix(): Promise<Row[]> {
   const measured: Row[] = [];
-  for (const { name, scenarios } of GROUPS.filter((one) => one.name.includes(group))) {
+  for (const { name, scenarios } of groups) {
     const jobs: Job[] = [];
     for (const scenario of scenarios) jobs.push(...(await jobsOf(scenario)));
     const each = options.each ? jobs.map((job) => ({ name: job.scenario.name, ...figuresOfJobs([job]) })) : [];

@@ -4,18 +4,16 @@
  *
  * A ratio compares servers of one run, which are measured in turn. Each server has its own process.
  */
-import { machine, readOptions, report, table } from '../report.ts';
+import { chosen, machine, readOptions, report, table } from '../report.ts';
 import { type Figures, memory, startUp, throughput } from './parts.ts';
 
-const PARTS = new Map(Object.entries({ throughput, 'start-up': startUp, memory }));
+const PARTS = { throughput, 'start-up': startUp, memory };
 
-const options = readOptions({ only: [...PARTS.keys()].join(), peers: true });
+const options = readOptions({ only: '', peers: true });
 const facts = machine();
 const measured = new Map<string, Figures>();
-for (const name of options.only.split(',')) {
-  const measure = PARTS.get(name);
-  if (measure === undefined) throw new Error(`${name} is none of ${[...PARTS.keys()].join(', ')}.`);
-  measured.set(name, await measure({ withPeers: options.peers }));
+for (const name of chosen(options.only, Object.keys(PARTS) as (keyof typeof PARTS)[])) {
+  measured.set(name, await PARTS[name]({ withPeers: options.peers }));
 }
 const text = Array.from(measured.values(), asText).join('\n\n');
 const figures = Object.fromEntries([...measured].flatMap(([name, ofPart]) => ratiosOf(name, ofPart)));
