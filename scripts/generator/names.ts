@@ -10,7 +10,7 @@ const CLIENT_MEMBERS = [
 export const INHERITED_NAMES: readonly string[] = Object.getOwnPropertyNames(Object.prototype);
 
 /** Globals that the generated code uses. */
-const GLOBAL_NAMES = ['JSON', 'Number', 'Object', 'Set'];
+const GLOBAL_NAMES = ['Number', 'Object'];
 
 /** Whether the operation would replace a command or a member of the client. */
 export function isTakenOperationId(id: string): boolean {
