@@ -35,12 +35,9 @@ export interface GetOptions extends CallOptions {
 export function operationEndpoint(id: OperationId, parameters: object = {}): Endpoint {
   const operation: Operation = operations[id];
   const values = parametersIn(parameters);
-  // Parameters that the contract does not name are checked when the target is built.
-  const isUnnamed = operation.query === 'free-form' && operation.parameters.length === 0;
-  const checked = isUnnamed ? undefined : parseSchema(querySchemas[id], values);
+  // Free-form parameters are checked when the target is built.
+  const checked = operation.query === 'free-form' ? undefined : parseSchema(querySchemas[id], values);
   if (checked?.success === false) {
-    // Its error names the value; that of a free-form schema does not.
-    if (operation.query === 'free-form') buildOperationTarget(operation, values);
     const [issue] = checked.error.issues;
     throw new ConfigError(`${id}: ${issue?.path.map((part) => `'${String(part)}': `).join('')}${issue?.message}`);
   }
