@@ -75,8 +75,8 @@ const UNWRITABLE =
 
 function readName(node: SpecNode): string {
   const name = node.string();
-  if (name === '' || /[\p{Cc}\p{Cs}=]|^\?/u.test(name))
-    node.refuse("a name without control characters, '=' and leading '?' is expected");
+  if (name === '' || /[\p{Cc}\p{Cs}=]|^[?\s]|\s$/u.test(name))
+    node.refuse("a name without control characters, '=', leading '?' and outer white space is expected");
   if (INHERITED_NAMES.includes(name)) node.refuse(`every object has '${name}'; a parameter cannot have this name`);
   if (/^api[-_ ]?key$/i.test(name)) node.refuse(`'${name}' is the API key, which belongs to securitySchemes`);
   return name;

@@ -211,6 +211,7 @@ test.each([
   [`${GET} parameters 0 name`, 'api_key', "/parameters/0/name: 'api_key' is the API key"],
   [`${GET} parameters 0 name`, 'toString', "/parameters/0/name: every object has 'toString'"],
   [`${GET} parameters 0 name`, '', "/parameters/0/name: a name without control characters, '='"],
+  [`${GET} parameters 0 name`, 'a ', "/parameters/0/name: a name without control characters, '='"],
   [`${GET} parameters 1 name`, 'from-date', "/parameters/1: the parameter 'from-date' stands twice"],
   [OK, undefined, "/get/responses: '200' is missing"],
   [`${OK} content`, undefined, "/responses/200: 'content' is missing: every response of the service is the envelope"],
