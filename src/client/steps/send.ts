@@ -66,6 +66,9 @@ export function send({ settings, events }: StepContext): Send {
 
   return async (call, state) => {
     const { signal, attempts } = call;
+    // Before the time limit: the virtual clock of a mock does not wait for a loader in another thread.
+    const preparing = transport.prepare?.();
+    if (preparing !== undefined) await preparing;
     // The last caller may have aborted since the end of the wait.
     if (signal.aborted) throw signal.reason;
     const attempt = { call, state, startedAt: time.now(), spentBefore: state.quota.spent };

@@ -36,10 +36,11 @@ export interface Runtime {
  */
 export function defaultTransport(runtime: Runtime = thisRuntime): Transport {
   const usual = chosenLater(() => chooseTransport(runtime));
-  return (request) => {
+  const send: Transport = (request) => {
     const { replacedFetch } = runtime;
     return replacedFetch === undefined ? usual(request) : fetchTransport(replacedFetch)(request);
   };
+  return Object.assign(send, { prepare: () => (runtime.replacedFetch === undefined ? usual.prepare() : undefined) });
 }
 
 /**
@@ -56,13 +57,17 @@ export function proxyTransport(proxy: EnvironmentProxy, runtime: Runtime = thisR
   return chosenLater(() => chooseTransport(runtime, proxy));
 }
 
-function chosenLater(choose: () => Promise<Transport>): Transport {
+function chosenLater(choose: () => Promise<Transport>) {
   let transport: Transport | undefined;
-  const first: Transport = async (request) => {
+  const load = async () => {
     transport ??= await choose();
-    return transport(request);
+    return transport;
   };
-  return (request) => (transport === undefined ? abortable(first(request), request.cancellation) : transport(request));
+  const first: Transport = async (request) => (await load())(request);
+  const send: Transport = (request) =>
+    transport === undefined ? abortable(first(request), request.cancellation) : transport(request);
+  const ready = () => undefined;
+  return Object.assign(send, { prepare: () => (transport === undefined ? load().then(ready, ready) : undefined) });
 }
 
 async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Promise<Transport> {

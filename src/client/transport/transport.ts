@@ -41,7 +41,11 @@ export function headersOf(list: HeaderList): Headers {
 }
 
 /** Sends one request. Rejects if no complete response arrives, and with the reason as soon as it is cancelled. */
-export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
+export interface Transport {
+  (request: TransportRequest): Promise<TransportResponse>;
+  /** Loads what it needs; `undefined` if that is loaded. A failure is the error of the next request. */
+  prepare?(): Promise<void> | undefined;
+}
 
 /** A body as text, or the problem with it; the status is valid in both cases. */
 interface ReadBody {

@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher, getGlobalDispatcher, MockAgent, setGlobalDispatcher } from 'undici';
-import { afterEach, expect, test, vi } from 'vitest';
-import { ConfigError } from '../../../src/client/index.ts';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { ConfigError, FxRates } from '../../../src/client/index.ts';
 import { Cancellation } from '../../../src/client/time/abort.ts';
 import {
   defaultTransport,
@@ -12,8 +12,9 @@ import {
 import { type HeaderList, headerIn, headersOf, type Transport } from '../../../src/client/transport/transport.ts';
 import { environmentProxy } from '../../../src/environment-proxy.ts';
 import { deferred } from '../../helpers/deferred.ts';
-import { quiet } from '../../helpers/fake-clock.ts';
+import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { fakeFetch } from '../../helpers/fake-fetch.ts';
+import { API_KEY } from '../../helpers/service-replies.ts';
 import { errorOf } from '../../helpers/test-client.ts';
 
 const request = { url: 'https://fx.test/a', headers: {}, cancellation: new Cancellation(), maxBytes: 1000 };
@@ -88,6 +89,23 @@ test('a request that is cancelled while undici loads rejects immediately, and is
   setGlobalDispatcher(new Agent({ connect: () => expect.unreachable('the request was sent') }));
   loading.resolve(undici);
   await quiet();
+});
+
+test('the time limit of an attempt begins when undici is loaded', async () => {
+  const loading = deferred<typeof undici>();
+  vi.doMock('undici', () => loading.promise);
+  onTestFinished(() => void vi.doUnmock('undici'));
+  const agent = new MockAgent();
+  agent.get('https://fx.test').intercept({ path: '/api/v1/latest' }).reply(200, { success: true, data: {} });
+  setGlobalDispatcher(agent);
+  const clock = new FakeClock();
+  const fx = new FxRates({ baseUrl: 'https://fx.test', apiKey: API_KEY, clock, timeoutMs: 1_000, maxRetries: 0 });
+
+  const rates = fx.latest();
+  await clock.advance(5_000);
+  loading.resolve(undici);
+
+  await expect(rates).resolves.toEqual({});
 });
 
 /** Sends on a runtime with these globals and its own `fetch`. That of workerd rejects calls that are not those of a method. */
