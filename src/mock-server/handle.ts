@@ -98,8 +98,15 @@ function send(
   const entry = entryOf(mock, request, { response, struck });
   mock.journal.add(entry);
   mock.parent?.journal.notifyOfSpace(entry);
+  if (response.status === 429) requireOwnClock(exchange);
   if (response.delivery === undefined && !response.delayMs) return arrived(exchange, response, entry);
   return sendLate(exchange, response, entry);
+}
+
+/** A client that waits on another virtual clock than that of its limit would send requests without an end. */
+function requireOwnClock({ mock: { clock, name }, source }: Exchange): void {
+  if (source.clock === undefined || source.clock === clock || clock.mode === 'real') return;
+  throw new Error(`the key belongs to ${name ?? 'the mock'}; use its clientOptions()`);
 }
 
 /** Sends a response after its delay, or in pieces. If the connection ends before, another entry replaces that of the request. */

@@ -64,13 +64,16 @@ export class MockScope {
   /** Sets the response of `latest`. */
   readonly latest: MockLatest;
   readonly #core: MockCore;
+  readonly #clientFetch: Fetch;
   /** Another object after each reset: clients of one key and one clock share a limit, which a reset must not keep. */
   #clientClock: Clock;
 
   constructor(core: MockCore) {
     const { baseUrl } = core.options;
     this.baseUrl = baseUrl;
-    this.fetch = createFetch(baseUrl, createHandler(core));
+    const handleRequest = createHandler(core);
+    this.fetch = createFetch(baseUrl, handleRequest);
+    this.#clientFetch = createFetch(baseUrl, handleRequest, core.clock);
     this.accounts = createAccounts(core);
     this.keys = createKeys(core);
     this.clock = createMockClock(core.clock, core);
@@ -133,7 +136,7 @@ export class MockScope {
    * @example new FxRates({ apiKey: key, ...mock.clientOptions() })
    */
   clientOptions(): ClientOptions {
-    return { baseUrl: this.baseUrl, fetch: this.fetch, clock: this.#clientClock };
+    return { baseUrl: this.baseUrl, fetch: this.#clientFetch, clock: this.#clientClock };
   }
 
   /**

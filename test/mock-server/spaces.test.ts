@@ -1,5 +1,6 @@
 import * as undici from 'undici';
 import { expect, test } from 'vitest';
+import { FxRates, type FxRatesOptions } from '../../src/client/index.ts';
 import { createMockServer, type MockServer, type Space } from '../../src/mock-server/index.ts';
 import { servedMock } from '../helpers/served-mock.ts';
 
@@ -290,6 +291,22 @@ test('a closed space responds in process as over HTTP', async () => {
   await using again = mock.space({ name: 'closed' });
   expect((await space.fetch(`${mock.baseUrl}/api/v1/quota`, { headers })).status).toBe(200);
   expect(again.journal.list()).toHaveLength(1);
+});
+
+test('a client on another virtual clock than that of its limit is told so, instead of sending without an end', async () => {
+  await using mock = createMockServer({ clock: 'virtual' });
+  const { key } = mock.createKey();
+  await using space = mock.space();
+  const calls = async (options: FxRatesOptions) => {
+    const fx = new FxRates(options);
+    for (let call = 0; call < 31; call += 1) await fx.latest();
+  };
+
+  await expect(calls({ apiKey: space.key, ...mock.clientOptions() })).rejects.toThrow(
+    'the key belongs to space_1; use its clientOptions()',
+  );
+  await calls({ apiKey: space.key, ...space.clientOptions() });
+  await calls({ apiKey: key, ...mock.clientOptions() });
 });
 
 test('a space rejects a fault that an adapter in use cannot reproduce', () => {

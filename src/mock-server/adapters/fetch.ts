@@ -16,7 +16,7 @@ export type Fetch = typeof globalThis.fetch;
  * `fetch` that calls the mock in process. Rejects for other origins, as for an unknown host. It returns redirects, or rejects
  * them with `redirect: 'error'`; it does not follow them.
  */
-export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetch {
+export function createFetch(baseUrl: string, handleRequest: HandleRequest, clock?: object): Fetch {
   return async (input, init) => {
     // A Request would keep a listener on the signal.
     const { signal = input instanceof Request ? input.signal : undefined, ...rest } = init ?? {};
@@ -24,7 +24,7 @@ export function createFetch(baseUrl: string, handleRequest: HandleRequest): Fetc
     signal?.throwIfAborted();
     const url = new URL(request.url);
     if (url.origin !== baseUrl) throw unknownHost(url, baseUrl);
-    const source: RequestSource = { adapter: 'fetch', getSignal: () => signal ?? undefined };
+    const source: RequestSource = { adapter: 'fetch', getSignal: () => signal ?? undefined, clock };
     const message = request.body === null ? headOf(request) : await untilAborted(fromRequest(request), signal);
     const response = await untilAborted(handleRequest(message, source), signal);
     checkReceived(response, request);

@@ -42,6 +42,8 @@ export interface RequestSource {
   readonly adapter: AdapterName;
   /** Aborts when the client no longer waits for the response. A function, because only faults need the signal. */
   readonly getSignal?: (() => AbortSignal | undefined) | undefined;
+  /** That of the mock or space whose `clientOptions()` the client has. */
+  readonly clock?: object | undefined;
 }
 
 /** Handles a request, in the same way for every adapter. */
