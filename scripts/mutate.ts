@@ -16,6 +16,7 @@ const SLOW_TESTS =
 
 /** Tests outside the folder of the same name. */
 const MORE_TESTS: Readonly<Record<string, readonly string[]>> = {
+  'client/key': ['client/steps', 'client/poll.test.ts'],
   'client/limits': ['client/steps/limit.test.ts', 'client/key/key-limits.test.ts'],
   'client/steps': [
     'client/close.test.ts',

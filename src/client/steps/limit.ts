@@ -9,7 +9,7 @@ import {
 } from '../errors/errors.ts';
 import { isPermanent, wasNeverSent } from '../errors/network-failure.ts';
 import type { KeyState } from '../key/key-state.ts';
-import type { Permit, RequestEnd } from '../limits/in-flight.ts';
+import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-flight.ts';
 import type { NotSent, RateLimiter } from '../limits/rate-limiter.ts';
 import type { AcquireOptions } from '../limits/request-queue.ts';
 import { type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
@@ -92,7 +92,7 @@ const WHY: Record<RateLimitReason | NotSent['reason'], string> = {
   deadline: 'which is too late for the deadline of the call (deadlineMs)',
   max_retry_after: 'which is longer than maxRetryAfterMs',
   policy: "and onLimit is 'throw'",
-  outage: 'and calls wait for an outage of at most 90 s',
+  outage: `and calls wait for an outage of at most ${LONGEST_OUTAGE_MS / 1000} s`,
   retries: 'and maxRetries is used up',
   in_flight: 'because requests in flight must end first',
 };
