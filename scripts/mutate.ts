@@ -25,6 +25,14 @@ const MORE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'client/key/key-limits.test.ts',
   ],
   'cli/errors': ['cli/main.test.ts'],
+  'mock-server/http': [
+    'contracts/mock-adapters.test.ts',
+    'mock-server/behaviour/switches.test.ts',
+    'mock-server/journal',
+    'mock-server/security.test.ts',
+    'mock-server/service',
+    'mock-server/stubs',
+  ],
   'mock-server/service': [
     'mock-server/behaviour/switches.test.ts',
     'mock-server/faults/mock-faults.test.ts',
