@@ -122,8 +122,8 @@ export class RateLimiter {
   tryAcquire({ retryOf, due = NEVER }: AcquireOptions = {}): Permit | undefined {
     const now = this.#time.now();
     if (due.deadlineAt < now) return undefined;
-    // A shared limit would ask its store for the slot.
-    if (this.#queue.size > 0 || (this.shared && this.#slotAt(now, 0) > now)) return undefined;
+    // A shared limit asks its store, for a call in the queue.
+    if (this.#queue.size > 0 || (this.shared && this.#limit.reserved === 0)) return undefined;
     const { count } = this.#limit.grant(now, Math.min(1, this.#inFlight.room(now)), 1);
     return count === 0 ? undefined : this.#permit(now, { retryOf });
   }
@@ -189,7 +189,6 @@ export class RateLimiter {
 
   limits(): KeyLimits {
     const { state, aheadMs } = this.#limit;
-    const { size, maxConcurrent } = this.#inFlight;
     const now = this.#time.now();
     const health = this.#inFlight.healthAt(now);
     const dateOf = (at: number) => new Date(this.#time.toEpoch(at));
@@ -200,8 +199,8 @@ export class RateLimiter {
       window: windowOf(state),
       perMinute: Number.isFinite(state.limit) ? state.limit : undefined,
       waiting: this.#queue.size,
-      inFlight: size,
-      maxConcurrent: Math.min(maxConcurrent, rampSize(state)),
+      inFlight: this.#inFlight.size,
+      maxConcurrent: this.#maxConcurrent,
       nextSlotAt: dateOf(this.#slotAt(now, this.#queue.countAhead('normal'))),
       reason: this.#whyWait(now),
     };
@@ -212,7 +211,12 @@ export class RateLimiter {
     if (this.#inFlight.health.isDown && this.#inFlight.room(now) === 0) return 'service';
     if (closedUntil(state) - aheadMs > now) return 'retry_after';
     if (this.#slotAt(now, this.#queue.countAhead('normal')) > now) return 'window';
-    return this.#queue.size > 0 ? 'in_flight' : undefined;
+    return this.#queue.size > 0 || this.#inFlight.size >= this.#maxConcurrent ? 'in_flight' : undefined;
+  }
+
+  /** Number of requests that may be in flight now. */
+  get #maxConcurrent(): number {
+    return Math.min(this.#inFlight.maxConcurrent, rampSize(this.#limit.state));
   }
 
   /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */

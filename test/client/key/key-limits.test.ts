@@ -46,7 +46,12 @@ test('with a used-up window, calls wait for the next slot', async () => {
 test('with maxConcurrent requests in flight, calls wait for a response', async () => {
   const { fx } = testClient('never', { rateLimit: { maxConcurrent: 2, perMinute: 30 } });
   const controller = new AbortController();
-  const calls = differentCalls(fx, 5, { signal: controller.signal }).map((call) => errorOf(call));
+  const start = (calls: number) =>
+    differentCalls(fx, calls, { signal: controller.signal }).map((call) => errorOf(call));
+  const calls = start(2);
+  await quiet();
+  expect(fx.limits()).toMatchObject({ reason: 'in_flight', inFlight: 2, waiting: 0 });
+  calls.push(...start(5));
   await quiet();
 
   expect(fx.limits()).toMatchObject({ reason: 'in_flight', inFlight: 2, waiting: 3 });

@@ -516,6 +516,18 @@ test.each([
   expect(store.exchanges / 25 / perSecond).toBeLessThan(1.3);
 });
 
+test('a call on its own takes two exchanges: one for its slot, one for its result', async () => {
+  const { clock, store, startProcess, send } = setUp();
+  const granted = await send(startProcess(), 1);
+  await clock.advance(1_000);
+  const forSlot = store.exchanges;
+
+  granted[0]?.end({ kind: 'accepted' });
+  await clock.advance(1_000);
+
+  expect([forSlot, store.exchanges]).toEqual([1, 2]);
+});
+
 test('while as many calls as may be are in flight, a process sends no more and asks the store nothing', async () => {
   const { clock, store, startProcess } = setUp({ perMinute: 100, maxConcurrent: 1 });
   const limiter = startProcess();
