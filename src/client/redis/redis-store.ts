@@ -52,8 +52,8 @@ const reply = z.tuple([z.coerce.number(), z.string(), z.string(), z.coerce.numbe
  * node-redis client, with Redis 5 or later, Valkey or a cluster (each script uses one Redis key). A node-redis client needs a
  * listener for `error`: without one, a lost connection ends the process.
  *
- * The store keeps one hash of a few kB per API key and origin, until ten minutes after the last call, or after a longer
- * Retry-After has elapsed. It contains a SHA-256 of the API key, never the key. If Redis fails or takes longer than one
+ * The store keeps one hash of a few kB per API key and origin, until ten minutes after the last call, or after the end of
+ * a Retry-After. It contains a SHA-256 of the API key, never the key. If Redis fails or takes longer than one
  * second, the client warns once, and each process uses its share of the limit until Redis responds again.
  *
  * @example new FxRates({ rateLimit: { store: redisStore(redis) } })
