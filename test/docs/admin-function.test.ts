@@ -1,19 +1,12 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
 import { readDocument } from '../helpers/document.ts';
+import { hasProgram } from '../helpers/has-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-
-const hasCurl = (() => {
-  try {
-    return execFileSync('curl', ['--version']).length > 0;
-  } catch {
-    return false; // not installed
-  }
-})();
 
 const [definition = '', ...lines] = readDocument(process.cwd(), 'docs/mock-server.md').http;
 const LONG = 'x'.repeat(200_000);
@@ -41,7 +34,7 @@ const EFFECTS: Readonly<Record<string, (mock: MockServer, output: string) => unk
   'POST reset': (mock) => expect(mock.keys.list()).toMatchObject([{ id: 'key_1', state: 'active' }]),
 };
 
-describe.skipIf(!hasCurl)('the shell function of docs/mock-server.md', () => {
+describe.skipIf(!hasProgram('curl'))('the shell function of docs/mock-server.md', () => {
   const cwd = temporaryFolder();
   beforeAll(async () => {
     await writeFile(join(cwd, 'rates.ndjson'), `{"*":${RECORDED}}\n`.repeat(2));

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMockServer, type RunningServer } from '../../src/mock-server/index.ts';
 import { BUNDLE, hasBundle, Running } from '../helpers/cli-bundle.ts';
 import { readDocument } from '../helpers/document.ts';
+import { hasProgram } from '../helpers/has-program.ts';
 import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { TSC_7 } from '../helpers/typescript.ts';
@@ -102,7 +103,7 @@ needsBuild.each(withExamples)('$name', ({ name, snippets, commands, files }) => 
   }
 
   for (const command of commands) {
-    test(`the command runs: ${command}`, async () => {
+    test.skipIf(command.includes('| jq') && !hasProgram('jq'))(`the command runs: ${command}`, async () => {
       const { code, stderr } = await runLine(command);
 
       expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });

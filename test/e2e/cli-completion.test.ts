@@ -3,10 +3,10 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { BUNDLE, hasBundle, hasTerminal, runBundle } from '../helpers/cli-bundle.ts';
+import { hasProgram } from '../helpers/has-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 type Shell = 'bash' | 'zsh' | 'fish';
-const hasProgram = (program: string) => spawnSync(program, ['--version']).error === undefined;
 const SHELLS: readonly Shell[] = (['bash', 'zsh', 'fish'] as const).filter((shell) => hasBundle && hasProgram(shell));
 
 /**

@@ -1,8 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hasProgram } from './has-program.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -98,7 +99,7 @@ export function runBundle(args: readonly string[], options: BundleOptions = {}):
 }
 
 /** Whether `script` of util-linux, which runs a program in a terminal of its own, is installed. */
-export const hasTerminal = spawnSync('script', ['--version']).status === 0;
+export const hasTerminal = hasProgram('script');
 
 /** Runs the bundle with these arguments in a terminal, into which a test can type. */
 export function startOnTerminal(line: string, env: BundleOptions['env'] = {}): Running {

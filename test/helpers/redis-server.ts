@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import { freePort } from '../../bench/free-port.ts';
+import { hasProgram } from './has-program.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { until } from './until.ts';
 
@@ -20,7 +21,7 @@ export interface RedisServer extends AsyncDisposable {
 }
 
 /** Without redis-server, tests that need it are reported as skipped. */
-export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
+export const hasRedis = hasProgram('redis-server');
 
 if (!hasRedis) process.stderr.write('SKIPPED: tests over a real Redis. Install redis-server to run them.\n');
 

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { freePort } from '../../bench/free-port.ts';
 import { connectMockServer, createMockServer } from '../../src/mock-server/index.ts';
 import { hasBundle, Running } from '../helpers/cli-bundle.ts';
+import { hasProgram } from '../helpers/has-program.ts';
 import { byNodeHttp } from '../helpers/mock-adapters.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { until } from '../helpers/until.ts';
@@ -58,27 +59,31 @@ describe.skipIf(!hasBundle)('the steps of the Dockerfile and of compose.yaml, wi
     expect([healthCode, response.status, code]).toEqual([0, 200, 0]);
   });
 
-  test('the steps for CI wait for the mock, run tests with its key, and stop it', async () => {
-    const port = String(await freePort());
-    // Replaces the packages and the tests of a reader.
-    const lines = ciScript
-      .replace(/\S+\/fxrates mock/, `node_modules/.bin/fxrates mock --port ${port}`)
-      .replace('npm test', 'fxrates latest base=EUR --get base && echo "$FXRATES_MOCK_ADMIN_TOKEN"');
-    const atPort = (text: string) => text.replaceAll('4010', port);
-    const path = [join(folder, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
-    const env = { HOME: folder, PATH: path };
+  test.skipIf(!hasProgram('curl'))(
+    'the steps for CI wait for the mock, run tests with its key, and stop it',
+    async () => {
+      const port = String(await freePort());
+      // Replaces the packages and the tests of a reader.
+      const lines = ciScript
+        .replace(/\S+\/fxrates mock/, `node_modules/.bin/fxrates mock --port ${port}`)
+        .replace('npm test', 'fxrates latest base=EUR --get base && echo "$FXRATES_MOCK_ADMIN_TOKEN"');
+      const atPort = (text: string) => text.replaceAll('4010', port);
+      const path = [join(folder, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
+      const env = { HOME: folder, PATH: path };
 
-    const { code, stdout } = await new Running('sh', ['-ec', `cd "$0"\n${atPort(lines)}`, folder], { env }).ended;
+      const { code, stdout } = await new Running('sh', ['-ec', `cd "$0"\n${atPort(lines)}`, folder], { env }).ended;
 
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'EUR\nknown-to-tests-alone\n' });
-    expect(readFileSync(join(folder, 'mock.log'), 'utf8')).toContain('GET /api/v1/latest');
-    await until(() =>
-      fetch(`http://127.0.0.1:${port}`).then(
-        () => false,
-        () => true,
-      ),
-    );
-  }, 60_000);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: 'EUR\nknown-to-tests-alone\n' });
+      expect(readFileSync(join(folder, 'mock.log'), 'utf8')).toContain('GET /api/v1/latest');
+      await until(() =>
+        fetch(`http://127.0.0.1:${port}`).then(
+          () => false,
+          () => true,
+        ),
+      );
+    },
+    60_000,
+  );
 
   test('an unhealthy container is noticed', async () => {
     const health = dockerfile['HEALTHCHECK']?.replace(/^.*? CMD /, '').replace('4010', String(await freePort())) ?? '';

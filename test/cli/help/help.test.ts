@@ -5,6 +5,7 @@ import { manPage } from '../../../src/cli/man-page.ts';
 import { createProgram } from '../../../src/cli/program.ts';
 import { operations } from '../../../src/generated/operations.ts';
 import { runCli, usageError } from '../../helpers/cli-io.ts';
+import { hasProgram } from '../../helpers/has-program.ts';
 import { quotaRecord, success } from '../../helpers/service-replies.ts';
 
 const program = createProgram();
@@ -128,9 +129,7 @@ test('the manual page has every command, every option and every example', () => 
   }
 });
 
-const hasGroff = spawnSync('groff', ['--version']).status === 0;
-
-test.skipIf(!hasGroff)('groff reports no problem', () => {
+test.skipIf(!hasProgram('groff'))('groff reports no problem', () => {
   const { status, stderr, stdout } = spawnSync('groff', ['-man', '-Tascii', '-ww', '-z'], {
     input: page,
     encoding: 'utf8',
