@@ -35,12 +35,15 @@ export interface Runtime {
  * `fetch` are looked up for each request: a program may replace them at any time.
  */
 export function defaultTransport(runtime: Runtime = thisRuntime): Transport {
-  const usual = chosenLater(() => chooseTransport(runtime));
+  const usual = chosenLater(
+    () => chooseTransport(runtime),
+    () => runtime.replacedFetch === undefined,
+  );
   const send: Transport = (request) => {
     const { replacedFetch } = runtime;
     return replacedFetch === undefined ? usual(request) : fetchTransport(replacedFetch)(request);
   };
-  return Object.assign(send, { prepare: () => (runtime.replacedFetch === undefined ? usual.prepare() : undefined) });
+  return Object.assign(send, { prepare: usual.prepare });
 }
 
 /**
@@ -57,7 +60,8 @@ export function proxyTransport(proxy: EnvironmentProxy, runtime: Runtime = thisR
   return chosenLater(() => chooseTransport(runtime, proxy));
 }
 
-function chosenLater(choose: () => Promise<Transport>) {
+/** `isUsed`: whether the next request needs it. */
+function chosenLater(choose: () => Promise<Transport>, isUsed = () => true) {
   let transport: Transport | undefined;
   const load = async () => {
     transport ??= await choose();
@@ -67,7 +71,8 @@ function chosenLater(choose: () => Promise<Transport>) {
   const send: Transport = (request) =>
     transport === undefined ? abortable(first(request), request.cancellation) : transport(request);
   const ready = () => undefined;
-  return Object.assign(send, { prepare: () => (transport === undefined ? load().then(ready, ready) : undefined) });
+  const prepare = () => (transport === undefined && isUsed() ? load().then(ready, ready) : undefined);
+  return Object.assign(send, { prepare });
 }
 
 async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Promise<Transport> {
