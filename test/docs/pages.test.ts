@@ -162,7 +162,7 @@ test('every fact names a test, or states that it is not testable', () => {
 
 test('every test that the page names exists with its exact title', () => {
   expect(proofs.length).toBeGreaterThan(40);
-  // A skipped test, `test.skip('…'`, is neither `test('…'` nor, after a table, `)('…'`.
+  // Only a test that runs has one of these forms, the first after a table.
   const hasTest = ({ path, title }: (typeof proofs)[number]) => {
     const text = readFileSync(join(root, 'docs', path), 'utf8').replaceAll(/\n */g, '');
     return [`'${title}'`, `"${title}"`].some(

@@ -124,7 +124,7 @@ function printerOf(invocation: Invocation) {
     if (rowsOf !== undefined) return screen.printLines(`${[...rowsOf([fetchedAt], json)].join('\n')}\n`);
     const isWhole = get.length === 0;
     if (isWhole && screen.isForPeople) {
-      const footer = wrap(timesText(next, { now, timeZone: io.timeZone }), screen.out.columns);
+      const footer = wrap(localClock(now, io.timeZone) + nextText(next, now, io.timeZone), screen.out.columns);
       return screen.printText(`${text.trimEnd()}\n\n${screen.out.palette.faint(footer.join('\n'))}\n\n`);
     }
     if (!isWhole || !AS_JSON_LINE.includes(output)) return printJson(json, invocation);
@@ -132,15 +132,12 @@ function printerOf(invocation: Invocation) {
   };
 }
 
-/** `14:20:05 · next 14:25:05 (every 5 min, the interval of --watch) · Ctrl-C to stop`; after the last one only `14:20:05`. */
-function timesText(
-  next: PollSchedule | undefined,
-  { now, timeZone }: { readonly now: number; readonly timeZone: string | undefined },
-): string {
-  const at = localClock(now, timeZone);
-  if (next === undefined) return at;
-  const nextAt = localClock(now + next.intervalMs, timeZone);
-  return `${at} · next ${nextAt} (every ${formatDuration(next.intervalMs)}, ${REASONS[next.reason]}) · Ctrl-C to stop`;
+/** ` · next 14:25:05 (every 5 min, the interval of --watch) · Ctrl-C to stop`; empty after the last response. */
+function nextText(next: PollSchedule | undefined, now: number, timeZone: string | undefined): string {
+  if (next === undefined) return '';
+  const { intervalMs, reason } = next;
+  const every = `every ${formatDuration(intervalMs)}, ${REASONS[reason]}`;
+  return ` · next ${localClock(now + intervalMs, timeZone)} (${every}) · Ctrl-C to stop`;
 }
 
 /** Why the next response comes when it does. */

@@ -122,7 +122,7 @@ export class RateLimiter {
   tryAcquire({ retryOf, due = NEVER }: AcquireOptions = {}): Permit | undefined {
     const now = this.#time.now();
     if (due.deadlineAt < now) return undefined;
-    // A shared limit asks its store, for a call in the queue.
+    // A shared limit asks its store; until then, the call is in the queue.
     if (this.#queue.size > 0 || (this.shared && this.#limit.reserved === 0)) return undefined;
     const { count } = this.#limit.grant(now, Math.min(1, this.#inFlight.room(now)), 1);
     return count === 0 ? undefined : this.#permit(now, { retryOf });
