@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { hasBundle } from '../helpers/cli-bundle.ts';
 
 interface LockedPackage {
@@ -37,6 +38,21 @@ test('users install few packages, each with its hash', () => {
 
 test('packages that users install are under the licences MIT and ISC', () => {
   expect(licensesOf(installed)).toEqual(['ISC', 'MIT']);
+});
+
+test('a job that may publish runs no code of the project or of its packages', () => {
+  const workflow = parse(readFileSync(new URL('../../.github/workflows/publish.yml', import.meta.url), 'utf8'));
+  const jobs = Object.values<{ permissions?: Record<string, string>; steps: { uses?: string; run?: string }[] }>(
+    workflow.jobs,
+  );
+  const publishing = jobs.filter(({ permissions }) => permissions?.['id-token'] === 'write');
+
+  expect(workflow.permissions).toEqual({ contents: 'read' });
+  expect(publishing.flatMap(({ steps }) => steps.map(({ run, uses = '' }) => run ?? uses.replace(/@.*/, '')))).toEqual([
+    ...['actions/setup-node', 'actions/download-artifact'],
+    'npm publish ./fxrates-*.tgz --ignore-scripts --provenance --access public',
+    'actions/deploy-pages',
+  ]);
 });
 
 describe.skipIf(!hasBundle)('the built files', () => {
