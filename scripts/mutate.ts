@@ -1,7 +1,7 @@
 /**
  * `npm run mutate -- client/limits`: mutation tests of a folder or file below `src/`. Stryker changes one expression at
  * a time, runs the tests that cover it, and lists the changes that no test notices. By default it runs the tests in the
- * folder of the same name. `npm run mutate -- client/lifetime.ts client/close.test.ts` names other files or folders.
+ * folder of the same name. `npm run mutate -- client/state/lifetime.ts client/close.test.ts` names other files or folders.
  *
  * `stryker.config.json` excludes one mutator, `StringLiteral`: the compiler checks most strings, and the others are
  * texts for people. The results of the last run are reused for code and tests that did not change.
@@ -16,13 +16,13 @@ const SLOW_TESTS =
 
 /** Tests outside the folder of the same name. */
 const MORE_TESTS: Readonly<Record<string, readonly string[]>> = {
-  'client/key': ['client/steps', 'client/poll.test.ts'],
-  'client/limits': ['client/steps/limit.test.ts', 'client/key/key-limits.test.ts'],
+  'client/state': ['client/steps', 'client/api/poll.test.ts'],
+  'client/limits': ['client/steps/limit.test.ts', 'client/state/key-limits.test.ts'],
   'client/steps': [
     'client/close.test.ts',
-    'client/events.test.ts',
-    'client/config/settings.test.ts',
-    'client/key/key-limits.test.ts',
+    'client/call/events.test.ts',
+    'client/options/resolve-options.test.ts',
+    'client/state/key-limits.test.ts',
   ],
   'cli/errors': ['cli/main.test.ts'],
   'mock-server/http': [

@@ -40,8 +40,8 @@ function parameter({ examples: _, node: __, schema: ___, ...known }: Parameter) 
 /** `operation-methods.ts`: a typed method for each operation. */
 export function writeMethods({ operations, schemas }: Contract): string {
   return `
-import type { ApiCall, WithNumbers } from '../client/api-call.ts';
-import type { CallOptions, Numbers, SchemaCallOptions, SchemaOutput, StandardSchema } from '../client/call-options.ts';
+import type { ApiCall, WithNumbers } from '../client/call/api-call.ts';
+import type { CallOptions, Numbers, SchemaCallOptions, SchemaOutput, StandardSchema } from '../client/options/call-options.ts';
 import type { OperationId } from './operations.ts';
 import type * as types from './types.ts';
 

@@ -1,15 +1,10 @@
 // Exports all types, so that those of a new operation are included.
 export type * from '../generated/types.ts';
-export type { ApiCall, ResponseMeta } from './api-call.ts';
-export type { Batch, BatchItem, RemainingQueries } from './batch.ts';
-export type {
-  BatchOptions,
-  BatchProgress,
-  CallOptions,
-  PollOptions,
-  PollSchedule,
-  StandardSchema,
-} from './call-options.ts';
+export type { Batch, BatchItem, RemainingQueries } from './api/batch.ts';
+export { FxRates } from './api/fxrates.ts';
+export type { Poll, PollItem } from './api/poll.ts';
+export type { ApiCall, ResponseMeta } from './call/api-call.ts';
+export type { Logger, QuotaEvent, RequestEvent, RetryEvent, WaitEvent } from './call/events.ts';
 export type { Attempt } from './errors/errors.ts';
 export {
   AbortError,
@@ -26,20 +21,25 @@ export {
   ServerError,
   TimeoutError,
 } from './errors/errors.ts';
-export type { Logger, QuotaEvent, RequestEvent, RetryEvent, WaitEvent } from './events.ts';
-export { FxRates } from './fxrates.ts';
-export type { QuotaEstimate } from './key/key-quota.ts';
-export { forecastQuota, type QuotaForecast } from './key/quota-record.ts';
 export type { KeyLimits } from './limits/rate-limiter.ts';
 export type { LimitStore } from './limits/shared/limit-store.ts';
+export type {
+  BatchOptions,
+  BatchProgress,
+  CallOptions,
+  PollOptions,
+  PollSchedule,
+  StandardSchema,
+} from './options/call-options.ts';
 export type {
   CacheOptions,
   CacheStore,
   FxRatesOptions,
   QuotaGuardOptions,
   RateLimitOptions,
-} from './options.ts';
-export type { Poll, PollItem } from './poll.ts';
+} from './options/client-options.ts';
+export type { QuotaEstimate } from './state/key-quota.ts';
+export { forecastQuota, type QuotaForecast } from './state/quota-record.ts';
 export type { Middleware } from './steps/intercept.ts';
 export type { Clock } from './time/clock.ts';
 export type { FetchLike } from './transport/transport.ts';

@@ -1,7 +1,13 @@
 // Generated from openapi.yaml by npm run generate. Do not edit.
 
-import type { ApiCall, WithNumbers } from '../client/api-call.ts';
-import type { CallOptions, Numbers, SchemaCallOptions, SchemaOutput, StandardSchema } from '../client/call-options.ts';
+import type { ApiCall, WithNumbers } from '../client/call/api-call.ts';
+import type {
+  CallOptions,
+  Numbers,
+  SchemaCallOptions,
+  SchemaOutput,
+  StandardSchema,
+} from '../client/options/call-options.ts';
 import type { OperationId } from './operations.ts';
 import type * as types from './types.ts';
 

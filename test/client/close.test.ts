@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FxRates, type FxRatesError, type FxRatesOptions, type LimitStore } from '../../src/client/index.ts';
-import { Lifetime, type RetainedState } from '../../src/client/lifetime.ts';
+import { Lifetime, type RetainedState } from '../../src/client/state/lifetime.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 import { fakeFetch } from '../helpers/fake-fetch.ts';
 import { MemoryLimitStore } from '../helpers/memory-limit-store.ts';

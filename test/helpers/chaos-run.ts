@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
-import { resolveOptions } from '../../src/client/config/settings.ts';
 import { type CallOptions, type Clock, FxRates, FxRatesError, type FxRatesOptions } from '../../src/client/index.ts';
 import { ApiKey } from '../../src/client/key/api-key.ts';
-import { KeyStates } from '../../src/client/key/key-state.ts';
+import { resolveOptions } from '../../src/client/options/resolve-options.ts';
+import { KeyStates } from '../../src/client/state/key-state.ts';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
 import { type ChaosFault, SERVED } from './chaos-faults.ts';
 import { seededRandom } from './limits-random.ts';

@@ -1,6 +1,6 @@
 import { type Clock, type SteadyTime, steadyTime } from '../time/clock.ts';
 import { InFlight, type OnEnd, Permit, type RequestEnd } from './in-flight.ts';
-import { Limit } from './limit.ts';
+import { Limit } from './key-limit.ts';
 import type { Report } from './limit-rules.ts';
 import { closedUntil, type LimiterSettings, type LimiterState, LONG_AGO, UNBOUNDED } from './limit-state.ts';
 import { type AcquireOptions, type Due, type QueuedCall, RequestQueue } from './request-queue.ts';

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { parseJson } from '../../json.ts';
-import type { ApiResponse, Handler, KeyedCall } from '../call.ts';
-import type { CacheSettings } from '../config/option-table.ts';
-import { parseBody, sortedTarget } from '../endpoints.ts';
+import type { ApiResponse, Handler, KeyedCall } from '../call/call.ts';
+import { parseBody, sortedTarget } from '../call/endpoint.ts';
 import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
 import { describeValue, thrownMessage } from '../errors/program-values.ts';
-import { granularityMs } from '../key/quota-record.ts';
+import type { CacheSettings } from '../options/option-table.ts';
+import { granularityMs } from '../state/quota-record.ts';
 import { abortable, Cancellation } from '../time/abort.ts';
 import type { HeaderList } from '../transport/transport.ts';
 import { refreshQuota } from './quota.ts';

@@ -1,7 +1,7 @@
-import type { KeyedCall } from '../call.ts';
-import { refuseKeyParameter } from '../endpoints.ts';
+import type { KeyedCall } from '../call/call.ts';
+import { refuseKeyParameter } from '../call/endpoint.ts';
+import { headersWithoutKey } from '../call/parse-response.ts';
 import { ConfigError } from '../errors/errors.ts';
-import { headersWithoutKey } from '../parse-response.ts';
 import type { Cancellation } from '../time/abort.ts';
 import { readResponse, type TransportResponse } from '../transport/transport.ts';
 

@@ -1,4 +1,4 @@
-import type { Handler, KeyedCall } from '../call.ts';
+import type { Handler, KeyedCall } from '../call/call.ts';
 import {
   FxRatesError,
   NetworkError,
@@ -8,11 +8,11 @@ import {
   TimeoutError,
 } from '../errors/errors.ts';
 import { isPermanent, wasNeverSent } from '../errors/network-failure.ts';
-import type { KeyState } from '../key/key-state.ts';
 import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-flight.ts';
 import type { NotSent, RateLimiter } from '../limits/rate-limiter.ts';
 import type { AcquireOptions } from '../limits/request-queue.ts';
 import { type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
+import type { KeyState } from '../state/key-state.ts';
 import type { StepContext } from './send.ts';
 
 interface WaitOptions extends StepContext {

@@ -1,10 +1,10 @@
-import type { Handler, KeyedCall } from '../call.ts';
-import type { ClientSettings } from '../config/settings.ts';
+import type { Handler, KeyedCall } from '../call/call.ts';
 import { FxRatesError, QuotaExhaustedError } from '../errors/errors.ts';
 import { callHook } from '../errors/program-values.ts';
-import { type KeyQuota, type QuotaEstimate, SHARED_KEY_MS } from '../key/key-quota.ts';
-import type { KeyState } from '../key/key-state.ts';
-import type { QuotaGuardOptions } from '../options.ts';
+import type { QuotaGuardOptions } from '../options/client-options.ts';
+import type { ClientSettings } from '../options/resolve-options.ts';
+import { type KeyQuota, type QuotaEstimate, SHARED_KEY_MS } from '../state/key-quota.ts';
+import type { KeyState } from '../state/key-state.ts';
 import type { StepContext } from './send.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ApiResponse, Handler, KeyedCall } from '../call.ts';
+import type { ApiResponse, Handler, KeyedCall } from '../call/call.ts';
 import {
   AbortError,
   AuthenticationError,
@@ -10,11 +10,11 @@ import {
   TimeoutError,
 } from '../errors/errors.ts';
 import { isPermanent } from '../errors/network-failure.ts';
-import type { KeyState } from '../key/key-state.ts';
 import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-flight.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
 import type { AcquireOptions } from '../limits/request-queue.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
+import type { KeyState } from '../state/key-state.ts';
 import { abortable } from '../time/abort.ts';
 import { backoffMs, equalJitter } from '../time/backoff.ts';
 import { endOf, limitedError, waitForSlot } from './limit.ts';

@@ -1,11 +1,11 @@
 import { parseJson } from '../../json.ts';
-import { type CallResult, dataWithTextNumbers, errorOfCall, type ResponseMeta } from '../api-call.ts';
-import { type ApiResponse, Call, type Endpoint, type Handler, type KeyedCall } from '../call.ts';
-import type { StandardSchema } from '../call-options.ts';
-import type { CallerSettings } from '../config/settings.ts';
-import { parseBody, sortedTarget } from '../endpoints.ts';
+import { type CallResult, dataWithTextNumbers, errorOfCall, type ResponseMeta } from '../call/api-call.ts';
+import { type ApiResponse, Call, type Endpoint, type Handler, type KeyedCall } from '../call/call.ts';
+import { parseBody, sortedTarget } from '../call/endpoint.ts';
+import { checkPayload } from '../call/parse-response.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
-import { checkPayload } from '../parse-response.ts';
+import type { StandardSchema } from '../options/call-options.ts';
+import type { CallerSettings } from '../options/resolve-options.ts';
 import { abortable, Cancellation, onAbort } from '../time/abort.ts';
 import type { SteadyTime } from '../time/clock.ts';
 import { headerIn, headersOf } from '../transport/transport.ts';

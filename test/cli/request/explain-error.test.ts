@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { explainNetworkError, withoutAdvice } from '../../../src/cli/request/explain-error.ts';
 import { NetworkError } from '../../../src/client/index.ts';
-import { wordsOfUnit } from '../../../src/client/key/key-state.ts';
+import { wordsOfUnit } from '../../../src/client/state/key-state.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 import { exhaustedQuota, failedFetch, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 

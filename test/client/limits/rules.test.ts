@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Limit } from '../../../src/client/limits/limit.ts';
+import { Limit } from '../../../src/client/limits/key-limit.ts';
 import { AcceptedLog, type LimiterSettings } from '../../../src/client/limits/limit-state.ts';
 import { slotAt } from '../../../src/client/limits/slots.ts';
 import { DEFAULT_LIMITER_SETTINGS, hint } from '../../helpers/strict-limiter.ts';

@@ -1,5 +1,5 @@
 import { type SteadyTime, steadyTime } from '../../time/clock.ts';
-import { Limit, startingState } from '../limit.ts';
+import { Limit, startingState } from '../key-limit.ts';
 import { applyReport, type Report, type RetryAfterReading, stayClosedUntil } from '../limit-rules.ts';
 import { addInFlight, type LimiterSettings, type LimiterState, UNBOUNDED, WINDOW_MS } from '../limit-state.ts';
 import { advance, freeSlots, type Grant, grant, isLimitWanted } from '../slots.ts';

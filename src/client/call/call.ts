@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { OperationId } from '../generated/operations.ts';
-import type { Attempt, SchemaIssue } from './errors/errors.ts';
-import type { ApiKey } from './key/api-key.ts';
-import type { Priority } from './limits/request-queue.ts';
-import type { Cancellation } from './time/abort.ts';
-import type { HeaderList } from './transport/transport.ts';
+import type { OperationId } from '../../generated/operations.ts';
+import type { Attempt, SchemaIssue } from '../errors/errors.ts';
+import type { ApiKey } from '../key/api-key.ts';
+import type { Priority } from '../limits/request-queue.ts';
+import type { Cancellation } from '../time/abort.ts';
+import type { HeaderList } from '../transport/transport.ts';
 
 /** The endpoint of a call: an operation of the contract, or a path given to `get`. */
 export interface Endpoint {

@@ -2,14 +2,14 @@ import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { operations } from '../../generated/operations.ts';
 import { definedOf } from '../../json.ts';
 import { apiPathIn } from '../../operation.ts';
-import type { CallSettings } from '../call.ts';
-import type { CallOptions } from '../call-options.ts';
+import type { CallSettings } from '../call/call.ts';
 import { ConfigError } from '../errors/errors.ts';
-import type { AnyOptions } from '../options.ts';
 import { type SteadyTime, steadyTime } from '../time/clock.ts';
 import { defaultTransport, undiciTransport } from '../transport/default-transport.ts';
 import { fetchTransport, type Transport } from '../transport/transport.ts';
+import type { CallOptions } from './call-options.ts';
 import { refuse } from './checks.ts';
+import type { AnyOptions } from './client-options.ts';
 import { type CacheSettings, type CheckedClientOptions, readClientOptions, readOptions } from './option-table.ts';
 
 /** The options of a client, checked and complete. */

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
-import { FxRatesError, ResponseError } from '../../src/client/index.ts';
-import type { Reply } from '../helpers/fake-fetch.ts';
-import { API_KEY, failure, quotaRecord, success } from '../helpers/service-replies.ts';
-import { errorOf, testClient } from '../helpers/test-client.ts';
+import { FxRatesError, ResponseError } from '../../../src/client/index.ts';
+import type { Reply } from '../../helpers/fake-fetch.ts';
+import { API_KEY, failure, quotaRecord, success } from '../../helpers/service-replies.ts';
+import { errorOf, testClient } from '../../helpers/test-client.ts';
 
 /** The error of one attempt with this response. `quota()` returns a record with many requests left. */
 async function errorFor(reply: Reply): Promise<unknown> {

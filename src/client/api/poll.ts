@@ -1,15 +1,15 @@
-import { operations } from '../generated/operations.ts';
-import type { ResponseMeta } from './api-call.ts';
-import type { PollOptions, PollSchedule } from './call-options.ts';
-import { readOptions } from './config/option-table.ts';
-import { resolveCall } from './config/settings.ts';
-import { ConfigError, FxRatesError, type FxRatesErrorKind } from './errors/errors.ts';
-import { describeValue } from './errors/program-values.ts';
-import { type KeyQuota, type RunningPoll, SHARED_KEY_MS } from './key/key-quota.ts';
-import { granularityMs } from './key/quota-record.ts';
-import { abortErrorOf } from './lifetime.ts';
-import type { LoopClient } from './pipeline.ts';
-import { onReturn } from './time/abort.ts';
+import { operations } from '../../generated/operations.ts';
+import type { ResponseMeta } from '../call/api-call.ts';
+import { ConfigError, FxRatesError, type FxRatesErrorKind } from '../errors/errors.ts';
+import { describeValue } from '../errors/program-values.ts';
+import type { PollOptions, PollSchedule } from '../options/call-options.ts';
+import { readOptions } from '../options/option-table.ts';
+import { resolveCall } from '../options/resolve-options.ts';
+import { type KeyQuota, type RunningPoll, SHARED_KEY_MS } from '../state/key-quota.ts';
+import { abortErrorOf } from '../state/lifetime.ts';
+import { granularityMs } from '../state/quota-record.ts';
+import { onReturn } from '../time/abort.ts';
+import type { LoopClient } from './connect.ts';
 
 /** The query of a poll, or a list of queries: each round then makes a call per query. */
 export type PollQueries<Query> = Query | readonly Query[];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { forecastQuota, type QuotaData, type QuotaForecast } from '../../../src/client/index.ts';
-import { granularityMs, isExhausted, remainingOf } from '../../../src/client/key/quota-record.ts';
+import { granularityMs, isExhausted, remainingOf } from '../../../src/client/state/quota-record.ts';
 import { quotaRecord } from '../../helpers/service-replies.ts';
 
 test.each([

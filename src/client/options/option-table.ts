@@ -1,5 +1,10 @@
 import { type Operation, type OperationId, operations } from '../../generated/operations.ts';
 import { definedOf } from '../../json.ts';
+import type { Logger } from '../call/events.ts';
+import type { LimitStore } from '../limits/shared/limit-store.ts';
+import type { Middleware } from '../steps/intercept.ts';
+import { type Clock, realClock } from '../time/clock.ts';
+import type { FetchLike } from '../transport/transport.ts';
 import type {
   BatchOptions,
   CallOptions,
@@ -7,13 +12,7 @@ import type {
   QueryOperation,
   SchemaCallOptions,
   StandardSchema,
-} from '../call-options.ts';
-import type { Logger } from '../events.ts';
-import type { LimitStore } from '../limits/shared/limit-store.ts';
-import type { AnyOptions, CacheOptions, CacheStore, QuotaGuardOptions, RateLimitOptions } from '../options.ts';
-import type { Middleware } from '../steps/intercept.ts';
-import { type Clock, realClock } from '../time/clock.ts';
-import type { FetchLike } from '../transport/transport.ts';
+} from './call-options.ts';
 import {
   callable,
   countFrom,
@@ -30,6 +29,7 @@ import {
   truth,
   valid,
 } from './checks.ts';
+import type { AnyOptions, CacheOptions, CacheStore, QuotaGuardOptions, RateLimitOptions } from './client-options.ts';
 
 interface Row<Value> {
   /** Returns the setting. It rejects a missing value unless the option is optional. */
@@ -142,7 +142,7 @@ const POLL = {
   } as const satisfies Rows<Omit<PollOptions, keyof CallOptions>>),
 };
 
-/** Every option: where it may be set, what it accepts, and its default. `options.ts` and its neighbours document them. */
+/** Every option: where it may be set, what it accepts, and its default. `client-options.ts` and its neighbours document them. */
 const PLACES = { call: CALL, batch: BATCH, poll: POLL } as const;
 type Places = typeof PLACES;
 

@@ -1,15 +1,15 @@
 import { en as english } from 'zod/locales';
 import type * as z from 'zod/mini';
-import type { OperationTypes } from '../generated/operation-methods.ts';
-import { type Operation, type OperationId, operations, type Parameter } from '../generated/operations.ts';
-import { querySchemas, responseSchemas } from '../generated/schemas.ts';
-import { definedOf, isJsonObject } from '../json.ts';
-import { createOperationFinder } from '../operation.ts';
+import type { OperationTypes } from '../../generated/operation-methods.ts';
+import { type Operation, type OperationId, operations, type Parameter } from '../../generated/operations.ts';
+import { querySchemas, responseSchemas } from '../../generated/schemas.ts';
+import { definedOf, isJsonObject } from '../../json.ts';
+import { createOperationFinder } from '../../operation.ts';
+import { ConfigError } from '../errors/errors.ts';
+import { describeValue } from '../errors/program-values.ts';
+import type { CallOptions } from '../options/call-options.ts';
+import { refuse } from '../options/checks.ts';
 import type { Endpoint, ParsedEnvelope } from './call.ts';
-import type { CallOptions } from './call-options.ts';
-import { refuse } from './config/checks.ts';
-import { ConfigError } from './errors/errors.ts';
-import { describeValue } from './errors/program-values.ts';
 
 /** The query of an operation; `undefined` if it takes none. */
 export type OperationQuery<Id extends OperationId> = OperationTypes[Id]['query'];

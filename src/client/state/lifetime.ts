@@ -1,6 +1,6 @@
-import { Heap } from '../heap.ts';
-import type { Call } from './call.ts';
-import { AbortError, type Attempt, ConfigError } from './errors/errors.ts';
+import { Heap } from '../../heap.ts';
+import type { Call } from '../call/call.ts';
+import { AbortError, type Attempt, ConfigError } from '../errors/errors.ts';
 
 /** The part of a key's state that determines when the state is released. */
 export interface RetainedState {

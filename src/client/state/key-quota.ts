@@ -6,8 +6,8 @@ import {
   type Handler,
   type KeyedCall,
   type QuotaReason,
-} from '../call.ts';
-import { operationEndpoint } from '../endpoints.ts';
+} from '../call/call.ts';
+import { operationEndpoint } from '../call/endpoint.ts';
 import {
   AbortError,
   AuthenticationError,

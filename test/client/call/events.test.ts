@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { QuotaEvent, RequestEvent } from '../../src/client/index.ts';
-import { runScript } from '../helpers/child-program.ts';
-import { quiet } from '../helpers/fake-clock.ts';
-import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
-import { differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
+import type { QuotaEvent, RequestEvent } from '../../../src/client/index.ts';
+import { runScript } from '../../helpers/child-program.ts';
+import { quiet } from '../../helpers/fake-clock.ts';
+import { failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
 const warnings: Error[] = [];
 const note = (warning: Error) => warnings.push(warning);

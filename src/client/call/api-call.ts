@@ -1,6 +1,6 @@
-import { tokens } from '../json.ts';
-import type { Numbers } from './call-options.ts';
-import { type Attempt, FxRatesError } from './errors/errors.ts';
+import { tokens } from '../../json.ts';
+import { type Attempt, FxRatesError } from '../errors/errors.ts';
+import type { Numbers } from '../options/call-options.ts';
 
 /** A response without its data, from `withMeta()`. */
 export interface ResponseMeta {

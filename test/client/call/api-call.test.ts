@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { createApiCall, dataWithTextNumbers } from '../../src/client/api-call.ts';
+import { createApiCall, dataWithTextNumbers } from '../../../src/client/call/api-call.ts';
 import {
   type ApiCall,
   FxRates,
@@ -9,11 +9,11 @@ import {
   RateLimitError,
   RequestError,
   type StandardSchema,
-} from '../../src/client/index.ts';
-import { FakeClock, quiet } from '../helpers/fake-clock.ts';
-import type { Reply } from '../helpers/fake-fetch.ts';
-import { API_KEY, failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
-import { BASE_URL, errorOf, testClient } from '../helpers/test-client.ts';
+} from '../../../src/client/index.ts';
+import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
+import type { Reply } from '../../helpers/fake-fetch.ts';
+import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { BASE_URL, errorOf, testClient } from '../../helpers/test-client.ts';
 
 test('a new client sends nothing and waits for nothing', async () => {
   const clock = new FakeClock();

@@ -1,5 +1,5 @@
-import type { OperationId, operations } from '../generated/operations.ts';
-import type { AnyFxRatesError, SchemaIssue } from './errors/errors.ts';
+import type { OperationId, operations } from '../../generated/operations.ts';
+import type { AnyFxRatesError, SchemaIssue } from '../errors/errors.ts';
 
 /** Type of the numbers in the data: `'number'`, with about 16 digits, or `'string'`, with all digits. */
 export type Numbers = 'number' | 'string';

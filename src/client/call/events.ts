@@ -1,11 +1,11 @@
-import type { QuotaData } from '../generated/types.ts';
-import { processState } from '../process-state.ts';
-import { oneLine } from '../text.ts';
+import type { QuotaData } from '../../generated/types.ts';
+import { processState } from '../../process-state.ts';
+import { oneLine } from '../../text.ts';
+import { type Attempt, FxRatesError, type FxRatesErrorKind, requestIdOf } from '../errors/errors.ts';
+import { callHook } from '../errors/program-values.ts';
+import type { KeyLimits, Wait } from '../limits/rate-limiter.ts';
+import { headersOf } from '../transport/transport.ts';
 import type { AttemptOutcome, KeyedCall, QuotaReason } from './call.ts';
-import { type Attempt, FxRatesError, type FxRatesErrorKind, requestIdOf } from './errors/errors.ts';
-import { callHook } from './errors/program-values.ts';
-import type { KeyLimits, Wait } from './limits/rate-limiter.ts';
-import { headersOf } from './transport/transport.ts';
 
 /** The fields of every event. */
 export interface KeyEvent {

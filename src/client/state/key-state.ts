@@ -1,16 +1,16 @@
 import { inspect } from 'node:util';
 import type { QuotaData } from '../../generated/types.ts';
 import { processState } from '../../process-state.ts';
-import type { ClientSettings } from '../config/settings.ts';
-import type { ClientEvents } from '../events.ts';
-import { Lifetime, type RetainedState } from '../lifetime.ts';
+import type { ClientEvents } from '../call/events.ts';
+import type { ApiKey } from '../key/api-key.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
 import { type KeyLimits, type LongWait, RateLimiter, type Wait } from '../limits/rate-limiter.ts';
 import type { RetryAfter, RetryAfterUnit } from '../limits/retry-after.ts';
-import type { AnyOptions } from '../options.ts';
+import type { AnyOptions } from '../options/client-options.ts';
+import type { ClientSettings } from '../options/resolve-options.ts';
 import { type Clock, realClock, type SteadyTime } from '../time/clock.ts';
-import type { ApiKey } from './api-key.ts';
 import { KeyQuota } from './key-quota.ts';
+import { Lifetime, type RetainedState } from './lifetime.ts';
 
 /** The state that all calls with one key share, even if they belong to different clients. */
 export class KeyState implements RetainedState {

@@ -1,13 +1,13 @@
-import type { ResponseMeta } from './api-call.ts';
-import type { BatchOptions, BatchProgress, CallOptions } from './call-options.ts';
-import { refuse } from './config/checks.ts';
-import { readOptions } from './config/option-table.ts';
-import { resolveCall } from './config/settings.ts';
-import { type AnyFxRatesError, ConfigError, FxRatesError } from './errors/errors.ts';
-import { callHook } from './errors/program-values.ts';
-import { abortErrorOf } from './lifetime.ts';
-import type { LoopClient } from './pipeline.ts';
-import { onReturn } from './time/abort.ts';
+import type { ResponseMeta } from '../call/api-call.ts';
+import { type AnyFxRatesError, ConfigError, FxRatesError } from '../errors/errors.ts';
+import { callHook } from '../errors/program-values.ts';
+import type { BatchOptions, BatchProgress, CallOptions } from '../options/call-options.ts';
+import { refuse } from '../options/checks.ts';
+import { readOptions } from '../options/option-table.ts';
+import { resolveCall } from '../options/resolve-options.ts';
+import { abortErrorOf } from '../state/lifetime.ts';
+import { onReturn } from '../time/abort.ts';
+import type { LoopClient } from './connect.ts';
 
 /** The result of one query: the data (`value`) and the rest of the response (`meta`), or the `error` of its call. */
 export type BatchItem<Query, Value> =

@@ -1,7 +1,4 @@
-import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
-import type { ApiResponse, KeyedCall } from './call.ts';
-import type { StandardSchema } from './call-options.ts';
-import { parseBody } from './endpoints.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../json.ts';
 import {
   AuthenticationError,
   type ErrorDetails,
@@ -11,11 +8,14 @@ import {
   ResponseError,
   type SchemaIssue,
   ServerError,
-} from './errors/errors.ts';
-import type { ApiKey } from './key/api-key.ts';
-import { parseRetryAfter } from './limits/retry-after.ts';
-import type { Clock } from './time/clock.ts';
-import { headerIn, type TransportResponse } from './transport/transport.ts';
+} from '../errors/errors.ts';
+import type { ApiKey } from '../key/api-key.ts';
+import { parseRetryAfter } from '../limits/retry-after.ts';
+import type { StandardSchema } from '../options/call-options.ts';
+import type { Clock } from '../time/clock.ts';
+import { headerIn, type TransportResponse } from '../transport/transport.ts';
+import type { ApiResponse, KeyedCall } from './call.ts';
+import { parseBody } from './endpoint.ts';
 
 const EXCERPT_LENGTH = 200;
 /** Codes are short names; a longer text is part of no contract. */

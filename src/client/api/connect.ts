@@ -1,19 +1,19 @@
-import { environmentProxy } from '../environment-proxy.ts';
-import type { OperationId } from '../generated/operations.ts';
-import type { ApiCall } from './api-call.ts';
-import type { CallOptions } from './call-options.ts';
-import { baseUrlOf, type OpenSettings } from './config/settings.ts';
-import { ConfigError } from './errors/errors.ts';
-import type { ClientEvents } from './events.ts';
-import { ApiKey, type ApiKeyOption, KeySource } from './key/api-key.ts';
-import { ignoredOptionsWarning, type KeyState, KeyStates, sharedOptions } from './key/key-state.ts';
-import type { Lifetime } from './lifetime.ts';
-import type { AnyOptions } from './options.ts';
-import { cache } from './steps/cache.ts';
-import { retry } from './steps/retry.ts';
-import type { StepContext } from './steps/send.ts';
-import { SharedCalls } from './steps/share-request.ts';
-import { proxyTransport } from './transport/default-transport.ts';
+import { environmentProxy } from '../../environment-proxy.ts';
+import type { OperationId } from '../../generated/operations.ts';
+import type { ApiCall } from '../call/api-call.ts';
+import type { ClientEvents } from '../call/events.ts';
+import { ConfigError } from '../errors/errors.ts';
+import { ApiKey, type ApiKeyOption, KeySource } from '../key/api-key.ts';
+import type { CallOptions } from '../options/call-options.ts';
+import type { AnyOptions } from '../options/client-options.ts';
+import { baseUrlOf, type OpenSettings } from '../options/resolve-options.ts';
+import { ignoredOptionsWarning, type KeyState, KeyStates, sharedOptions } from '../state/key-state.ts';
+import type { Lifetime } from '../state/lifetime.ts';
+import { cache } from '../steps/cache.ts';
+import { retry } from '../steps/retry.ts';
+import type { StepContext } from '../steps/send.ts';
+import { SharedCalls } from '../steps/share-request.ts';
+import { proxyTransport } from '../transport/default-transport.ts';
 
 /** The parts of a client that need its base URL and its key. */
 export interface ClientConnection {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import type { AnyFxRatesError, Poll, PollItem, PollOptions, PollSchedule } from '../../src/client/index.ts';
-import { FakeClock, quiet, ticksUntilSettled } from '../helpers/fake-clock.ts';
-import type { Reply } from '../helpers/fake-fetch.ts';
-import { clientOnMock } from '../helpers/mock-with-key.ts';
-import { exhaustedQuota, failure, quotaRecord, success } from '../helpers/service-replies.ts';
-import { errorOf, testClient } from '../helpers/test-client.ts';
+import type { AnyFxRatesError, Poll, PollItem, PollOptions, PollSchedule } from '../../../src/client/index.ts';
+import { FakeClock, quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
+import type { Reply } from '../../helpers/fake-fetch.ts';
+import { clientOnMock } from '../../helpers/mock-with-key.ts';
+import { exhaustedQuota, failure, quotaRecord, success } from '../../helpers/service-replies.ts';
+import { errorOf, testClient } from '../../helpers/test-client.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,12 +1,12 @@
 import type { Dispatcher } from 'undici';
+import type { EventHooks } from '../call/events.ts';
+import type { ApiKeyOption } from '../key/api-key.ts';
+import type { LimitStore } from '../limits/shared/limit-store.ts';
+import type { QuotaEstimate } from '../state/key-quota.ts';
+import type { Middleware } from '../steps/intercept.ts';
+import type { Clock } from '../time/clock.ts';
+import type { FetchLike } from '../transport/transport.ts';
 import type { Numbers, OverridableOptions } from './call-options.ts';
-import type { EventHooks } from './events.ts';
-import type { ApiKeyOption } from './key/api-key.ts';
-import type { QuotaEstimate } from './key/key-quota.ts';
-import type { LimitStore } from './limits/shared/limit-store.ts';
-import type { Middleware } from './steps/intercept.ts';
-import type { Clock } from './time/clock.ts';
-import type { FetchLike } from './transport/transport.ts';
 
 /** How the key is sent: `Authorization: Bearer <key>`, `Authorization: <key>`, or the query parameter `api_key=<key>`. */
 export type AuthForm = 'bearer' | 'header' | 'query';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ApiResponse, Call, type KeyedCall } from '../../../src/client/call.ts';
-import { resolveCall, resolveOptions } from '../../../src/client/config/settings.ts';
-import { operationEndpoint } from '../../../src/client/endpoints.ts';
+import { type ApiResponse, Call, type KeyedCall } from '../../../src/client/call/call.ts';
+import { operationEndpoint } from '../../../src/client/call/endpoint.ts';
 import {
   NetworkError,
   type QuotaData,
@@ -11,7 +10,8 @@ import {
   RequestError,
 } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/key/api-key.ts';
-import { KeyQuota } from '../../../src/client/key/key-quota.ts';
+import { resolveCall, resolveOptions } from '../../../src/client/options/resolve-options.ts';
+import { KeyQuota } from '../../../src/client/state/key-quota.ts';
 import { Cancellation } from '../../../src/client/time/abort.ts';
 import { SteadyTime } from '../../../src/client/time/clock.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';

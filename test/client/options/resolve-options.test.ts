@@ -4,8 +4,6 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { Agent } from 'undici';
 import { expect, test } from 'vitest';
-import { MemoryStore, readClientOptions } from '../../../src/client/config/option-table.ts';
-import { checkBaseUrl, resolveCall, resolveOptions } from '../../../src/client/config/settings.ts';
 import {
   ConfigError,
   FxRates,
@@ -13,6 +11,8 @@ import {
   type RequestEvent,
   type RetryEvent,
 } from '../../../src/client/index.ts';
+import { MemoryStore, readClientOptions } from '../../../src/client/options/option-table.ts';
+import { checkBaseUrl, resolveCall, resolveOptions } from '../../../src/client/options/resolve-options.ts';
 import { API_KEY, failure, success } from '../../helpers/service-replies.ts';
 import { BASE_URL, errorOf, testClient } from '../../helpers/test-client.ts';
 
@@ -26,8 +26,8 @@ test('an option that is undefined has its default', () => {
   expect(readClientOptions(options)).toEqual(readClientOptions({}));
 });
 
-const DOCUMENTED = ['options.ts', 'call-options.ts'].flatMap((file) => {
-  const source = readFileSync(new URL(`../../../src/client/${file}`, import.meta.url), 'utf8');
+const DOCUMENTED = ['client-options.ts', 'call-options.ts'].flatMap((file) => {
+  const source = readFileSync(new URL(`../../../src/client/options/${file}`, import.meta.url), 'utf8');
   const options = source.slice(source.search(/export interface (?:FxRatesOptions|OverridableOptions)/));
   const fields = options
     .split('export interface BatchOptions')[0]

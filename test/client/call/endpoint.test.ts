@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { buildOperationTarget, checkPath, operationEndpoint, pathEndpoint } from '../../src/client/endpoints.ts';
-import { ConfigError } from '../../src/client/errors/errors.ts';
-import type { Operation, Parameter } from '../../src/generated/operations.ts';
-import { API_KEY, success } from '../helpers/service-replies.ts';
-import { errorOf, testClient } from '../helpers/test-client.ts';
+import { buildOperationTarget, checkPath, operationEndpoint, pathEndpoint } from '../../../src/client/call/endpoint.ts';
+import { ConfigError } from '../../../src/client/errors/errors.ts';
+import type { Operation, Parameter } from '../../../src/generated/operations.ts';
+import { API_KEY, success } from '../../helpers/service-replies.ts';
+import { errorOf, testClient } from '../../helpers/test-client.ts';
 
 test('an endpoint has its path and whether it uses quota', () => {
   expect(operationEndpoint('latest', { base: 'EUR' })).toMatchObject({

@@ -1,9 +1,17 @@
 import { inspect } from 'node:util';
-import { OperationMethods } from '../generated/operation-methods.ts';
-import type { OperationId } from '../generated/operations.ts';
-import { type ApiCall, type CallResult, createApiCall, type WithNumbers } from './api-call.ts';
-import { Batch, type BatchQueries } from './batch.ts';
-import type { Endpoint } from './call.ts';
+import { OperationMethods } from '../../generated/operation-methods.ts';
+import type { OperationId } from '../../generated/operations.ts';
+import { type ApiCall, type CallResult, createApiCall, type WithNumbers } from '../call/api-call.ts';
+import type { Endpoint } from '../call/call.ts';
+import {
+  type GetOptions,
+  type OperationData,
+  type OperationQuery,
+  operationEndpoint,
+  pathEndpoint,
+} from '../call/endpoint.ts';
+import { ClientEvents } from '../call/events.ts';
+import type { KeyLimits } from '../limits/rate-limiter.ts';
 import type {
   BatchOptions,
   CallOptions,
@@ -13,22 +21,14 @@ import type {
   SchemaCallOptions,
   SchemaOutput,
   StandardSchema,
-} from './call-options.ts';
-import { type CallerSettings, inheritedOptions, resolveCall, resolveOptions } from './config/settings.ts';
-import {
-  type GetOptions,
-  type OperationData,
-  type OperationQuery,
-  operationEndpoint,
-  pathEndpoint,
-} from './endpoints.ts';
-import { ClientEvents } from './events.ts';
-import type { QuotaEstimate } from './key/key-quota.ts';
-import type { KeyState } from './key/key-state.ts';
-import { Lifetime } from './lifetime.ts';
-import type { KeyLimits } from './limits/rate-limiter.ts';
-import type { FxRatesOptions } from './options.ts';
-import { type ClientConnection, type ClientParts, connect, type LoopClient, requireConnection } from './pipeline.ts';
+} from '../options/call-options.ts';
+import type { FxRatesOptions } from '../options/client-options.ts';
+import { type CallerSettings, inheritedOptions, resolveCall, resolveOptions } from '../options/resolve-options.ts';
+import type { QuotaEstimate } from '../state/key-quota.ts';
+import type { KeyState } from '../state/key-state.ts';
+import { Lifetime } from '../state/lifetime.ts';
+import { Batch, type BatchQueries } from './batch.ts';
+import { type ClientConnection, type ClientParts, connect, type LoopClient, requireConnection } from './connect.ts';
 import { createPoll, type Poll, type PollQueries } from './poll.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { inspect } from 'node:util';
 import { expect, test, vi } from 'vitest';
-import { resolveOptions } from '../../../src/client/config/settings.ts';
-import { ClientEvents } from '../../../src/client/events.ts';
+import { ClientEvents } from '../../../src/client/call/events.ts';
 import { fileStore } from '../../../src/client/file-store/index.ts';
 import type { FxRatesOptions, WaitEvent } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/key/api-key.ts';
-import { ignoredOptionsWarning, KeyState, KeyStates, stateName } from '../../../src/client/key/key-state.ts';
-import { Lifetime } from '../../../src/client/lifetime.ts';
+import { resolveOptions } from '../../../src/client/options/resolve-options.ts';
+import { ignoredOptionsWarning, KeyState, KeyStates, stateName } from '../../../src/client/state/key-state.ts';
+import { Lifetime } from '../../../src/client/state/lifetime.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
 import { API_KEY, quotaRecord, success } from '../../helpers/service-replies.ts';
@@ -189,8 +189,8 @@ test.each<[string, boolean, FxRatesOptions, ApiKey?]>([
 test('two copies of the package in one process share the state of a key', async () => {
   const state = statesOf({}).of(keyNumber(0));
   vi.resetModules();
-  const copy = await import('../../../src/client/key/key-state.ts');
-  const { resolveOptions: resolve } = await import('../../../src/client/config/settings.ts');
+  const copy = await import('../../../src/client/state/key-state.ts');
+  const { resolveOptions: resolve } = await import('../../../src/client/options/resolve-options.ts');
   const settings = { ...resolve({}), baseUrl: BASE_URL };
 
   expect(copy.KeyStates).not.toBe(KeyStates);

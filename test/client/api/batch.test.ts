@@ -1,13 +1,13 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import type { BatchItem, BatchOptions, BatchProgress, FxRatesOptions } from '../../src/client/index.ts';
-import { deferred } from '../helpers/deferred.ts';
-import { quiet, ticksUntilSettled } from '../helpers/fake-clock.ts';
-import type { Reply, SentRequest } from '../helpers/fake-fetch.ts';
-import { clientOnMock } from '../helpers/mock-with-key.ts';
-import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
-import { errorOf, testClient } from '../helpers/test-client.ts';
+import type { BatchItem, BatchOptions, BatchProgress, FxRatesOptions } from '../../../src/client/index.ts';
+import { deferred } from '../../helpers/deferred.ts';
+import { quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
+import type { Reply, SentRequest } from '../../helpers/fake-fetch.ts';
+import { clientOnMock } from '../../helpers/mock-with-key.ts';
+import { failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { errorOf, testClient } from '../../helpers/test-client.ts';
 
 interface Numbered {
   readonly [name: string]: number;
