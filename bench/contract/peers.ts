@@ -9,9 +9,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { openApi } from '../../src/mock-server/admin/route.ts';
-import { adminRoutes } from '../../src/mock-server/admin/routes.ts';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
+import { openApi } from '../../src/mock-server/server/route.ts';
+import { adminRoutes } from '../../src/mock-server/server/routes.ts';
 import { PEER_PACKAGES, requirePeers } from '../peers.ts';
 import { readOptions, report } from '../report.ts';
 

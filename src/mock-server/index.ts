@@ -1,17 +1,10 @@
 export type { PlanName } from '../generated/service.ts';
+export { type ProbeOptions, type ProbePlan, planProbe, probeService } from '../probe/probe.ts';
+export type { ObservedBehaviour, ProbeFetch, ProbeSummary } from '../probe/prober.ts';
 export type { AdapterName } from './adapters/active-adapters.ts';
 export type { Fetch } from './adapters/fetch.ts';
 export type { InterceptionOptions, MswHandler, OnUnhandledRequest } from './adapters/interception.ts';
 export type { TlsOptions } from './adapters/tls-server.ts';
-export {
-  connectMockServer,
-  type Remote,
-  type RemoteJournal,
-  type RemoteLatest,
-  type RemoteMockServer,
-  type RemoteScope,
-  type RemoteSpace,
-} from './admin/connect-mock-server.ts';
 export {
   type BehaviourCase,
   type BehaviourOptions,
@@ -23,7 +16,17 @@ export {
 export type { PresetName, Provenance } from './behaviour/switch.ts';
 export type { BehaviourValues, SwitchName } from './behaviour/switches.ts';
 export type { Clock, ClockOptions, Instant, MockClock } from './clock/clock.ts';
-export type { Delay } from './delay.ts';
+export { MockServerError } from './input/mock-server-error.ts';
+export type { JournalEntry } from './journal/journal.ts';
+export type { Audit, MockJournal, RequestExpectation, SubscribeOptions, WaitOptions } from './journal/mock-journal.ts';
+export type { RequestFilter } from './journal/request-filter.ts';
+export type { RequestPattern, ValuePattern } from './matching/request-pattern.ts';
+export type { ClientOptions, Space, SpaceOptions } from './mock/mock-methods.ts';
+export type { MockServerOptions, Setup, SetupKey, SetupResult } from './mock/options.ts';
+export type { OnAssumption } from './mock/respond.ts';
+export type { ResetOptions } from './mock/setup.ts';
+export type { Snapshot } from './mock/snapshot.ts';
+export type { Delay } from './rules/delay.ts';
 export type {
   Fault,
   FaultConditions,
@@ -31,27 +34,10 @@ export type {
   FaultKind,
   FaultMatch,
   FaultOptions,
-} from './faults/fault-kinds.ts';
-export type { MockFaults } from './faults/mock-faults.ts';
-export type { OnAssumption } from './http/respond.ts';
-export type { ResetOptions } from './initial-state.ts';
-export type { JournalEntry } from './journal/journal.ts';
-export type { Audit, MockJournal, RequestExpectation, SubscribeOptions, WaitOptions } from './journal/mock-journal.ts';
-export type { RequestFilter } from './journal/request-filter.ts';
-export type { RequestPattern, ValuePattern } from './matching/request-pattern.ts';
-export type { MockServerOptions, Setup, SetupKey, SetupResult } from './mock-options.ts';
-export type { ClientOptions, Space, SpaceOptions } from './mock-scope.ts';
-export type { RunningServer, ServeOptions } from './mock-server.ts';
-export { createMockServer, type MockServer } from './mock-server.ts';
-export { MockServerError } from './mock-server-error.ts';
-export { type ProbeOptions, type ProbePlan, planProbe, probeService } from './probe/probe.ts';
-export type { ObservedBehaviour, ProbeFetch, ProbeSummary } from './probe/prober.ts';
-export type { Account, Accounts, CreateAccountOptions } from './service/accounts.ts';
-export type { QuotaUse, RateUse } from './service/decide.ts';
-export type { CreatedKey, KeySummary, Keys, MinuteUse, SetUsage } from './service/keys.ts';
-export type { Snapshot } from './state/snapshot.ts';
-export type { Replay } from './stubs/json-parts.ts';
-export type { LatestData, LatestOptions, MockLatest, MockStubs } from './stubs/mock-stubs.ts';
+} from './rules/fault-kinds.ts';
+export type { Replay } from './rules/json-parts.ts';
+export type { MockFaults } from './rules/mock-faults.ts';
+export type { LatestData, LatestOptions, MockLatest, MockStubs } from './rules/mock-stubs.ts';
 export type {
   InventedData,
   LatestContext,
@@ -60,4 +46,18 @@ export type {
   Stub,
   StubOptions,
   StubResponse,
-} from './stubs/stub-schemas.ts';
+} from './rules/stub-schemas.ts';
+export {
+  connectMockServer,
+  type Remote,
+  type RemoteJournal,
+  type RemoteLatest,
+  type RemoteMockServer,
+  type RemoteScope,
+  type RemoteSpace,
+} from './server/connect-mock-server.ts';
+export type { RunningServer, ServeOptions } from './server/mock-server.ts';
+export { createMockServer, type MockServer } from './server/mock-server.ts';
+export type { Account, Accounts, CreateAccountOptions } from './service/accounts.ts';
+export type { QuotaUse, RateUse } from './service/decide.ts';
+export type { CreatedKey, KeySummary, Keys, MinuteUse, SetUsage } from './service/keys.ts';

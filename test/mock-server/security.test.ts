@@ -3,13 +3,13 @@ import type { Server } from 'node:http';
 import { inspect } from 'node:util';
 import { HttpResponse, http } from 'msw';
 import { expect, test } from 'vitest';
-import { adminRoutes } from '../../src/mock-server/admin/routes.ts';
 import {
   connectMockServer,
   createMockServer,
   type MockServer,
   type ServeOptions,
 } from '../../src/mock-server/index.ts';
+import { adminRoutes } from '../../src/mock-server/server/routes.ts';
 import { mockAdapters } from '../helpers/mock-adapters.ts';
 import { mockWithKey } from '../helpers/mock-with-key.ts';
 import { sendRaw } from '../helpers/send-raw.ts';

@@ -5,9 +5,9 @@ import {
   type MockResponse,
   piecesOf,
   type RequestSource,
-} from '../http/mock-message.ts';
+} from '../http/message.ts';
 import { reasonPhrase } from '../http/responses.ts';
-import { valuePairs } from '../redact-keys.ts';
+import { valuePairs } from '../input/masked-keys.ts';
 
 /** The type of the global `fetch` function. */
 export type Fetch = typeof globalThis.fetch;

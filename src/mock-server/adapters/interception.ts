@@ -4,15 +4,9 @@ import type { setupServer } from 'msw/node';
 import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
 import { processState } from '../../process-state.ts';
-import {
-  type HandleRequest,
-  type MockRequest,
-  type MockResponse,
-  noResponse,
-  readHeaders,
-} from '../http/mock-message.ts';
-import { checkedInput, expected, strictObject, type ValueOf } from '../matching/checked-input.ts';
-import { invalidOption, MockServerError } from '../mock-server-error.ts';
+import { type HandleRequest, type MockRequest, type MockResponse, noResponse, readHeaders } from '../http/message.ts';
+import { checkedInput, expected, strictObject, type ValueOf } from '../input/checked-input.ts';
+import { invalidOption, MockServerError } from '../input/mock-server-error.ts';
 import { fromRequest, toRequest, toResponse } from './fetch.ts';
 
 /** The mocks that intercept this process, by origin. */

@@ -12,10 +12,7 @@ import { type AddressInfo, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import * as z from 'zod';
 import { LOOPBACK_ADDRESS } from '../../environment-proxy.ts';
-import type { Admin } from '../admin/admin.ts';
-import { readBody } from '../admin/read-body.ts';
 import { nextTurn, pause } from '../clock/event-loop.ts';
-import { SERVER_CLOSED } from '../delay.ts';
 import {
   type Delivery,
   type HandleRequest,
@@ -23,11 +20,14 @@ import {
   type MockResponse,
   piecesOf,
   type RequestSource,
-} from '../http/mock-message.ts';
-import { MAX_REQUEST_BODY_BYTES } from '../http/respond.ts';
+} from '../http/message.ts';
+import { readBody } from '../http/read-body.ts';
 import { completed, type ErrorResponseOptions, errorResponse, reasonPhrase } from '../http/responses.ts';
-import { expected, strictObject, trueOrFalse, type ValueOf } from '../matching/checked-input.ts';
-import { invalidOption, MockServerError } from '../mock-server-error.ts';
+import { expected, strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
+import { invalidOption, MockServerError } from '../input/mock-server-error.ts';
+import { MAX_REQUEST_BODY_BYTES } from '../mock/respond.ts';
+import { SERVER_CLOSED } from '../rules/delay.ts';
+import type { Admin } from '../server/admin.ts';
 import type { TlsOptions } from './tls-server.ts';
 
 /** A server on a port. */

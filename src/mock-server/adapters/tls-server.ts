@@ -2,7 +2,7 @@ import type { RequestListener, ServerOptions } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
 import { createSecureContext, type TLSSocket } from 'node:tls';
-import { invalidOption } from '../mock-server-error.ts';
+import { invalidOption } from '../input/mock-server-error.ts';
 
 /** The certificate of an https server, and its private key. */
 export interface TlsOptions {

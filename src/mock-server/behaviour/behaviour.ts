@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { definedOf } from '../../json.ts';
-import { checkedInput, plainObject, type ValueOf } from '../matching/checked-input.ts';
-import { invalidOption, MockServerError, show, unknownName } from '../mock-server-error.ts';
+import { checkedInput, plainObject, type ValueOf } from '../input/checked-input.ts';
+import { invalidOption, MockServerError, show, unknownName } from '../input/mock-server-error.ts';
 import { accepts, PRESET_NAMES, PROVENANCES, type PresetName, type Provenance, type Switch } from './switch.ts';
 import { type BehaviourValues, SWITCH_GROUPS, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { NotShown } from '../../generated/service.ts';
-import { expected } from '../matching/checked-input.ts';
+import { expected } from '../input/checked-input.ts';
 
 /** How a value is known: `documented` by the service, `observed` by a probe of the real service, or `assumed`. */
 export type Provenance = (typeof PROVENANCES)[number];

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { parseIsoInstant } from '../../iso-instant.ts';
 import { isJsonObject } from '../../json.ts';
-import { checkedInput, expected, strictObject, trueOrFalse, type ValueOf } from '../matching/checked-input.ts';
-import { invalidOption, within } from '../mock-server-error.ts';
+import { checkedInput, expected, strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
+import { invalidOption, within } from '../input/mock-server-error.ts';
 
 /** A source of time. The client's option `clock` has the same type. */
 export interface Clock {

@@ -1,6 +1,6 @@
 import { Heap } from '../../heap.ts';
 import { ActiveAdapters } from '../adapters/active-adapters.ts';
-import { invalidOption } from '../mock-server-error.ts';
+import { invalidOption } from '../input/mock-server-error.ts';
 import { quotaPeriod, quotaUse } from '../service/decide.ts';
 import { limitPerMinute, WINDOW_MS } from '../service/rate-windows.ts';
 import type { ServiceContext } from '../service/service-state.ts';

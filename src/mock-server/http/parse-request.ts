@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { parse as parseQuery } from 'node:querystring';
 import { apiKeyPattern } from '../../generated/service.ts';
-import type { JournalEntry } from '../journal/journal.ts';
 import {
   type RecordedRequest,
   type RecordedValues,
@@ -9,8 +8,9 @@ import {
   recordedQuery,
   recordedValues,
   redactKeys,
-} from '../redact-keys.ts';
-import type { MockRequest, MockResponse } from './mock-message.ts';
+} from '../input/masked-keys.ts';
+import type { JournalEntry } from '../journal/journal.ts';
+import type { MockRequest, MockResponse } from './message.ts';
 
 /** A request, parsed once: for the service, for patterns, and for the journal. */
 export interface ParsedRequest {

@@ -5,12 +5,12 @@ import type { QuotaData } from '../../generated/types.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
-import { MockServerError, thrownText } from '../mock-server-error.ts';
-import { redactKeys } from '../redact-keys.ts';
+import { redactKeys } from '../input/masked-keys.ts';
+import { MockServerError, thrownText } from '../input/mock-server-error.ts';
 import type { QuotaUse, RateUse } from '../service/decide.ts';
 import { WINDOW_MS } from '../service/rate-windows.ts';
 import type { KeyRecord } from '../service/service-state.ts';
-import type { MockRequest, MockResponse } from './mock-message.ts';
+import type { MockRequest, MockResponse } from './message.ts';
 
 /** The documented success envelope (docs/facts.md, Response envelope) with a payload as JSON text. */
 export function successResponse(data: string): MockResponse {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { SWITCH_NAMES } from '../behaviour/switches.ts';
-import { plainObject, type ValueOf } from '../matching/checked-input.ts';
-import { redactKeys } from '../redact-keys.ts';
+import { plainObject, type ValueOf } from '../input/checked-input.ts';
+import { redactKeys } from '../input/masked-keys.ts';
 import { minuteUsage, monthUsage } from '../service/decide.ts';
 
 /** Parameters, or headers of a response. */

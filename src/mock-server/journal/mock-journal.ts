@@ -8,11 +8,11 @@ import {
   strictObject,
   type ValueOf,
   wholeFrom,
-} from '../matching/checked-input.ts';
+} from '../input/checked-input.ts';
+import { valuePairs } from '../input/masked-keys.ts';
+import { invalidOption, MockServerError, show, within } from '../input/mock-server-error.ts';
 import { checkKeyId, nearMisses } from '../matching/request-pattern.ts';
-import type { MockCore } from '../mock-core.ts';
-import { invalidOption, MockServerError, show, within } from '../mock-server-error.ts';
-import { valuePairs } from '../redact-keys.ts';
+import type { MockCore } from '../mock/mock-state.ts';
 import { keyText, statusText } from './entry-text.ts';
 import { type JournalEntry, journalEntry } from './journal.ts';
 import { createMatcher, filterDifferences, type RequestFilter, requestFilter } from './request-filter.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { MOST_BODY_CHARACTERS } from '../http/parse-request.ts';
-import { expected, strictObject, trueOrFalse, type ValueOf } from '../matching/checked-input.ts';
+import { expected, strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
 import { type Difference, differences, type RequestPattern, requestPattern } from '../matching/request-pattern.ts';
 import type { JournalEntry } from './journal.ts';
 

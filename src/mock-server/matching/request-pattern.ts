@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
 import { editDistance } from '../../nearest-name.ts';
-import { invalidOption } from '../mock-server-error.ts';
-import { type RecordedRequest, recordedHeader, recordedParameter, redactKeys } from '../redact-keys.ts';
-import { expected, type Immutable, recordOf, strictObject, type ValueOf } from './checked-input.ts';
+import { expected, type Immutable, recordOf, strictObject, type ValueOf } from '../input/checked-input.ts';
+import { type RecordedRequest, recordedHeader, recordedParameter, redactKeys } from '../input/masked-keys.ts';
+import { invalidOption } from '../input/mock-server-error.ts';
 
 const plain = z.union([z.string(), z.number(), z.boolean()]);
 

@@ -1,5 +1,5 @@
 import type { HttpHandler } from 'msw';
-import type { MockServer } from '../mock-server.ts';
+import type { MockServer } from '../server/mock-server.ts';
 
 /**
  * Returns `mock.handlers` with msw's type: one handler per operation, and one for every other path of the mock's origin.

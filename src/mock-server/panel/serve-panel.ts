@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ADMIN_ROOT, PAGE_HEADERS } from '../admin/own-pages.ts';
+import { ADMIN_ROOT, PAGE_HEADERS } from '../http/own-paths.ts';
 
 /** Sends the page and the files of the control panel, which contain no secrets. Returns whether the request was for one. */
 export async function servePanel(incoming: IncomingMessage, outgoing: ServerResponse, path: string): Promise<boolean> {

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
-import { checkedInput, expected, plainObject, strictObject, type ValueOf } from '../matching/checked-input.ts';
-import { withId } from '../mock-server-error.ts';
+import { checkedInput, expected, plainObject, strictObject, type ValueOf } from '../input/checked-input.ts';
+import { withId } from '../input/mock-server-error.ts';
 import {
   type AccountRecord,
   type KeyRecord,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { plans } from '../../generated/service.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
-import { plainObject, type ValueOf } from '../matching/checked-input.ts';
+import { plainObject, type ValueOf } from '../input/checked-input.ts';
 import { limitPerMinute, type RateWindow, rateWindows } from './rate-windows.ts';
 import type { KeyRecord } from './service-state.ts';
 

@@ -2,15 +2,8 @@ import * as z from 'zod';
 import type { PlanName } from '../../generated/service.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
 import { hashOf } from '../http/parse-request.ts';
-import {
-  checkedInput,
-  expected,
-  plainObject,
-  strictObject,
-  type ValueOf,
-  wholeFrom,
-} from '../matching/checked-input.ts';
-import { invalidOption, MockServerError, withId } from '../mock-server-error.ts';
+import { checkedInput, expected, plainObject, strictObject, type ValueOf, wholeFrom } from '../input/checked-input.ts';
+import { invalidOption, MockServerError, withId } from '../input/mock-server-error.ts';
 import { addAccount, findAccount, maxActiveKeys, revoke } from './accounts.ts';
 import { minuteUsage, monthUsage, quotaUse, type RateUse } from './decide.ts';
 import { limitPerMinute, type RateWindow, rateWindows } from './rate-windows.ts';

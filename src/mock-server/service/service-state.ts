@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import { LATEST_MS } from '../clock/clock.ts';
-import type { FaultRecord } from '../faults/fault-kinds.ts';
-import { expected } from '../matching/checked-input.ts';
-import type { StubRecord } from '../stubs/stub-schemas.ts';
+import { expected } from '../input/checked-input.ts';
+import type { FaultRecord } from '../rules/fault-kinds.ts';
+import type { StubRecord } from '../rules/stub-schemas.ts';
 import { type Random, randomFromSeed } from './random.ts';
 import type { RateWindow } from './rate-windows.ts';
 

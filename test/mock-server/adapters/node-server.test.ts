@@ -3,7 +3,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { listenHttp, listenOptions } from '../../../src/mock-server/adapters/node-server.ts';
-import type { HandleRequest } from '../../../src/mock-server/http/mock-message.ts';
+import type { HandleRequest } from '../../../src/mock-server/http/message.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { deferred } from '../../helpers/deferred.ts';
 import { sendRaw } from '../../helpers/send-raw.ts';

@@ -1,5 +1,5 @@
 import { isJson } from '../../../json.ts';
-import type { Stub } from '../../stubs/stub-schemas.ts';
+import type { Stub } from '../../rules/stub-schemas.ts';
 
 /** The JSON schema of a field, as far as forms read it. */
 export interface FieldSchema {

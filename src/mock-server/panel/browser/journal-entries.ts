@@ -1,6 +1,6 @@
+import { valuePairs } from '../../input/masked-keys.ts';
 import { keyText, statusText } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
-import { valuePairs } from '../../redact-keys.ts';
 import type { PanelQuery } from './mock-view.ts';
 
 /** Whether the client got a response that is no refusal. A connection that broke off brought none. */

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { valuePairs } from '../../input/masked-keys.ts';
 import { keyText, statusText } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
-import { valuePairs } from '../../redact-keys.ts';
 import { html, Rows, Section, Select, withValue } from './html.ts';
 import { curlCommand, isServed, keyFilterOf, matchingEntries, operationFilterOf, targetOf } from './journal-entries.ts';
 import { durationText, type MockView, type PanelQuery, type SectionProps, timeOfDay } from './mock-view.ts';

@@ -1,11 +1,11 @@
 import type * as z from 'zod';
 import type { SwitchDescription } from '../../behaviour/behaviour.ts';
 import type { clockState } from '../../clock/clock.ts';
-import type { Fault } from '../../faults/fault-kinds.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
+import type { Fault } from '../../rules/fault-kinds.ts';
+import type { Stub } from '../../rules/stub-schemas.ts';
 import type { Account } from '../../service/accounts.ts';
 import type { KeySummary } from '../../service/keys.ts';
-import type { Stub } from '../../stubs/stub-schemas.ts';
 
 /** Dates as JSON has them. */
 type Json<Value> = {

@@ -1,0 +1,148 @@
+import { nearestName, nearestNames } from '../../nearest-name.ts';
+import { redactKeys } from './masked-keys.ts';
+
+/** Thrown for an invalid option, a failed expectation, and a failed request to the admin API. */
+export class MockServerError extends Error {
+  /** Name of the class. */
+  override readonly name = 'MockServerError';
+  /** Stable code for programs, for example `invalid_option`, `not_found`, `unexpected_requests` or `key_limit_reached`. */
+  readonly code: string;
+  /**
+   * HTTP status with which the admin API reports this error; with code `probe_failed`, the status of the
+   * service's response; `undefined` otherwise.
+   */
+  readonly status: number | undefined;
+  /** The invalid option or field, for example `stubs[2].status`; `undefined` for other errors. */
+  readonly field: string | undefined;
+
+  constructor(message: string, { code, status, field, cause }: MockServerErrorDetail) {
+    super(redactKeys(message), cause === undefined ? {} : { cause });
+    this.code = code;
+    this.status = status;
+    this.field = field === undefined ? undefined : redactKeys(field);
+  }
+}
+
+export interface MockServerErrorDetail {
+  readonly code: string;
+  readonly status?: number | undefined;
+  readonly field?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** The error for an invalid option: its name, its value, and what was expected. */
+export function invalidOption(option: string, value: unknown, expected: string): MockServerError {
+  return optionError(option, `is ${show(value)}; expected ${expected}.`);
+}
+
+/** The message begins with the field, for `within()`. */
+function optionError(field: string, problem: string): MockServerError {
+  return new MockServerError(`${field} ${problem}`, { code: 'invalid_option', field });
+}
+
+/** Runs `act`. An error about a part of an entry then names its place: `stubs[2].status is 99; …`. */
+export function within<Result>(entry: string, act: () => Result): Result {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof MockServerError)) throw error;
+    const { code, status, message, field } = error;
+    if (field === undefined || !message.startsWith(`${field} `)) {
+      throw new MockServerError(`${entry}: ${message}`, { code, status, field: entry, cause: error });
+    }
+    const place = ABOUT_WHOLE.test(message) ? entry : `${entry}.${field}`;
+    throw new MockServerError(place + message.slice(field.length), { code, status, field: place });
+  }
+}
+
+/** An error about the whole checked value, and not about an unknown field of that name. */
+const ABOUT_WHOLE = /^(?:stub|fault|options|setup) is (?!not an? )/;
+
+interface Searched<Item> {
+  readonly among: ReadonlyMap<string, Item>;
+  readonly otherwise?: 'has expired' | 'is closed';
+}
+
+/**
+ * The item with an id. The error for an unknown id names the known ones, so that users of HTTP and of JavaScript need no
+ * other call.
+ */
+export function withId<Item>(
+  kind: 'account' | 'fault' | 'key' | 'space' | 'stub',
+  id: string,
+  { among, otherwise }: Searched<Item>,
+): Item {
+  const item = among.get(id);
+  if (item !== undefined) return item;
+  const missing = `does not exist${otherwise === undefined ? '' : ` or ${otherwise}`}`;
+  const title = `${kind[0]?.toUpperCase()}${kind.slice(1)}`;
+  throw notFound(`${title} ${show(id)} ${missing}; ${existing(kind, Array.from(among.keys()))}.`);
+}
+
+function existing(kind: string, ids: readonly string[]): string {
+  if (ids.length === 0) return `there are no ${kind}s`;
+  if (ids.length > MOST_IDS) return `there are ${ids.length} ${kind}s, such as ${ids.at(-1)}`;
+  return ids.length === 1 ? `the only ${kind} is ${ids[0]}` : `the ${kind}s are ${ids.join(', ')}`;
+}
+
+const MOST_IDS = 10;
+
+/** The error for something that does not exist. */
+export function notFound(message: string): MockServerError {
+  return new MockServerError(message, { code: 'not_found', status: 404 });
+}
+
+/** The first unused name from `number` on, such as `fault_3`. */
+export function freeName(prefix: string, number: number, isTaken: (name: string) => boolean): string {
+  const name = `${prefix}_${number}`;
+  return isTaken(name) ? freeName(prefix, number + 1, isTaken) : name;
+}
+
+/** A value as text for a message: shortened, with the digits of API keys removed. */
+export function show(value: unknown): string {
+  if (typeof value === 'function') return 'a function';
+  // JSON has no NaN.
+  if (typeof value === 'number') return String(value);
+  const text = redactKeys(asJson(value));
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}
+
+function asJson(value: unknown): string {
+  try {
+    return JSON.stringify(value, withNaN) ?? String(value);
+  } catch {
+    // Cyclic, or a bigint.
+    return `a value of type ${typeof value}`;
+  }
+}
+
+/** JSON.stringify writes NaN and Infinity as null, and a regular expression as `{}`. */
+function withNaN(_name: string, value: unknown): unknown {
+  const isLost = value instanceof RegExp || (typeof value === 'number' && !Number.isFinite(value));
+  return isLost ? String(value) : value;
+}
+
+/** A thrown value as text. */
+export function thrownText(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : 'a value that is not an Error was thrown';
+}
+
+interface Unknown {
+  /** The kind of name, such as 'a switch'. */
+  readonly what: string;
+  readonly known: readonly string[];
+}
+
+/** The error for an unknown name: the nearest known name, and the known names. `place` ends with a dot. */
+export function unknownName(name: string, { what, known }: Unknown, place = ''): MockServerError {
+  const nearest = nearestName(name, known);
+  const hint = nearest === undefined ? '' : `did you mean ${nearest}? `;
+  const names = known.length > MOST_NAMES ? nearestNames(name, known, 3) : known;
+  const which = names.length < known.length ? `the nearest of ${known.length} names:` : 'valid names:';
+  const list = names.length === 0 ? `there are ${known.length} names` : `${which} ${names.join(', ')}`;
+  const text = hint === '' ? list : hint + list.charAt(0).toUpperCase() + list.slice(1);
+  return optionError(place + name, `is not ${what}; ${text}.`);
+}
+
+/** A longer list hides the name that was meant. */
+const MOST_NAMES = 16;

@@ -1,0 +1,288 @@
+import * as z from 'zod';
+import type { PlanName } from '../../generated/service.ts';
+import { createFetch, type Fetch } from '../adapters/fetch.ts';
+import type { MswHandler } from '../adapters/interception.ts';
+import { type BehaviourOptions, createMockBehaviour, type MockBehaviour } from '../behaviour/behaviour.ts';
+import type { PresetName } from '../behaviour/switch.ts';
+import type { Clock, ClockOptions, MockClock } from '../clock/clock.ts';
+import { createMockClock, DrivenClock } from '../clock/driven-clock.ts';
+import { hashOf } from '../http/parse-request.ts';
+import { checkedInput, nameSchema, strictObject, type ValueOf } from '../input/checked-input.ts';
+import { freeName, MockServerError, withId } from '../input/mock-server-error.ts';
+import {
+  type Audit,
+  auditOf,
+  createExpectation,
+  createMockJournal,
+  type MockJournal,
+  type RequestExpectation,
+  verifyRequests,
+} from '../journal/mock-journal.ts';
+import type { RequestFilter } from '../journal/request-filter.ts';
+import { createMockFaults, type MockFaults } from '../rules/mock-faults.ts';
+import { createMockLatest, createMockStubs, type MockLatest, type MockStubs } from '../rules/mock-stubs.ts';
+import { type Accounts, createAccounts } from '../service/accounts.ts';
+import { type CreatedKey, createKeys, createKeyWithAccount, type Keys, newKey } from '../service/keys.ts';
+import { randomFromSeed } from '../service/random.ts';
+import { emptyState, planName, type ServiceState } from '../service/service-state.ts';
+import { createHandler } from './handle-request.ts';
+import { closeCore, createChild, type MockCore } from './mock-state.ts';
+import { checkedSetup, type Setup, type SetupResult } from './options.ts';
+import { applySetup, initialStateOfSpace, type ResetOptions, resetOptions, startState } from './setup.ts';
+import { restoredState, restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
+
+/** Client options that send requests to a mock in process and use its clock. */
+export interface ClientOptions {
+  /** Origin of the mock. */
+  readonly baseUrl: string;
+  /** Calls the mock in process. */
+  readonly fetch: Fetch;
+  /** The clock of the mock. */
+  readonly clock: Clock;
+}
+
+/** The methods that a mock and its spaces share. */
+export class MockScope {
+  /** Origin at which the mock responds in process. */
+  readonly baseUrl: string;
+  /** A `fetch` function that calls the mock in process. Rejects for other origins, as for an unknown host. */
+  readonly fetch: Fetch;
+  /** Accounts of the emulated service. */
+  readonly accounts: Accounts;
+  /** API keys of the emulated service. */
+  readonly keys: Keys;
+  /** The clock of the mock. Rate windows, quota periods and faults use it. */
+  readonly clock: MockClock;
+  /** Switches for undocumented behaviour. */
+  readonly behaviour: MockBehaviour;
+  /** The requests that the mock received, each with the reason for its response. */
+  readonly journal: MockJournal;
+  /** Faults: failures that the test defines. */
+  readonly faults: MockFaults;
+  /** Stubs: responses that the test defines. */
+  readonly stubs: MockStubs;
+  /** Sets the response of `latest`. */
+  readonly latest: MockLatest;
+  readonly #core: MockCore;
+  readonly #clientFetch: Fetch;
+  /** Another object after each reset: clients of one key and one clock share a limit, which a reset must not keep. */
+  #clientClock: Clock;
+
+  constructor(core: MockCore) {
+    const { baseUrl } = core.options;
+    this.baseUrl = baseUrl;
+    const handleRequest = createHandler(core);
+    this.fetch = createFetch(baseUrl, handleRequest);
+    this.#clientFetch = createFetch(baseUrl, handleRequest, core.clock);
+    this.accounts = createAccounts(core);
+    this.keys = createKeys(core);
+    this.clock = createMockClock(core.clock, core);
+    this.behaviour = createMockBehaviour(core);
+    this.journal = createMockJournal(core);
+    this.faults = createMockFaults(core);
+    this.stubs = createMockStubs(core);
+    this.latest = createMockLatest(core);
+    this.#core = core;
+    this.#clientClock = Object.create(this.clock);
+  }
+
+  /**
+   * Creates an account with a confirmed e-mail address, and a key for it. The default plan is `'free'`.
+   * @example const { key } = mock.createKey({ plan: 'developer' })
+   */
+  createKey(options: { readonly plan?: PlanName | undefined } = {}): CreatedKey {
+    const { plan } = checkedInput(newKey, options, { what: 'an option of createKey()' });
+    return createKeyWithAccount(this.#core, plan);
+  }
+
+  /**
+   * Creates keys, changes switches, and adds responses and faults in one step: a setup, or JSON text of one, in which numbers
+   * keep their digits. If a part is invalid, nothing changes. `reset()` removes them; it keeps the option `setup`.
+   * @throws MockServerError with code `invalid_option`, which names the part, for example `stubs[2].status`;
+   * `fault_not_possible`, as `mock.faults.add()`.
+   * @example const { keys } = mock.setUp({ keys: [{ plan: 'developer' }], latest: { base: 'EUR', rates: { USD: 1.1 } } })
+   */
+  setUp(setup: Setup | string): SetupResult {
+    const core = this.#core;
+    const checked = checkedSetup(setup);
+    // Applied to a copy first, so that nothing changes if it throws.
+    applySetup(
+      checked,
+      createChild(core, {
+        ...core,
+        behaviour: core.behaviour.copy(),
+        emptyState: () => restoredState(takeSnapshot(core)),
+      }),
+    );
+    return applySetup(checked, core);
+  }
+
+  /**
+   * Returns assertions about the requests that match `filter`, by default about all.
+   * @throws MockServerError with code `unexpected_requests`, if an assertion fails.
+   * @example mock.expectRequests({ status: 429 }).toHaveCount(1)
+   */
+  expectRequests(filter: RequestFilter = {}): RequestExpectation {
+    return createExpectation((claim) => void verifyRequests(this.#core, filter, claim));
+  }
+
+  /** Returns requests that a well-behaved client does not send: early retries, keys in URLs, unknown paths. */
+  audit(): Audit {
+    return auditOf(this.#core);
+  }
+
+  /**
+   * Returns the options that connect a client to the mock.
+   * @example new FxRates({ apiKey: key, ...mock.clientOptions() })
+   */
+  clientOptions(): ClientOptions {
+    return { baseUrl: this.baseUrl, fetch: this.#clientFetch, clock: this.#clientClock };
+  }
+
+  /**
+   * Adds msw handlers that respond before the mock, through every adapter. The handler added last runs first. A request is
+   * in the journal when they have run. Requires msw.
+   * @example mock.use(http.get('https://fxrates.test/api/v1/latest', () => HttpResponse.error()))
+   */
+  use(...handlers: readonly MswHandler[]): void {
+    this.#core.overrides.add(handlers);
+  }
+
+  /** Returns the state as plain JSON without secrets. Does not include the journal, spaces and handlers of `use()`. */
+  snapshot(): Snapshot {
+    return takeSnapshot(this.#core);
+  }
+
+  /**
+   * Restores a snapshot of this mock or space or of another one, and clears the journal. A space keeps its key, which gets the
+   * plan and usage of the only key of the snapshot.
+   * @throws MockServerError with code `invalid_snapshot`, if the snapshot is damaged or of another version, if it has other
+   * keys than the space, or the key of an open space. Nothing changes then.
+   * @example space.restore(prepared.snapshot())
+   */
+  restore(snapshot: Snapshot): void {
+    restoreSnapshot(this.#core, snapshot);
+    this.#clientClock = Object.create(this.clock);
+  }
+
+  /**
+   * Restores the initial state: removes accounts, keys, faults, stubs and handlers of `use()`, clears the journal, resets
+   * switches and clock, and applies the option `setup` again. A space keeps its account and key.
+   * @throws MockServerError with code `spaces_live`, while spaces of the mock are open.
+   */
+  reset(options: ResetOptions = {}): void {
+    const { keepKeys } = checkedInput(resetOptions, options, { what: 'an option of reset()' });
+    const { spaces, behaviour, journal, clock, overrides, delays } = this.#core;
+    if (spaces.size > 0) {
+      const text = `reset() is not possible while spaces are open (${Array.from(spaces.keys()).join(', ')}); close them, or reset each space.`;
+      throw new MockServerError(text, { code: 'spaces_live', status: 409 });
+    }
+    delays.endAll();
+    clock.reset();
+    this.#clientClock = Object.create(this.clock);
+    behaviour.reset();
+    startState(this.#core, { keepKeys });
+    overrides.clear();
+    journal.clear();
+  }
+}
+
+export const spaceOptions = strictObject({
+  /**
+   * Name of the space, which determines its key. Up to 64 letters, digits, `_` and `-`.
+   * @default 'space_1', 'space_2', …
+   */
+  name: nameSchema.optional().describe('Name of the space, which determines its key. Letters, digits, `_` and `-`.'),
+  /**
+   * Plan of the account of the space.
+   * @default 'free'
+   */
+  plan: planName.optional(),
+  /**
+   * Clock of the space.
+   * @default the mode and the current time of the mock's clock
+   */
+  clock: z.custom<'real' | 'virtual' | ClockOptions>().optional(),
+  /**
+   * Switches that differ from the current ones of the mock.
+   * @default the current switches of the mock
+   */
+  behaviour: z.custom<PresetName | BehaviourOptions>().optional(),
+});
+
+/** Options of `mock.space()`. All are optional. */
+export interface SpaceOptions extends ValueOf<typeof spaceOptions> {}
+
+/**
+ * A part of a mock for one test: an account and a key with separate counters, clock, switches, faults, stubs, handlers
+ * and journal. The key of a request selects its space, through every adapter. Requests without a known key belong to the
+ * mock itself.
+ */
+export class Space extends MockScope implements AsyncDisposable {
+  /** Name of the space, also part of its admin routes. */
+  readonly name: string;
+  /** The full API key. `inspect` and `JSON.stringify` do not show it. */
+  readonly key: string;
+  /** Id of the key. */
+  readonly keyId: string;
+  /** Id of the account. */
+  readonly accountId: string;
+  readonly #core: MockCore;
+
+  constructor(name: string, core: MockCore) {
+    super(core);
+    const [{ key = '', id = '', accountId = '' } = {}] = startState(core);
+    this.name = name;
+    this.key = key;
+    this.keyId = id;
+    this.accountId = accountId;
+    this.#core = core;
+    Object.defineProperty(this, 'key', { enumerable: false });
+  }
+
+  /** Closes the space. Its keys are then unknown to the mock. */
+  async close(): Promise<void> {
+    closeCore(this.#core);
+  }
+
+  /** Calls `close()` at the end of an `await using` block. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** Opens a space of a mock. */
+export function openSpace(mock: MockCore, options: SpaceOptions): Space {
+  const { state, spaces } = mock;
+  const { plan, behaviour, ...given } = checkedInput(spaceOptions, options, { what: 'an option of space()' });
+  const { mode, autoAdvance, isFrozen: frozen } = mock.clock;
+  const { clock = { mode, autoAdvance, frozen, now: mock.clock.now() } } = given;
+  const { name = freeName('space', state.lastSpace + 1, (taken) => spaces.has(taken)) } = given;
+  if (spaces.has(name)) {
+    const text = `The space ${name} is already open; close it first, or choose another name.`;
+    throw new MockServerError(text, { code: 'space_exists', status: 409 });
+  }
+  const { seed } = state; // after `restore()`, it is that of the snapshot
+  const core = createChild(mock, {
+    name,
+    behaviour: mock.behaviour.copy(behaviour),
+    clock: new DrivenClock(clock, mock.adapters),
+    emptyState: () => namedState(seed, name),
+    initial: initialStateOfSpace(mock, { plan }),
+  });
+  const space = new Space(name, core);
+  spaces.set(name, core);
+  state.lastSpace += 1;
+  return space;
+}
+
+/** Finds an open space. Throws `MockServerError` with code `not_found`. */
+export function findSpace({ spaces }: MockCore, name: string): MockCore {
+  return withId('space', name, { among: spaces, otherwise: 'is closed' });
+}
+
+/** The rates are those of the mock. The keys are unique, and do not depend on the order of tests. */
+function namedState(seed: number, name: string): ServiceState {
+  const ownSeed = Number.parseInt(hashOf(`${seed} ${name}`).slice(0, 12), 16);
+  return { ...emptyState(seed), random: randomFromSeed(ownSeed) };
+}

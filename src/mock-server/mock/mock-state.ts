@@ -1,0 +1,117 @@
+import { operations } from '../../generated/operations.ts';
+import { ActiveAdapters } from '../adapters/active-adapters.ts';
+import { Overrides } from '../adapters/interception.ts';
+import { Behaviour } from '../behaviour/behaviour.ts';
+import { DrivenClock } from '../clock/driven-clock.ts';
+import type { ParsedRequest } from '../http/parse-request.ts';
+import { HttpDates, quotaResponse } from '../http/responses.ts';
+import { within } from '../input/mock-server-error.ts';
+import { Journal } from '../journal/journal.ts';
+import { ResponseDelays } from '../rules/delay.ts';
+import { emptyState, type ServiceState } from '../service/service-state.ts';
+import type { CheckedMockOptions, Setup } from './options.ts';
+import { createRouter, type EmulatedService } from './respond.ts';
+import { createLatestResponder } from './respond-latest.ts';
+
+/**
+ * What a mock consists of. A space is a child mock: it has a name and a parent, with which it shares adapters.
+ * `MockScope` has the methods.
+ */
+export interface MockCore extends EmulatedService {
+  readonly options: CheckedMockOptions;
+  /** Name of the space; `undefined` for the mock itself. */
+  readonly name: string | undefined;
+  readonly parent: MockCore | undefined;
+  /** The open spaces by name. A space has none. */
+  readonly spaces: Map<string, MockCore>;
+  readonly clock: DrivenClock;
+  readonly journal: Journal;
+  readonly overrides: Overrides;
+  readonly delays: ResponseDelays;
+  readonly adapters: ActiveAdapters;
+  /** The state at the start and after `reset()`: an empty one, to which the setup is applied. */
+  readonly emptyState: () => ServiceState;
+  readonly initial: Setup;
+}
+
+/** Creates a mock with an empty state. */
+export function createCore(options: CheckedMockOptions): MockCore {
+  const adapters = new ActiveAdapters();
+  return assembleCore({
+    options,
+    name: undefined,
+    parent: undefined,
+    behaviour: initialBehaviour(options),
+    clock: new DrivenClock(options.clock, adapters),
+    adapters,
+    responders: { latest: createLatestResponder(), quota: quotaResponse },
+    emptyState: () => emptyState(options.seed),
+    initial: { ...options.setup, behaviour: undefined },
+  });
+}
+
+/** The option `behaviour` overrides the switches of the setup. */
+function initialBehaviour({ behaviour, unsafe, setup = {} }: CheckedMockOptions): Behaviour {
+  const { behaviour: ofSetup = {} } = setup;
+  return within('setup', () => new Behaviour(ofSetup, { unsafe })).copy(behaviour);
+}
+
+/** What a space has instead of the parts of its parent. */
+type OwnParts = Pick<MockCore, 'name' | 'behaviour' | 'clock' | 'emptyState' | 'initial'>;
+
+/** Creates a space with an empty state. The caller adds it to the spaces of its parent. */
+export function createChild(parent: MockCore, own: OwnParts): MockCore {
+  return assembleCore({ ...parent, ...own, parent });
+}
+
+type Given = OwnParts & Pick<MockCore, 'options' | 'parent' | 'adapters' | 'responders'>;
+
+function assembleCore(given: Given): MockCore {
+  const { options, clock } = given;
+  const { baseUrl, defaultStubs, journalSize } = options;
+  return {
+    ...given,
+    state: given.emptyState(),
+    now: clock.now.bind(clock),
+    findRoute,
+    defaultStubs: defaultStubs.map((stub) => ({ ...stub })),
+    dates: new HttpDates(),
+    warned: new Set(),
+    spaces: new Map(),
+    journal: new Journal(journalSize),
+    overrides: new Overrides(baseUrl),
+    delays: new ResponseDelays(clock),
+  };
+}
+
+const findRoute = createRouter(operations);
+
+/**
+ * The mock or the space that handles a request which reached `core`. The key of a request selects its space. A space handles
+ * all requests that it receives itself, until it is closed.
+ */
+export function coreFor(core: MockCore, request: ParsedRequest): MockCore {
+  const { parent = core } = core;
+  if (parent !== core && isOpen(core)) return core;
+  return parent.spaces.size === 0 ? parent : ownerOfKey(parent, request);
+}
+
+function ownerOfKey(mock: MockCore, { credentials }: ParsedRequest): MockCore {
+  for (const { hash } of credentials) {
+    if (mock.state.keysByHash.has(hash)) return mock;
+    for (const space of mock.spaces.values()) if (space.state.keysByHash.has(hash)) return space;
+  }
+  return mock;
+}
+
+/** Whether a space is open. Another space can have the name of a closed one. */
+function isOpen(space: MockCore): boolean {
+  return space.name !== undefined && space.parent?.spaces.get(space.name) === space;
+}
+
+/** Ends the waits of a mock or a space, and closes the space: its keys are then unknown. */
+export function closeCore(core: MockCore): void {
+  core.delays.endAll();
+  core.journal.close();
+  if (core.name !== undefined && isOpen(core)) core.parent?.spaces.delete(core.name);
+}

@@ -1,0 +1,201 @@
+import * as z from 'zod';
+import { isJson, isJsonObject, members } from '../../json.ts';
+import type { BehaviourOptions } from '../behaviour/behaviour.ts';
+import type { PresetName } from '../behaviour/switch.ts';
+import type { ClockOptions } from '../clock/clock.ts';
+import { checkedInput, expected, strictObject, trueOrFalse, type ValueOf, wholeFrom } from '../input/checked-input.ts';
+import { invalidOption, within } from '../input/mock-server-error.ts';
+import type { FaultOptions } from '../rules/fault-kinds.ts';
+import { type Replay, unquoted, withDigits } from '../rules/json-parts.ts';
+import { type LatestData, latestStubs } from '../rules/mock-stubs.ts';
+import type { LatestFunction, StubOptions, StubRecord } from '../rules/stub-schemas.ts';
+import { type CreatedKey, keyUsage } from '../service/keys.ts';
+import { planName } from '../service/service-state.ts';
+
+/** Clock, behaviour, setup, latest and replay are checked where they are used. */
+const optionsShape = strictObject({
+  /**
+   * Determines keys, invented rates and the `probability` of faults: the same seed produces the same values. A whole
+   * number from 0.
+   * @default 1
+   */
+  seed: wholeFrom(0).default(1),
+  /**
+   * The clock of the mock: real time, or virtual time that the test moves.
+   * @default 'real'
+   * @example { mode: 'virtual', now: '2026-01-31T23:59:00Z', autoAdvance: false }
+   */
+  clock: z.custom<'real' | 'virtual' | ClockOptions>().default('real'),
+  /**
+   * Switches for undocumented behaviour: values, a preset (`'documented'`, `'lenient'`, `'hostile'`), a preset with
+   * changes, or the content of a file that `fxrates probe` wrote. `mock.behaviour.describe()` lists all switches.
+   * @default 'documented'
+   * @example { preset: 'hostile', rateWindow: 'fixed-epoch' }
+   */
+  behaviour: z.custom<PresetName | BehaviourOptions>().default({}),
+  /**
+   * Reaction to a response that depends on an undocumented switch that you did not set: none (`'ignore'`), a process
+   * warning that names the switches (`'warn'`), or the response 501 `assumption` (`'error'`).
+   *
+   * @default 'ignore'
+   */
+  onAssumption: z.enum(['ignore', 'warn', 'error'], { error: "'ignore', 'warn' or 'error'" }).default('ignore'),
+  /**
+   * Allows `behaviour` to contradict the documentation of the service.
+   * @default false
+   * @example createMockServer({ unsafe: true, behaviour: { revocationDelayMs: 60_000 } })
+   */
+  unsafe: trueOrFalse.default(false),
+  /**
+   * The `data` of `latest`, as in `mock.latest.set()`: an object, an array with one element per request, or a function of the query.
+   * `context.invented()` returns the data that the mock would send otherwise. Cannot be combined with `replay`.
+   * @default invented rates
+   * @example (query, context) => ({ ...context.invented(), base: query.get('base') })
+   */
+  latest: z.custom<LatestData>().optional(),
+  /**
+   * Recorded responses of `latest`: one envelope for every query, or responses by query. `fxrates latest --fixture-out` writes
+   * such a recording. A query without a recorded response gets 501 `not_recorded`. Cannot be combined with `latest`.
+   * @default invented rates
+   * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
+   */
+  replay: z.custom<Replay>().optional(),
+  /**
+   * Keys, switches, responses and faults that the mock starts with, or JSON text of them, as in `fxrates mock --setup`.
+   * `reset()` applies the setup again. `mock.setupKeys` returns its keys. `behaviour` overrides its switches, and its `latest`
+   * and `replay` override these options.
+   * @default none
+   * @example { keys: [{ plan: 'developer' }], faults: [{ kind: 'status', status: 503, nth: 3 }] }
+   */
+  setup: z.custom<Setup | string>().optional(),
+  /**
+   * Origin at which the mock responds in process, through `fetch`, `listen()` and `handlers`.
+   * @default 'https://fxrates.test'
+   */
+  baseUrl: expected('an http or https origin such as https://fxrates.test', z.string().refine(isOrigin))
+    .transform((text) => new URL(text).origin)
+    .default('https://fxrates.test'),
+  /**
+   * Number of requests that the journal keeps. When it is full, the oldest request is dropped.
+   * @default 1000
+   */
+  journalSize: wholeFrom(0).default(1000),
+});
+
+/** Options of `createMockServer`. All are optional. */
+export interface MockServerOptions extends ValueOf<typeof optionsShape> {}
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, pathname, search, username } = new URL(text);
+  return /^https?:$/.test(protocol) && pathname === '/' && search === '' && username === '';
+}
+
+/** The options with their defaults, checked. */
+export interface CheckedMockOptions extends Readonly<Omit<z.output<typeof optionsShape>, 'setup'>> {
+  readonly setup: Setup | undefined;
+  /** Of the options `latest` and `replay`. */
+  readonly defaultStubs: readonly StubRecord[];
+}
+
+/** Throws for an unknown option or an invalid value. */
+export function checkOptions(options: MockServerOptions): CheckedMockOptions {
+  const checked = checkedInput(optionsShape, options, { what: 'an option of createMockServer' });
+  const { setup } = checked;
+  return {
+    ...checked,
+    setup: setup === undefined ? undefined : within('setup', () => checkedSetup(setup)),
+    defaultStubs: latestStubs(checked),
+  };
+}
+
+export const setupKey = strictObject({
+  /**
+   * Plan of the account.
+   * @default 'free'
+   */
+  plan: planName.optional(),
+  /**
+   * Usage of both limits, as in `mock.keys.setUsage()`.
+   * @default nothing is used
+   */
+  usage: keyUsage.optional(),
+  /**
+   * Whether the key is revoked: requests with it fail.
+   * @default false
+   */
+  revoked: trueOrFalse.optional().describe('Whether requests with the key fail. Default: false.'),
+});
+
+/** A key of a setup. */
+export interface SetupKey extends ValueOf<typeof setupKey> {}
+
+/** The parts are checked when they are applied. */
+export const setupParts = strictObject({
+  /**
+   * Keys to create, each with a confirmed account of its own. The first is the key of `fxrates mock`.
+   * @default none
+   */
+  keys: z.custom<readonly SetupKey[]>().optional(),
+  /**
+   * Switches to change: a preset, or values as in `mock.behaviour.set()`.
+   * @default unchanged
+   * @example { quotaExhausted: '402 quota_exceeded' }
+   */
+  behaviour: z.custom<PresetName | BehaviourOptions>().optional(),
+  /**
+   * The `data` of `latest` for every query. An array has one element per request; the last one repeats.
+   * @default unchanged
+   * @example { base: 'EUR', rates: { USD: 1.1 } }
+   */
+  latest: z.custom<Exclude<LatestData, LatestFunction>>().optional(),
+  /**
+   * Responses of `latest` by query, as in the option `replay`. Cannot be combined with `latest`.
+   * @default unchanged
+   * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
+   */
+  replay: z.custom<Replay>().optional(),
+  /**
+   * Stubs to add, as with `mock.stubs.add()`.
+   * @default none
+   */
+  stubs: z.custom<readonly StubOptions[]>().optional(),
+  /**
+   * Faults to add, as with `mock.faults.add()`.
+   * @default none
+   */
+  faults: z.custom<readonly FaultOptions[]>().optional(),
+  /** Ignored by the mock. Editors read it. */
+  $schema: z.custom<string>().optional(),
+});
+
+/** Keys, switches, responses and faults, as in a file for `fxrates mock --setup`. */
+export interface Setup extends ValueOf<typeof setupParts> {}
+
+/** The result of `mock.setUp()`. */
+export interface SetupResult {
+  /** The created keys, in the order of the setup. */
+  readonly keys: readonly CreatedKey[];
+}
+
+/** A setup with valid names of fields. Its parts are checked when they are applied. */
+export function checkedSetup(given: Setup | string): Setup {
+  const setup = typeof given === 'string' ? parsedSetup(given.trim()) : given; // trim() also removes a byte order mark
+  if (!isJsonObject(setup)) throw invalidOption('setup', setup, 'an object');
+  return checkedInput(setupParts, setup, { what: 'a field of a setup' });
+}
+
+/** The setup in a JSON text. The digits of numbers in responses stay as they are. */
+function parsedSetup(json: string): Setup {
+  if (!isJson(json)) throw invalidOption('setup', json, 'a setup as JSON');
+  const setup: Setup = JSON.parse(json);
+  // A value that is not an object is refused as it is.
+  if (!isJsonObject(setup)) return setup;
+  const exact: { latest?: string; replay?: string; stubs?: unknown[] } = {};
+  for (const { name, text } of members(json)) {
+    if (name === 'latest' || name === 'replay') exact[name] = unquoted(text);
+    if (name === 'stubs' && Array.isArray(setup.stubs))
+      exact.stubs = Array.from(members(text), (stub) => withDigits(stub.text));
+  }
+  return { ...setup, ...exact } as Setup; // which is checked when it is applied
+}

@@ -1,0 +1,333 @@
+import type { Operation } from '../../generated/operations.ts';
+import { nearestName } from '../../nearest-name.ts';
+import { createOperationFinder, type FoundOperation } from '../../operation.ts';
+import { RequestSwitches, type Switches } from '../behaviour/behaviour.ts';
+import type { SwitchName } from '../behaviour/switches.ts';
+import type { MockResponse } from '../http/message.ts';
+import type { ParsedRequest, RequestFacts, SentCredential } from '../http/parse-request.ts';
+import {
+  type AuthenticationRefusal,
+  authenticationRefusal,
+  completed,
+  errorResponse,
+  type HttpDates,
+  internalError,
+  isPreflight,
+  methodRefusal,
+  optionsResponse,
+  preflightResponse,
+  quotaRefusal,
+  rateHeaders,
+  rateRefusal,
+  servedResponse,
+  toJson,
+  unknownRoute,
+  withEtag,
+} from '../http/responses.ts';
+import type { RecordedRequest } from '../input/masked-keys.ts';
+import { plainPath } from '../matching/request-pattern.ts';
+import { findStub, nearStubs, stubResponse } from '../rules/mock-stubs.ts';
+import type { StubRecord } from '../rules/stub-schemas.ts';
+import { keysAboveCap } from '../service/accounts.ts';
+import { type Decision, decide, type QuotaUse } from '../service/decide.ts';
+import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
+
+/** The emulated service, without the faults and handlers of a test. */
+export interface EmulatedService extends ServiceContext {
+  readonly findRoute: FindRoute;
+  /** By operation id; the other operations return the example of openapi.yaml. */
+  readonly responders: Readonly<Record<string, Responder>>;
+  /** Apply to the requests for which the state has no stub: the options `latest` and `replay`. */
+  readonly defaultStubs: readonly StubRecord[];
+  readonly options: { readonly onAssumption: OnAssumption };
+  readonly dates: HttpDates;
+  /** The assumptions that a process warning has named. */
+  readonly warned: Set<string>;
+}
+
+/** A request as a mock or a space reads it, for patterns. */
+export interface IdentifiedRequest extends RecordedRequest {
+  readonly at: number;
+  readonly operation: string | undefined;
+  readonly keyId: string | undefined;
+  readonly keyTransport: RequestFacts['keyTransport'];
+}
+
+/** Reads a request with the current keys and switches, before any decision. */
+export function identified(
+  { recorded, target, credentials }: ParsedRequest,
+  { state, behaviour, now, findRoute }: EmulatedService,
+): IdentifiedRequest {
+  const chosen = chosenCredential(credentials, behaviour);
+  return {
+    ...recorded,
+    at: now(),
+    operation: findRoute(recorded.method, target.path).operation?.id,
+    keyId: chosen && state.keysByHash.get(chosen.hash)?.id,
+    keyTransport: chosen?.transport,
+  };
+}
+
+/** Responds to one request in one synchronous step, so that it is counted completely or not at all. */
+export function respond(service: EmulatedService, request: ParsedRequest): MockResponse {
+  const { state, behaviour, now, defaultStubs, options } = service;
+  const switches = new RequestSwitches(behaviour);
+  const { method } = request.recorded;
+  const route = service.findRoute(method, request.target.path);
+  const at = now();
+  const stubs = defaultStubs.length === 0 ? state.stubs : [...defaultStubs, ...state.stubs];
+  const identity = stubs.length === 0 ? undefined : identified(request, service);
+  const stub = identity && findStub(stubs, identity);
+  const isUnknownRoute = route.kind === 'unknown' && stub === undefined;
+  // All fields, because V8 adds fields slowly.
+  const facts: RequestFacts = {
+    at,
+    operation: route.operation?.id,
+    isUnknownRoute,
+    keyId: undefined,
+    keyTransport: undefined,
+    rate: undefined,
+    quota: undefined,
+    earlyByMs: undefined,
+    switches: switches.used.names,
+  };
+  let decided: MockResponse;
+  try {
+    decided = respondByRoute({ service, switches, request, route, at, identity, stub, facts });
+  } catch (error) {
+    decided = internalError(error);
+  }
+  facts.switches = switches.used.names;
+  request.facts = facts;
+  const response = options.onAssumption === 'ignore' ? decided : checkAssumptions(service, decided, facts.switches);
+  return completed(response, { method, now: at, dates: service.dates });
+}
+
+/** A request, its route, and what its response depends on. */
+export interface RoutedRequest {
+  readonly service: EmulatedService;
+  readonly switches: RequestSwitches;
+  readonly request: ParsedRequest;
+  readonly route: RouteMatch;
+  /** The time used for every decision about it, in milliseconds since the Unix epoch. */
+  readonly at: number;
+  /** `undefined` without stubs. */
+  readonly identity: IdentifiedRequest | undefined;
+  /** The stub for it once it is admitted, even for a path that the service does not have. */
+  readonly stub: StubRecord | undefined;
+  /** The steps below add what they determine. */
+  readonly facts: RequestFacts;
+}
+
+/** What the response to a request within both limits also depends on. */
+export interface Admission {
+  readonly key: KeyRecord;
+  /** Usage before this request. */
+  readonly quota: QuotaUse;
+}
+
+/**
+ * Creates the response to a request within both limits. It is synchronous, because the limits are checked before and counted
+ * after it, in one step.
+ */
+export type Responder = (request: RoutedRequest, admission: Admission) => MockResponse;
+
+/** No operation accepts a body; patterns and handlers of `mock.use()` read one. */
+export const MAX_REQUEST_BODY_BYTES = 1024 * 1024;
+
+export function isTooLarge({ message: { body } }: ParsedRequest): boolean {
+  return body !== undefined && body.byteLength > MAX_REQUEST_BODY_BYTES;
+}
+
+const TOO_LARGE = errorResponse({
+  status: 413,
+  code: 'content_too_large',
+  message: `The body is larger than ${MAX_REQUEST_BODY_BYTES} bytes.`,
+});
+
+/** First step: finds the route. It needs no key. */
+function respondByRoute(routed: RoutedRequest): MockResponse {
+  const { switches, route, request, stub } = routed;
+  if (isTooLarge(request)) return TOO_LARGE;
+  // Only browsers send an origin, so only their responses depend on CORS.
+  const isShared = request.message.headers['origin'] !== undefined && switches.use('cors') === 'any-origin';
+  if (isShared && isPreflight(request.message)) return preflightResponse(request.message);
+  // A stub without a method defines the response to HEAD, but not whether HEAD is allowed.
+  if (route.kind === 'wrong-method' && stub?.match.method === undefined) return respondToMethod(routed);
+  if (stub !== undefined || route.kind !== 'unknown') return respondToCaller(routed);
+  return switches.use('unknownRoute') === '404 before authentication'
+    ? unknownPath(routed, route.nearest)
+    : respondToCaller(routed);
+}
+
+function respondToMethod(routed: RoutedRequest): MockResponse {
+  const { switches, request } = routed;
+  const { method } = request.recorded;
+  if (method === 'HEAD' && switches.use('headRequests') === 'like-get') return respondToCaller(routed);
+  if (method === 'OPTIONS' && switches.use('optionsRequests') === 'allow-header') return optionsResponse(switches);
+  return methodRefusal(switches);
+}
+
+function unknownPath({ service, identity }: RoutedRequest, nearest: string | undefined): MockResponse {
+  return unknownRoute(nearest, identity && nearStubs(service.state.stubs, identity));
+}
+
+/** Second step: authenticates the request. */
+function respondToCaller(routed: RoutedRequest): MockResponse {
+  const { switches, request, facts } = routed;
+  const credential = chosenCredential(request.credentials, switches);
+  const { key, refusal } = authenticate(routed, credential);
+  facts.keyTransport = credential?.transport;
+  facts.keyId = key?.id;
+  return refusal === undefined ? respondToKey(routed, key) : authenticationRefusal(refusal, switches);
+}
+
+/** Third step: checks both limits. */
+function respondToKey(routed: RoutedRequest, key: KeyRecord): MockResponse {
+  const { at, switches, request, route, facts } = routed;
+  // A stub for another method, such as POST, is part of no operation.
+  const isMetered = route.kind === 'operation' || request.recorded.method === 'HEAD';
+  const { consumesQuota = false, worksWhenQuotaExhausted = true, id = '' } = (isMetered && route.operation) || {};
+  const decision = decide(
+    {
+      key,
+      at,
+      consumesQuota,
+      worksWhenQuotaExhausted,
+      hasOwnWindow: id === 'quota',
+      respond(quota) {
+        return withEtag(respondWithinLimits(routed, { key, quota }), request.message, switches);
+      },
+    },
+    switches,
+  );
+  const { rate, quota } = decision;
+  facts.rate = rate;
+  facts.quota = quota;
+  const leftMs = key.retryAt - at;
+  // While the month is used up, Retry-After lasts until its reset, and is not for operations that work nevertheless.
+  const isExempt = worksWhenQuotaExhausted && quota.limit !== null && quota.used >= quota.limit;
+  if (leftMs > 0 && !isExempt) facts.earlyByMs = leftMs;
+  const response = responseTo(decision, switches, at);
+  const added = rateHeaders(rate, at, switches);
+  return added === undefined ? response : { ...response, headers: { ...response.headers, ...added } };
+}
+
+function responseTo(decision: Decision<MockResponse>, switches: Switches, at: number): MockResponse {
+  if (decision.kind === 'served') return decision.response;
+  return decision.kind === 'rate-limited'
+    ? rateRefusal(decision.rate, decision.waitMs, switches)
+    : quotaRefusal(decision.quota, at, switches);
+}
+
+function respondWithinLimits(routed: RoutedRequest, admission: Admission): MockResponse {
+  const { service, route, request, stub } = routed;
+  try {
+    if (stub !== undefined && stub.source.kind !== 'function') {
+      return stubResponse(stub, stub.source, { request, seed: service.state.seed });
+    }
+    if (route.kind === 'unknown') return unknownPath(routed, route.nearest);
+    const { id, example } = route.operation;
+    const response = service.responders[id]?.(routed, admission) ?? servedResponse(toJson(example));
+    if (stub === undefined) return response;
+    stub.served += 1;
+    return { ...response, stub: stub.id };
+  } catch (error) {
+    // Converted here, so that the exception of a responder counts like any other 500.
+    return internalError(error);
+  }
+}
+
+/** Returns the credential that the service reads: `undefined` without one, and with two if the switch refuses them. */
+function chosenCredential([first, second]: readonly SentCredential[], behaviour: Switches): SentCredential | undefined {
+  if (second === undefined) return first;
+  return { header: first, query: second, refused: undefined }[behaviour.use('severalCredentials')];
+}
+
+/** A valid key, or a refusal with the key, if it is known. */
+type Authentication =
+  | { readonly key: KeyRecord; readonly refusal?: never }
+  | { readonly key?: KeyRecord | undefined; readonly refusal: AuthenticationRefusal };
+
+/** Finds the key of a credential by its hash. */
+function authenticate(
+  { service, switches, request, at }: RoutedRequest,
+  credential: SentCredential | undefined,
+): Authentication {
+  if (credential === undefined) return { refusal: request.credentials.length === 0 ? NO_KEY : SEVERAL };
+  const key = service.state.keysByHash.get(credential.hash);
+  if (key === undefined) return { refusal: credential.isWellFormed() ? UNKNOWN : MALFORMED };
+  if (key.revokedAt !== undefined && at >= key.revokedAt + switches.use('revocationDelayMs')) {
+    return { key, refusal: { refusedBy: 'revokedKey', why: `${key.id} is revoked` } };
+  }
+  // Every plan allows one key, and most accounts have one.
+  if (key.account.activeKeys > 1 && isBlocked(key, switches)) {
+    const why = `${key.id} is above the cap of the ${key.account.plan} plan`;
+    return { key, refusal: { refusedBy: 'revokedKey', why } };
+  }
+  return { key };
+}
+
+const NO_KEY = { refusedBy: 'missingKey', why: 'the request has no API key' } as const;
+const SEVERAL = { refusedBy: 'malformedKey', why: 'the request has more than one credential' } as const;
+const MALFORMED = { refusedBy: 'malformedKey', why: 'the credential does not look like an API key' } as const;
+const UNKNOWN = { refusedBy: 'unknownKey', why: 'this mock never created this key' } as const;
+
+function isBlocked(key: KeyRecord, behaviour: Switches): boolean {
+  return keysAboveCap(key.account, behaviour).includes(key) && behaviour.use('overCapKeys') === 'block';
+}
+
+/** The route of a request. */
+export type RouteMatch =
+  | ({ readonly kind: 'operation' | 'wrong-method' } & FoundOperation<Operation>)
+  /** `nearest`: the most similar path. */
+  | { readonly kind: 'unknown'; readonly operation?: never; readonly nearest: string | undefined };
+
+export type FindRoute = (method: string, path: string) => RouteMatch;
+
+/** Finds the operation of a path. An additional or missing slash makes it another path. */
+export function createRouter(operations: Readonly<Record<string, Operation>>): FindRoute {
+  const all = Object.values(operations);
+  const find = createOperationFinder(all);
+  const paths = all.map(({ path }) => path);
+  return (method, path) => {
+    // As sent first: in `{from}..{to}`, an encoded dot belongs to a value.
+    const found = find(path) ?? find(plainPath(path));
+    if (found === undefined) return { kind: 'unknown', nearest: nearestPath(path, paths) };
+    return { kind: method === found.operation.method ? 'operation' : 'wrong-method', ...found };
+  };
+}
+
+/** The most similar path; `undefined` if none is similar. Most mistakes are about slashes or a missing beginning. */
+function nearestPath(path: string, paths: readonly string[]): string | undefined {
+  const given = path
+    .toLowerCase()
+    .replace(/\/{2,}/g, '/')
+    .replace(/\/$/, '');
+  return paths.find((known) => given.length > 1 && known.endsWith(given)) ?? nearestName(given, paths);
+}
+
+/** Reaction to a response that depends on an assumed value that was not set. */
+export type OnAssumption = 'ignore' | 'warn' | 'error';
+
+/**
+ * The response, or 501 `assumption` in its place, which clients do not retry, so the test fails immediately with this text.
+ * `'warn'` warns once of each assumption.
+ */
+function checkAssumptions(
+  { behaviour, options, warned }: EmulatedService,
+  response: MockResponse,
+  switches: readonly SwitchName[],
+): MockResponse {
+  const assumptions = behaviour
+    .assumptionsAmong(switches)
+    .map((name) => `${name}: ${JSON.stringify(behaviour.values[name])}`)
+    .filter((assumption) => !warned.has(assumption));
+  if (assumptions.length === 0) return response;
+  // Ready to be copied into the test.
+  const message = `The response depends on undocumented behaviour of the service. To accept it, use createMockServer({ behaviour: { ${assumptions.join(', ')} } }).`;
+  if (options.onAssumption === 'error') return errorResponse({ status: 501, code: 'assumption', message });
+  for (const assumption of assumptions) warned.add(assumption);
+  process.emitWarning(message, { type: 'FxratesMockWarning', code: 'FXRATES_ASSUMPTION' });
+  return response;
+}

@@ -1,0 +1,231 @@
+import * as z from 'zod';
+import { Behaviour } from '../behaviour/behaviour.ts';
+import { type BehaviourValues, SWITCH_NAMES } from '../behaviour/switches.ts';
+import { LATEST_MS } from '../clock/clock.ts';
+import type { Immutable } from '../input/checked-input.ts';
+import { MockServerError, show } from '../input/mock-server-error.ts';
+import { type FaultRecord, faultUnion } from '../rules/fault-kinds.ts';
+import { type SavedStub, type StubRecord, savedStub } from '../rules/stub-schemas.ts';
+import { randomFrom } from '../service/random.ts';
+import { rateWindows } from '../service/rate-windows.ts';
+import {
+  counters,
+  type KeyRecord,
+  type ServiceState,
+  savedAccount,
+  savedKey,
+  savedTime,
+} from '../service/service-state.ts';
+import type { MockCore } from './mock-state.ts';
+
+const WHOLE = z.int();
+
+const savedFault = z.strictObject({
+  settings: faultUnion().refine(({ id, strikes }) => id !== undefined && strikes !== undefined),
+  addedAt: savedTime,
+  matched: WHOLE.min(0),
+  struck: WHOLE.min(0),
+  matchedByKey: z.record(z.string(), WHOLE.min(0)),
+});
+
+export const snapshotSchema = z.strictObject({
+  /** Version of the format. */
+  version: z.literal(1),
+  /** Time of the mock's clock, in milliseconds since the Unix epoch. */
+  now: z.number().min(0).max(LATEST_MS),
+  /** Whether the clock is frozen. */
+  frozen: z.boolean(),
+  behaviour: z
+    .partialRecord(z.enum(SWITCH_NAMES), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+    .describe('The value of each switch. A switch that is absent has its default.'),
+  /** The option `seed`. */
+  seed: WHOLE,
+  /** State of the random number generator. */
+  random: z.array(WHOLE).length(4),
+  ...counters.shape,
+  /** The accounts. */
+  accounts: z.array(savedAccount),
+  /** The keys, without their secrets, and their usage. */
+  keys: z.array(savedKey),
+  faults: z.array(savedFault),
+  stubs: z.array(savedStub),
+  /** Number of requests that the option `latest` or `replay` has served. */
+  servedByOption: WHOLE.min(0).default(0),
+});
+
+/** The state of a mock as plain JSON: accounts, SHA-256 of keys, usage, switches, faults, stubs, random numbers and time. */
+export interface Snapshot extends Immutable<Omit<z.input<typeof snapshotSchema>, 'behaviour' | 'faults' | 'stubs'>> {
+  /** Value of each switch. A switch that is absent has its default. */
+  readonly behaviour: BehaviourValues;
+  /** The faults and the requests that they struck. */
+  readonly faults: readonly FaultRecord[];
+  /** The stubs, except those with a function. */
+  readonly stubs: readonly SavedStub[];
+}
+
+type SavedKey = Snapshot['keys'][number];
+
+/** The state of a mock, without stubs that have a function. */
+export function takeSnapshot({ state, behaviour, clock, defaultStubs }: MockCore): Snapshot {
+  return {
+    version: 1,
+    now: clock.now(),
+    frozen: clock.isFrozen,
+    behaviour: behaviour.values,
+    seed: state.seed,
+    random: state.random.save(),
+    ...counters.parse(state),
+    accounts: Array.from(state.accounts.values(), ({ keys: _, activeKeys: __, ...account }) => account),
+    keys: Array.from(state.keys.values(), saveKey),
+    faults: structuredClone(state.faults),
+    stubs: structuredClone(state.stubs.filter(isSaved)),
+    servedByOption: defaultStubs[0]?.served ?? 0,
+  };
+}
+
+/** A new state that equals the one the snapshot was taken of. The snapshot was checked. */
+export function restoredState(snapshot: Snapshot): ServiceState {
+  const { seed, random, accounts, keys, faults, stubs, behaviour } = snapshot;
+  const state: ServiceState = {
+    accounts: new Map(accounts.map((account) => [account.id, { ...account, keys: [], activeKeys: 0 }])),
+    keys: new Map(),
+    keysByHash: new Map(),
+    seed,
+    random: randomFrom(random),
+    faults: structuredClone(faults),
+    stubs: structuredClone(stubs).slice(),
+    ...counters.parse(snapshot),
+  };
+  for (const saved of keys) addKey(state, saved, behaviour);
+  return state;
+}
+
+/** Checks and restores a snapshot. If it throws, nothing has changed. */
+export function restoreSnapshot(core: MockCore, given: unknown): void {
+  const { state, behaviour, journal, clock, delays } = core;
+  const snapshot = withKeyOfSpace(core, checkedSnapshot(given, behaviour));
+  const { faults } = state;
+  Object.assign(state, restoredState(snapshot));
+  for (const { settings } of faults) delays.endHangsOf(settings.id);
+  for (const stub of core.defaultStubs) stub.served = snapshot.servedByOption ?? 0;
+  behaviour.restore(snapshot.behaviour);
+  // Frozen first, because a running clock would pass `now` before it is frozen.
+  if (snapshot.frozen) clock.freeze();
+  clock.set(snapshot.now);
+  if (!snapshot.frozen) clock.resume();
+  journal.clear();
+}
+
+/**
+ * The snapshot, for a space with its own key in place of the only one. Random numbers continue then, so that keys created
+ * later in two spaces differ. No key can belong to two open spaces, or to a space and its mock.
+ */
+function withKeyOfSpace({ parent, spaces, state }: MockCore, snapshot: Snapshot): Snapshot {
+  const hasKeyOf = ({ keysByHash }: ServiceState) => snapshot.keys.some(({ hash }) => keysByHash.has(hash));
+  if (parent === undefined) {
+    const space = Array.from(spaces.values()).find((open) => hasKeyOf(open.state));
+    if (space === undefined) return snapshot;
+    const text = `The snapshot has a key of the open space ${space.name}; close the space, or restore the snapshot in a space.`;
+    throw invalid(text, 'keys');
+  }
+  const [own] = state.keys.values();
+  const [key, ...others] = snapshot.keys;
+  if (own === undefined || snapshot.keys.some(({ hash }) => hash === own.hash)) return snapshot;
+  if (key?.id === own.id && key.accountId === own.account.id && others.length === 0) {
+    const { hash, prefix, lastFour } = own;
+    return { ...snapshot, random: state.random.save(), keys: [{ ...key, hash, prefix, lastFour }] };
+  }
+  const ids = snapshot.keys.map(({ id }) => id).join(', ') || 'no key';
+  const text = `The snapshot has ${ids}, and not the key of this space; expected only ${own.id} of another space or of a mock. Restore it in the space or mock that it was taken of.`;
+  throw invalid(text, 'keys');
+}
+
+function isSaved(stub: StubRecord): stub is SavedStub {
+  return stub.source.kind !== 'function';
+}
+
+function saveKey({ account, window, quotaEndpointWindow, ...key }: KeyRecord): SavedKey {
+  return { ...key, accountId: account.id, window: window?.save(), quotaEndpointWindow: quotaEndpointWindow?.save() };
+}
+
+function addKey(state: ServiceState, { accountId, ...saved }: SavedKey, { rateWindow }: BehaviourValues): void {
+  const account = state.accounts.get(accountId);
+  if (account === undefined) {
+    throw new MockServerError(`The snapshot has no account ${show(accountId)} for ${saved.id}.`, {
+      code: 'invalid_snapshot',
+    });
+  }
+  const restored = (window: readonly number[] | undefined) => window && new rateWindows[rateWindow](window);
+  const key: KeyRecord = {
+    ...saved,
+    account,
+    window: restored(saved.window),
+    quotaEndpointWindow: restored(saved.quotaEndpointWindow),
+  };
+  account.keys.push(key);
+  if (key.revokedAt === undefined) account.activeKeys += 1;
+  state.keys.set(key.id, key);
+  state.keysByHash.set(key.hash, key);
+}
+
+/**
+ * A copy of a snapshot, with the default of each switch that it lacks. Throws `MockServerError` with code `invalid_snapshot`
+ * for a damaged one, because it would cause errors later, and for switches that a mock with `behaviour` does not accept.
+ */
+export function checkedSnapshot(snapshot: unknown, behaviour = new Behaviour({}, { unsafe: true })): Snapshot {
+  const { version } = (snapshot ?? {}) as { readonly version?: unknown };
+  if (version !== 1) {
+    throw invalid(
+      `The snapshot has version ${show(version)}; expected version 1, as mock.snapshot() returns it.`,
+      'version',
+    );
+  }
+  const { data, error } = snapshotSchema.safeParse(snapshot);
+  if (error !== undefined) throw damaged(error);
+  const given: readonly unknown[] = data.faults;
+  const faults = given as readonly FaultRecord[]; // their schemas do not have the type of each kind
+  const checked = { ...data, faults, behaviour: checkedSwitches(data.behaviour as BehaviourValues, behaviour) };
+  checkIds(checked);
+  return checked;
+}
+
+/** Ids and keys are unique. A counter below the number of an id would create a second record with that id. */
+function checkIds({ accounts, keys, ...last }: Snapshot): void {
+  const hashes = keys.map(({ hash }) => hash);
+  checkUnique('keys.hash', hashes);
+  for (const [counter, records] of [
+    ['lastAccount', accounts],
+    ['lastKey', keys],
+  ] as const) {
+    const ids = records.map(({ id }) => id);
+    checkUnique(`${counter.slice(4).toLowerCase()}s.id`, ids);
+    const later = records.find(({ id }) => Number(/_(\d+)$/.exec(id)?.[1] ?? 0) > last[counter]);
+    if (later === undefined) continue;
+    throw invalid(`snapshot.${counter} is ${last[counter]}; expected at least the number of ${later.id}.`, counter);
+  }
+}
+
+function checkUnique(field: string, values: readonly string[]): void {
+  const seen = new Set<string>();
+  const twice = values.find((value) => seen.has(value) || !seen.add(value));
+  if (twice !== undefined) throw invalid(`snapshot.${field} has ${show(twice)} twice; expected it once.`, field);
+}
+
+function damaged({ issues: [issue] }: z.ZodError): MockServerError {
+  const names = issue?.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : (issue?.path ?? []);
+  const field = names.map(String).join('.');
+  return invalid(`snapshot.${field}: ${issue?.message}.`, field);
+}
+
+function checkedSwitches(values: Snapshot['behaviour'], behaviour: Behaviour): Snapshot['behaviour'] {
+  try {
+    return behaviour.checkedValues(values);
+  } catch (error) {
+    if (!(error instanceof MockServerError)) throw error;
+    throw invalid(`snapshot.${error.message}`, error.field);
+  }
+}
+
+function invalid(message: string, field: string | undefined): MockServerError {
+  return new MockServerError(message, { code: 'invalid_snapshot', field });
+}

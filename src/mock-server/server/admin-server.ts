@@ -1,0 +1,126 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type * as z from 'zod';
+import { nearestName } from '../../nearest-name.ts';
+import { createOperationFinder } from '../../operation.ts';
+import { parseTarget } from '../http/parse-request.ts';
+import { checkedInput } from '../input/checked-input.ts';
+import { MockServerError, thrownText } from '../input/mock-server-error.ts';
+import { findSpace, MockScope } from '../mock/mock-methods.ts';
+import type { MockCore } from '../mock/mock-state.ts';
+import { redirectToPanel, servePanel } from '../panel/serve-panel.ts';
+import { requireToken } from './gate.ts';
+import { Problem, readJsonBody, sendJson, sendProblem } from './problem.ts';
+import { type AdminCall, type AdminRoute, needsBody } from './route.ts';
+import { adminRoutes } from './routes.ts';
+
+export interface AdminServerOptions {
+  readonly mock: MockCore;
+  readonly token: string;
+}
+
+export type HandleAdmin = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => Promise<void>;
+
+/** Handles the paths below `/__fxrates`: the files of the control panel need no token, the API does. */
+export function createAdminServer(options: AdminServerOptions): HandleAdmin {
+  return async (incoming, outgoing, path) => {
+    try {
+      if (path === '') return void redirectToPanel(outgoing);
+      if (await servePanel(incoming, outgoing, path)) return;
+      await handleApi(options, { incoming, outgoing, path });
+    } catch (error) {
+      // The admin API is for the owner of the mock. Unlike the emulated service, it shows the reason.
+      const internal = { status: 500, code: 'internal_error' };
+      sendProblem(outgoing, error instanceof MockServerError ? error : new Problem(thrownText(error), internal));
+    }
+  };
+}
+
+/** Each space has all routes, below `/spaces/{space}`. */
+const IN_SPACE = /^\/spaces\/([^/]+)(\/.+)$/;
+
+async function handleApi({ mock, token }: AdminServerOptions, exchange: AdminExchange): Promise<void> {
+  const { incoming } = exchange;
+  const [, space, path = exchange.path] = IN_SPACE.exec(exchange.path) ?? [];
+  // node:http omits the body of a response to HEAD.
+  const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? 'GET');
+  const found = findRoute(method, path);
+  // Without the token, known and unknown names of spaces get the same response.
+  const isOpen = found.route?.isOpen === true && space === undefined;
+  if (!isOpen) requireToken(incoming.headers, token);
+  if (found.route === undefined) throw noRoute(path, found.allowed);
+  const core = space === undefined ? mock : findSpace(mock, space);
+  if (space !== undefined && found.route.tag === 'spaces') {
+    throw new Problem('A space cannot contain spaces; use /__fxrates/spaces.', { status: 404, code: 'not_found' });
+  }
+  await runRoute(found.route, { core, mock: new MockScope(core), path: found.path }, exchange);
+}
+
+function noRoute(path: string, allowed: readonly string[]): Problem {
+  const methods = allowed.join(', ');
+  if (methods !== '') {
+    const headers = { allow: methods };
+    return new Problem(`This route accepts only ${methods}.`, { status: 405, code: 'method_not_allowed', headers });
+  }
+  const nearest = nearestName(path, ROUTE_PATHS);
+  const hint = nearest === undefined ? '' : ` did you mean ${nearest}?`;
+  const text = `This route does not exist;${hint} GET /__fxrates/openapi.json lists all routes.`;
+  return new Problem(text, { status: 404, code: 'not_found' });
+}
+
+interface FoundRoute {
+  readonly route: AdminRoute | undefined;
+  /** The named parts of the path. */
+  readonly path: Readonly<Record<string, string>>;
+  /** Methods of the routes at this path, with HEAD for GET; empty for an unknown path. */
+  readonly allowed: readonly string[];
+}
+
+const ROUTE_PATHS = adminRoutes.map(({ path }) => path);
+const findPath = createOperationFinder(adminRoutes);
+
+function findRoute(method: string, path: string): FoundRoute {
+  const { operation, parameters = {} } = findPath(path) ?? {};
+  const routes = adminRoutes.filter((route) => route.path === operation?.path);
+  const allowed = routes.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
+  return { route: routes.find((route) => route.method === method), path: parameters, allowed };
+}
+
+/** A request of the admin API, and its response object. */
+interface AdminExchange {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  /** Below `/__fxrates`. */
+  readonly path: string;
+}
+
+type Where = Pick<AdminCall<unknown, unknown>, 'core' | 'mock' | 'path'>;
+
+/**
+ * Checks query and body of a request, runs the route, and sends its result. An unknown field is refused, because a
+ * misspelt setting would have no effect.
+ */
+async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }: AdminExchange): Promise<void> {
+  const parameters = new URLSearchParams(parseTarget(incoming.url ?? '').query);
+  const query = parsed(route.query, Object.fromEntries(parameters), 'query');
+  const { value: json, text } = await readJsonBody(incoming);
+  if (text === '' && needsBody(route)) {
+    throw new Problem('The body is missing; send JSON.', { status: 400, code: 'invalid_option', field: 'body' });
+  }
+  const body = route.checksBody ? json : parsed(route.body, json, 'body');
+  const disconnected = new AbortController();
+  outgoing.once('close', () => disconnected.abort());
+  const value = await route.run({ ...where, body, text, query, signal: disconnected.signal });
+  const isEmpty = route.response === undefined;
+  sendJson(outgoing, { status: isEmpty ? 204 : 200, body: isEmpty ? undefined : value });
+}
+
+function parsed(schema: z.ZodType | undefined, value: unknown, place: 'query' | 'body'): unknown {
+  if (schema === undefined) return refuseAll(value, place);
+  return checkedInput(schema, value, { what: `a field of the ${place}`, whole: place });
+}
+
+function refuseAll(value: unknown, place: string): unknown {
+  const names = typeof value === 'object' && value !== null ? Object.keys(value) : undefined;
+  if (names?.length === 0) return {};
+  throw new Problem(`This route accepts no ${place}.`, { status: 400, code: 'invalid_option', field: names?.[0] });
+}

@@ -1,0 +1,282 @@
+import { parseJson } from '../../json.ts';
+import type { BehaviourValues } from '../behaviour/switches.ts';
+import type { MockClock } from '../clock/clock.ts';
+import { ADMIN_ROOT } from '../http/own-paths.ts';
+import { invalidOption, MockServerError, notFound } from '../input/mock-server-error.ts';
+import type { JournalEntry } from '../journal/journal.ts';
+import { checkedClaim, createExpectation, type MockJournal, type RequestExpectation } from '../journal/mock-journal.ts';
+import type { RequestFilter } from '../journal/request-filter.ts';
+import { regExpText } from '../matching/request-pattern.ts';
+import type { MockScope, Space, SpaceOptions } from '../mock/mock-methods.ts';
+import type { LatestData, LatestOptions, MockLatest } from '../rules/mock-stubs.ts';
+import type { LatestFunction } from '../rules/stub-schemas.ts';
+import { problem } from './problem.ts';
+import type { AdminRoute } from './route.ts';
+import { adminRoutes } from './routes.ts';
+
+/** A mock server in another process. It has the methods of a mock that need no function of this process, as promises. */
+export interface RemoteMockServer extends RemoteScope {
+  /**
+   * Opens a space, as `mock.space()` does.
+   * @throws MockServerError with code `space_exists`, if a space with this name is open.
+   */
+  space(options?: SpaceOptions): Promise<RemoteSpace>;
+  /**
+   * Closes all spaces, including those that other processes opened, for example a test run that was killed. Resolves to the
+   * names of the closed spaces.
+   */
+  closeSpaces(): Promise<readonly string[]>;
+}
+
+/** A space of a mock server in another process. Its methods return promises. */
+export type RemoteSpace = RemoteScope & Pick<Space, 'name' | 'key' | 'keyId' | 'accountId' | 'close'> & AsyncDisposable;
+
+/**
+ * Connects to a mock server in another process, by its `adminUrl`, or by its URL and the admin token. Methods reject with the `MockServerError` of the mock, or with code `no_mock_server` if the server is not a mock.
+ * @throws MockServerError with code `invalid_option`, for an invalid URL or a missing token.
+ * @example const remote = connectMockServer(process.env.FXRATES_MOCK_ADMIN_URL)
+ */
+export function connectMockServer(url: string, token = tokenIn(url)): RemoteMockServer {
+  if (!URL.canParse(url)) throw invalidOption('url', url, 'the adminUrl that the mock server prints when it starts');
+  if (token === undefined || token === '') {
+    const text = 'token is missing; pass the adminUrl that the mock server prints when it starts, or the admin token.';
+    throw new MockServerError(text, { code: 'invalid_option', field: 'token' });
+  }
+  const { origin } = new URL(url);
+  const adminUrl = `${origin}${ADMIN_ROOT}`;
+  const send = createSendAdmin(adminUrl, token);
+  return {
+    ...createRemoteScope(send, origin),
+    async space(options = {}) {
+      const opened = await send<OpenedSpace>('POST /spaces', { body: options });
+      const close = () =>
+        send<void>('DELETE /spaces/{space}', { path: { space: opened.name } }).catch((error: MockServerError) => {
+          if (error.code !== 'not_found') throw error; // it is closed already
+        });
+      const scope = createRemoteScope(createSendAdmin(`${adminUrl}/spaces/${opened.name}`, token), origin);
+      return Object.defineProperty({ ...scope, ...opened, close, [Symbol.asyncDispose]: close }, 'key', {
+        enumerable: false,
+      });
+    },
+    closeSpaces: async () => (await send<readonly { name: string }[]>('DELETE /spaces')).map(({ name }) => name),
+  };
+}
+
+type OpenedSpace = Pick<Space, 'name' | 'key' | 'keyId' | 'accountId'>;
+
+function tokenIn(url: string): string | undefined {
+  return /#token=([\w-]+)$/.exec(url)?.[1];
+}
+
+/** The methods of `Local`, and its properties as methods; they return promises. */
+export type Remote<Local> = {
+  readonly [Name in keyof Local]: Local[Name] extends (...parameters: infer Parameters) => infer Result
+    ? (...parameters: Parameters) => Promise<Awaited<Result>>
+    : () => Promise<Local[Name]>;
+};
+
+/** The parts of a mock that need no function of its process. */
+type RemoteParts = {
+  readonly [Part in keyof Pick<MockScope, 'accounts' | 'keys' | 'faults' | 'stubs' | 'behaviour'>]: Remote<
+    MockScope[Part]
+  >;
+};
+
+/** The methods of a mock or a space in another process. */
+export interface RemoteScope
+  extends RemoteParts,
+    Remote<Pick<MockScope, 'createKey' | 'setUp' | 'audit' | 'snapshot' | 'restore' | 'reset'>> {
+  /** URL of the server, for the client's option `baseUrl`. */
+  readonly baseUrl: string;
+  /** Sets the response of `latest`. */
+  readonly latest: RemoteLatest;
+  /** The clock of the mock. Rate windows, quota periods and faults use it. */
+  readonly clock: Remote<Pick<MockClock, 'now' | 'advance' | 'advanceTo' | 'freeze' | 'resume'>>;
+  /** The requests that the mock received, each with the reason for its response. */
+  readonly journal: RemoteJournal;
+  /** Returns assertions, as `mock.expectRequests()` does. They return promises. */
+  expectRequests(filter?: RequestFilter): Remote<RequestExpectation>;
+}
+
+/** Sets the response of `latest` in another process. */
+export interface RemoteLatest extends Remote<Pick<MockLatest, 'replay' | 'reset'>> {
+  /** Sets the `data` of `latest`, as `mock.latest.set()` does. Does not accept functions. */
+  set<Data extends LatestData>(
+    data: Data extends LatestFunction ? never : Data,
+    options?: LatestOptions,
+  ): Promise<void>;
+}
+
+/** The journal of a mock in another process. `timeoutMs` of `waitFor()` is at most 240,000. */
+export interface RemoteJournal extends Remote<Pick<MockJournal, 'clear' | 'dropped' | 'waitFor'>> {
+  /**
+   * Returns the newest `limit` requests, oldest first; with `after`, the oldest ones after that number. The default and the
+   * maximum of `limit` are 1000.
+   */
+  list(filter?: RequestFilter & { readonly limit?: number | undefined }): Promise<readonly JournalEntry[]>;
+}
+
+function createRemoteScope(send: SendAdmin, baseUrl: string): RemoteScope {
+  const methods = methodsOf(send);
+  return {
+    ...methods,
+    baseUrl,
+    behaviour: {
+      ...methods.behaviour,
+      async values() {
+        const switches = await methods.behaviour.describe();
+        return Object.fromEntries(
+          switches.map(({ name, value }): [string, unknown] => [name, value]),
+        ) as BehaviourValues;
+      },
+      async set(options) {
+        await methods.behaviour.set(typeof options === 'string' ? { preset: options } : options);
+      },
+    },
+    clock: remoteClock(send),
+    journal: { ...methods.journal, ...remoteJournal(send) },
+    expectRequests: (filter = {}) =>
+      createExpectation(async (claim) => {
+        // Here too, because JSON has no undefined values.
+        await send('POST /requests/verify', { body: { filter, ...checkedClaim(claim) } });
+      }),
+  };
+}
+
+/** The methods of the mock that are routes. */
+function methodsOf(send: SendAdmin): Omit<RemoteScope, 'baseUrl' | 'expectRequests'> {
+  const methods: Record<string, unknown> = {};
+  for (const route of adminRoutes.filter(({ takes }) => takes !== undefined)) {
+    const [part = '', own] = route.id.split('.');
+    const call = callMethod(send, route);
+    methods[part] = own === undefined ? call : { ...Object(methods[part]), [own]: call };
+  }
+  // A test compares the methods of the mock with those of the table.
+  return methods as Omit<RemoteScope, 'baseUrl' | 'expectRequests'>;
+}
+
+function remoteClock(send: SendAdmin): RemoteScope['clock'] {
+  const move = async (body: object) => (await send<{ readonly now: number }>('POST /clock', { body })).now;
+  return {
+    now: async () => (await send<{ readonly now: number }>('GET /clock')).now,
+    advance: (ms) => move({ advanceMs: ms }),
+    // JSON has no dates.
+    advanceTo: (moment) => move({ advanceTo: moment instanceof Date ? moment.getTime() : moment }),
+    freeze: async () => void (await move({ frozen: true })),
+    resume: async () => void (await move({ frozen: false })),
+  };
+}
+
+const MOST_LISTED = 1000;
+
+interface ListedRequests {
+  readonly entries: readonly JournalEntry[];
+  readonly dropped: number;
+}
+
+function remoteJournal(send: SendAdmin): Omit<RemoteJournal, 'clear'> {
+  return {
+    list: async (filter = {}) =>
+      (await send<ListedRequests>('POST /requests/find', { body: { limit: MOST_LISTED, ...filter } })).entries,
+    dropped: async () => (await send<ListedRequests>('GET /requests', { query: { limit: 1 } })).dropped,
+    waitFor: async (filter = {}, options = {}) =>
+      (await send<ListedRequests>('POST /requests/wait', { body: { ...filter, ...options } })).entries,
+  };
+}
+
+interface Sent {
+  /** Parameters of the path. */
+  readonly path?: Readonly<Record<string, unknown>>;
+  readonly query?: object | undefined;
+  readonly body?: unknown;
+}
+
+/** Sends a request to a route, by its name, `PUT /accounts/{accountId}/plan`. The caller's type describes the result. */
+type SendAdmin = <Result>(name: string, sent?: Sent) => Promise<Result>;
+
+/** Creates the function that calls the admin API below `url`. It throws the errors that the mock itself would throw. */
+function createSendAdmin(url: string, token: string): SendAdmin {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const send = async (name: string, { path = {}, query = {}, body }: Sent = {}): Promise<unknown> => {
+    const [method = '', template = ''] = name.split(' ');
+    const place = template.replace(/\{(\w+)\}/g, (_, parameter: string) => pathSegment(String(path[parameter])));
+    // A string is JSON already. Its numbers keep their digits.
+    const text = typeof body === 'string' ? body : JSON.stringify(body, sendable);
+    const sent = body === undefined ? {} : { body: text };
+    const response = await fetch(`${url}${place}${searchOf(query)}`, { method, headers, ...sent }).catch((cause) => {
+      throw noServer(new URL(url).origin, cause);
+    });
+    const content = await response.text();
+    const value = parseJson(content, HAS_DATES.test(template) ? withDates : undefined);
+    const isResult = response.ok && (content === '' || value !== undefined);
+    if (!isResult) throw refusalOf(response.status, value, new URL(url).origin);
+    return value;
+  };
+  // The server has checked the output of the route.
+  return send as SendAdmin;
+}
+
+/** Sends the arguments of a method of the mock to its route. */
+function callMethod(send: SendAdmin, { method, path, takes = [] }: AdminRoute) {
+  return (...given: readonly unknown[]): Promise<unknown> => {
+    const sent: Record<string, unknown> = {};
+    for (const [index, place] of takes.entries()) {
+      const [part = '', field] = place.replace('text', 'body').split('.');
+      sent[part] = field === undefined ? given[index] : { ...Object(sent[part]), [field]: given[index] };
+    }
+    return send(`${method} ${path}`, sent);
+  };
+}
+
+/** A URL cannot have `.` and `..` as a segment; no id is one of them. */
+function pathSegment(id: string): string {
+  if (id === '.' || id === '..') throw notFound(`There is nothing with the id '${id}'.`);
+  return encodeURIComponent(id);
+}
+
+/** JSON has no regular expressions. Refuses values that JSON would lose. */
+function sendable(name: string, value: unknown): unknown {
+  if (value instanceof RegExp) return regExpText(value);
+  const isLost =
+    ['function', 'bigint'].includes(typeof value) ||
+    ArrayBuffer.isView(value) ||
+    (typeof value === 'number' && !Number.isFinite(value));
+  if (isLost) throw invalidOption(name || 'argument', value, 'a value that JSON can represent');
+  // Without the condition, a stub or a fault would apply to other requests too.
+  const [undefinedName] = /^(?:query|headers)$/.test(name)
+    ? (Object.entries(Object(value)).find(([, one]) => one === undefined) ?? [])
+    : [];
+  if (undefinedName !== undefined) throw invalidOption(name, value, `a value for ${undefinedName}, not undefined`);
+  return value;
+}
+
+/** Other results have no dates, but can have names of the user, such as those of parameters. */
+const HAS_DATES = /^\/(?:accounts|keys)\b/;
+
+/** JSON has no dates. In these results, the names of dates end in `At`, such as `createdAt`. */
+function withDates(name: string, value: unknown): unknown {
+  return typeof value === 'string' && name.endsWith('At') ? new Date(value) : value;
+}
+
+function searchOf(query: object): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return '';
+  return `?${new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)])))}`;
+}
+
+/** The error of a connection that failed. */
+function noServer(origin: string, error: unknown): MockServerError {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } }; // of fetch
+  const reason = typeof cause?.code === 'string' ? ` (${cause.code})` : '';
+  const text = reason.includes('CERT')
+    ? `The certificate of ${origin} is not trusted${reason}; start Node with NODE_EXTRA_CA_CERTS=/path/to/cert.pem.`
+    : `There is no server at ${origin}${reason}; start one with fxrates mock.`;
+  return new MockServerError(text, { code: 'no_mock_server', cause: error });
+}
+
+function refusalOf(status: number, content: unknown, origin: string): MockServerError {
+  const { data } = problem.safeParse(content);
+  if (data !== undefined) return new MockServerError(data.error.message, { ...data.error, status });
+  const text = `The server at ${origin} is not an fxrates mock server (status ${status}); start one with fxrates mock.`;
+  return new MockServerError(text, { code: 'no_mock_server', status });
+}

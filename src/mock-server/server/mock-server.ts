@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto';
+import * as z from 'zod';
+import {
+  checkedStrategy,
+  createMswHandlers,
+  type InterceptionOptions,
+  intercept,
+  requireSameStrategy,
+} from '../adapters/interception.ts';
+import { type ListeningServer, type ListenOptions, listenHttp, listenOptions } from '../adapters/node-server.ts';
+import type { HandleRequest } from '../http/message.ts';
+import { ADMIN_ROOT } from '../http/own-paths.ts';
+import { checkedInput, expected, strictObject, type ValueOf } from '../input/checked-input.ts';
+import { invalidOption } from '../input/mock-server-error.ts';
+import { createHandler } from '../mock/handle-request.ts';
+import { MockScope, openSpace, type Space, type SpaceOptions } from '../mock/mock-methods.ts';
+import { closeCore, createCore, type MockCore } from '../mock/mock-state.ts';
+import { type CheckedMockOptions, checkOptions, type MockServerOptions } from '../mock/options.ts';
+import { startState } from '../mock/setup.ts';
+import { StatePersister } from '../mock/state-file.ts';
+import { checkAdapterSupport, createMockFaults } from '../rules/mock-faults.ts';
+import type { CreatedKey } from '../service/keys.ts';
+import { createAdmin } from './admin.ts';
+
+/**
+ * Creates an emulated exchange-rate service with its own accounts, limits, clock and journal.
+ * @throws MockServerError with code `invalid_option`, for an unknown option or an invalid value.
+ * @example const mock = createMockServer({ seed: 7, clock: 'virtual' })
+ */
+export function createMockServer(options: MockServerOptions = {}): MockServer {
+  return newMock(checkOptions(options));
+}
+
+/** An emulated exchange-rate service, created by `createMockServer`. */
+export class MockServer extends MockScope implements AsyncDisposable {
+  readonly #core: MockCore;
+  readonly #handleRequest: HandleRequest;
+  readonly #setupKeys: readonly CreatedKey[];
+  /** Those that start are included, so that `close()` also closes them. */
+  readonly #servers = new Set<Promise<RunningServer>>();
+  #stopListening: (() => void) | undefined;
+  #closeMsw: (() => void) | undefined;
+
+  constructor(options: CheckedMockOptions) {
+    const core = createCore(options);
+    super(core);
+    this.#core = core;
+    this.#handleRequest = createHandler(core);
+    this.#setupKeys = startState(core);
+  }
+
+  /** The keys that the option `setup` has created, in its order. `reset()` creates the same keys again. */
+  get setupKeys(): readonly CreatedKey[] {
+    return this.#setupKeys;
+  }
+
+  /**
+   * The mock as msw request handlers. `mockHandlers(mock)` of `fxrates/msw` returns the same handlers with msw's type;
+   * the type `never` compiles with every version of msw, and without msw. The adapter `msw` is in use from the first
+   * request until `close()`.
+   * @throws MockServerError with code `msw_missing`, if msw is not installed.
+   * @example setupServer(...mock.handlers)
+   */
+  get handlers(): never[] {
+    const handleRequest: HandleRequest = (request, source) => {
+      this.#closeMsw ??= this.#core.adapters.open('msw');
+      return this.#handleRequest(request, source);
+    };
+    return createMswHandlers(this.baseUrl, handleRequest) as never[];
+  }
+
+  /**
+   * Intercepts global `fetch`, through which the client sends while it is replaced, and `node:http` in this process until
+   * `close()`. Requires msw. `onUnhandledRequest` defines what happens to requests to other origins, as in msw: `'bypass'`
+   * (default), `'warn'`, `'error'` or a function. Other code that calls undici is not intercepted; use `serve()`.
+   * @throws MockServerError with code `invalid_option`; `origin_in_use`, if another mock listens at the same base URL;
+   * `strategy_in_use`, if this or another mock listens with another `onUnhandledRequest`; `msw_in_use`, if another server of msw
+   * listens in this process; `fault_not_possible`, if msw cannot reproduce a fault; `msw_missing`, if msw is not
+   * installed.
+   * @example mock.listen({ onUnhandledRequest: 'error' })
+   */
+  listen(options: InterceptionOptions = {}): void {
+    const onUnhandledRequest = checkedStrategy(options);
+    if (this.#stopListening !== undefined) {
+      if (onUnhandledRequest !== undefined) requireSameStrategy(onUnhandledRequest);
+      return;
+    }
+    for (const core of [this.#core, ...this.#core.spaces.values()]) {
+      for (const fault of createMockFaults(core).list()) checkAdapterSupport(fault, ['msw']);
+    }
+    this.#stopListening = intercept(this.baseUrl, this.#handleRequest, onUnhandledRequest ?? 'bypass');
+    this.#closeMsw ??= this.#core.adapters.open('msw');
+  }
+
+  /**
+   * Serves the mock over HTTP, by default on a free port of 127.0.0.1.
+   * @throws MockServerError with code `invalid_option`; `port_in_use`; `state_unusable`, for the option `state`.
+   * @example const { url, adminUrl } = await mock.serve({ port: 4010 })
+   */
+  async serve(options: ServeOptions = {}): Promise<RunningServer> {
+    const forget = () => void this.#servers.delete(server);
+    const server = startServer(options, this.#core, forget);
+    this.#servers.add(server);
+    server.catch(forget);
+    return await server;
+  }
+
+  /**
+   * Opens a space: an account and a key with separate counters, clock, switches, faults, stubs and journal. The API key of
+   * a request selects its space, so parallel tests can share a server and its connections.
+   * @throws MockServerError with code `space_exists`, if a space with this name is open.
+   * @example await using space = mock.space({ plan: 'developer' })
+   */
+  space(options: SpaceOptions = {}): Space {
+    return openSpace(this.#core, options);
+  }
+
+  /** Creates another mock with the same options and a copy of the state, except functions. The two mocks share nothing. */
+  fork(): MockServer {
+    const copy = newMock(this.#core.options);
+    copy.restore(this.snapshot());
+    return copy;
+  }
+
+  /** Stops all interception immediately, closes all spaces and servers of the mock, and ends the waits for requests. */
+  async close(): Promise<void> {
+    // Before the first `await`, so that another mock can listen at the same address right after the call.
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+    this.#closeMsw?.();
+    this.#closeMsw = undefined;
+    for (const core of [...this.#core.spaces.values(), this.#core]) closeCore(core);
+    const started = await Promise.allSettled(this.#servers);
+    await Promise.all(started.map((server) => server.status === 'fulfilled' && server.value.close()));
+  }
+
+  /** Calls `close()` at the end of an `await using` block. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** Outside the class: esbuild changes the name of a class that refers to itself. */
+function newMock(options: CheckedMockOptions): MockServer {
+  return new MockServer(options);
+}
+
+/** A mock that listens on a port. */
+export interface RunningServer extends ListeningServer {
+  /** URL of the control panel. The fragment contains the admin token; browsers do not send fragments. */
+  readonly adminUrl: string;
+  /** Bearer token of the admin API. */
+  readonly adminToken: string;
+}
+
+const serveOptions = strictObject({
+  ...listenOptions.shape,
+  /**
+   * Path of a file that keeps the state. If the file exists, the server restores its state before it listens. The server
+   * writes the file shortly after each request and when it closes. Each server needs its own file.
+   * @default no file
+   * @example './mock-state.json'
+   */
+  state: expected('the path of a file', z.string().min(1)).optional(),
+  /**
+   * The admin token, if other processes must know it in advance: 16 to 128 letters, digits, `_` and `-`.
+   * @default a random token
+   */
+  adminToken: z.custom<string>().optional(), // its error does not show it
+});
+
+/** Options of `mock.serve()`. All are optional. */
+export interface ServeOptions extends ListenOptions, ValueOf<typeof serveOptions> {}
+
+/** Serves a mock with its pages and its admin API. Writes its state to the file `options.state`, if set. */
+async function startServer(options: ServeOptions, mock: MockCore, onClose: () => void): Promise<RunningServer> {
+  const checked = checkedInput(serveOptions, options, { what: 'an option of serve()' });
+  const { state, adminToken = randomBytes(32).toString('base64url'), ...address } = checked;
+  checkToken(adminToken);
+  const { clock, adapters } = mock;
+  const { host, allowRemote, tls } = address;
+  const names = { host, allowRemote, scheme: tls === undefined ? 'http' : 'https' } as const;
+  const admin = createAdmin({ mock, token: adminToken, ...names });
+  const persister = state === undefined ? undefined : await StatePersister.open(state, mock);
+  const onResponded = persister === undefined ? undefined : () => persister.noteChange();
+  const server = await listenHttp(address, {
+    handleRequest: createHandler(mock),
+    now: () => clock.now(),
+    admin,
+    onResponded,
+  }).catch(async (error: unknown) => {
+    await persister?.close();
+    throw error;
+  });
+  const closeAdapter = adapters.open('socket');
+  const end = async () => {
+    await server.close();
+    closeAdapter();
+    onClose();
+    await persister?.close();
+  };
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= end();
+    return closed;
+  };
+  const adminUrl = `${server.url}${ADMIN_ROOT}/#token=${adminToken}`;
+  return { ...server, adminUrl, adminToken, close, [Symbol.asyncDispose]: close };
+}
+
+function checkToken(token: unknown): void {
+  if (typeof token === 'string' && /^[\w-]{16,128}$/.test(token)) return;
+  // Not shown, because it may differ from the right token by one character.
+  throw invalidOption('adminToken', '…', '16 to 128 letters, digits, _ and -');
+}

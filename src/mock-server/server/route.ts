@@ -1,0 +1,221 @@
+import * as z from 'zod';
+import type { MockScope } from '../mock/mock-methods.ts';
+import type { MockCore } from '../mock/mock-state.ts';
+import { problem } from './problem.ts';
+
+/** The tags of the routes, with their descriptions in openapi.json. */
+export const ADMIN_TAGS = {
+  health: 'Readiness, and the description of the API.',
+  state: 'Save, restore and reset the state.',
+  clock: 'The clock of windows, quota periods and faults.',
+  behaviour: 'Switches for undocumented behaviour.',
+  faults: 'Failures that a test defines.',
+  stubs: 'Responses that a test defines. Requests are still authenticated, limited and counted.',
+  requests: 'The journal: every request with the reason for its response.',
+  accounts: 'Accounts. A new one is not confirmed, and has no key.',
+  keys: 'API keys. A full key is returned once, when it is created.',
+  spaces: 'Isolated parts of the mock, for tests that run at the same time.',
+} as const;
+
+type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A method and a path below `/__fxrates`, with parameters in braces: `PUT /accounts/{accountId}/plan`. */
+type RouteName = `${HttpMethod} /${string}`;
+
+/** A route of the admin API: the server, openapi.json and `connectMockServer` are made from it. */
+export interface AdminRoute extends RouteDescription {
+  readonly method: HttpMethod;
+  readonly path: string;
+  /** The id in openapi.json. If `takes` is set, it is the method of the mock that the route calls, and that `connectMockServer` has. */
+  readonly id: string;
+  readonly tag: keyof typeof ADMIN_TAGS;
+  /** Where a request has the arguments of that method: `body`, `text`, `query`, `path`, or a field of one: `path.keyId`. */
+  readonly takes?: readonly string[];
+  /** Returns the value of the response. */
+  readonly run: (call: AdminCall<unknown, unknown>) => unknown;
+}
+
+/** Input and output of a route. Its schemas check the parameters of `run`. */
+interface RouteDescription {
+  /** Default: the first part of the path. */
+  readonly tag?: keyof typeof ADMIN_TAGS;
+  readonly summary: string;
+  /** Without it, the route accepts no body. */
+  readonly body?: z.ZodType;
+  /** Whether `run` checks the body, as a method does with its argument: its error messages are more precise than those of the schema. */
+  readonly checksBody?: boolean;
+  /** Without it, the route accepts no query. */
+  readonly query?: z.ZodType;
+  /** Schema of the response body. If omitted, the route responds with 204 and without a body. */
+  readonly response?: z.ZodType;
+  /** Needs no token. */
+  readonly isOpen?: boolean;
+}
+
+export interface AdminCall<Body, Query> {
+  /** The mock or the space that is called. */
+  readonly core: MockCore;
+  /** Its methods. */
+  readonly mock: MockScope;
+  /** The parameters of the path. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly body: Body;
+  /** The body as it was sent. */
+  readonly text: string;
+  readonly query: Query;
+  /** Aborts when the caller disconnects. */
+  readonly signal: AbortSignal;
+}
+
+/** A route that is no method of the mock. */
+export function route<Body extends z.ZodType = z.ZodUndefined, Query extends z.ZodType = z.ZodUndefined>(
+  name: RouteName,
+  definition: Omit<RouteDescription, 'body' | 'query'> & {
+    readonly id: string;
+    readonly body?: Body;
+    readonly query?: Query;
+    readonly run: (call: AdminCall<z.output<Body>, z.output<Query>>) => unknown;
+  },
+): AdminRoute {
+  return { ...partsOf(name), ...definition } as AdminRoute; // its schemas check what `run` receives
+}
+
+type Methods<Part> = {
+  [Name in keyof Part & string]: Part[Name] extends (...given: never) => unknown ? Name : never;
+}[keyof Part & string];
+
+/** A method of a mock and a space: `createKey`, `faults.add`. */
+type MethodId =
+  | Methods<MockScope>
+  | { [Part in keyof MockScope & string]: `${Part}.${Methods<MockScope[Part]>}` }[keyof MockScope & string];
+
+/** A route that calls a method of the mock. `takes`: by default the parameters of the path, then body and query. */
+export function method(
+  name: RouteName,
+  id: MethodId,
+  { takes: given, ...description }: RouteDescription & Pick<AdminRoute, 'takes'>,
+): AdminRoute {
+  const [part = '', own = part] = id.split('.');
+  const inPath = Array.from(name.matchAll(/\{(\w+)\}/g), ([, parameter]) => `path.${parameter}`);
+  const takes = given ?? [...inPath, ...['body', 'query'].filter((place) => place in description)];
+  const run: AdminRoute['run'] = (call) => {
+    const target: object = own === part ? call.mock : Reflect.get(call.mock, part);
+    return Reflect.get(target, own).apply(
+      target,
+      takes.map((place) => argumentAt(call, place)),
+    );
+  };
+  const checksBody = takes.includes('body') || takes.includes('text');
+  return { ...partsOf(name), checksBody, ...description, id, takes, run };
+}
+
+function partsOf(name: RouteName): Pick<AdminRoute, 'method' | 'path' | 'tag'> {
+  const [, method, path, tag] = /^(\S+) (\/([a-z]+).*)$/.exec(name) ?? [];
+  return { method, path, tag } as Pick<AdminRoute, 'method' | 'path' | 'tag'>;
+}
+
+function argumentAt(call: AdminCall<unknown, unknown>, place: string): unknown {
+  return place.split('.').reduce((value: unknown, name) => Object(value)[name], call);
+}
+
+/** Whether a request without a body is refused: the schema refuses `{}`, which stands for no body, or the text is needed. */
+export function needsBody({ body, takes = [] }: AdminRoute): boolean {
+  return takes.includes('text') || body?.safeParse({}).success === false;
+}
+
+/** The admin API as OpenAPI 3.1, generated from its routes. */
+export function openApi(routes: readonly AdminRoute[]) {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Admin API of the fxrates mock server',
+      version: '1',
+      description: 'Controls a mock server from another process. The emulated service never counts these requests.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [
+      { url: '/__fxrates', description: 'The mock itself.' },
+      {
+        url: '/__fxrates/spaces/{space}',
+        description: 'A space: the same routes, except those of spaces.',
+        variables: { space: { default: 'space_1', description: 'Name of an open space.' } },
+      },
+    ],
+    security: [{ adminToken: [] }],
+    tags: Array.from(new Set(routes.map(({ tag }) => tag)), (name) => ({ name, description: ADMIN_TAGS[name] })),
+    paths,
+    components: {
+      securitySchemes: {
+        adminToken: { type: 'http', scheme: 'bearer', description: 'Printed when the mock starts.' },
+      },
+      schemas: { Problem: schemaOf(problem) },
+    },
+  };
+}
+
+function operation(route: AdminRoute) {
+  const { id, tag, summary, body, isOpen = false } = route;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: `${summary}. ${isOpen ? 'Needs no token.' : 'Needs the admin token.'}`,
+    ...(isOpen ? { security: [] } : {}),
+    ...parametersOf(route),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: needsBody(route), content: json(schemaOf(body, 'input')) } }),
+    responses: { ...successResponses(route), '4XX': { description: 'Refused.', content: json(PROBLEM) } },
+  };
+}
+
+const PROBLEM = { $ref: '#/components/schemas/Problem' };
+
+function successResponses({ response }: AdminRoute) {
+  if (response === undefined) return { 204: { description: 'Done.' } };
+  return { 200: { description: 'Done.', content: json(schemaOf(response)) } };
+}
+
+function parametersOf({ path, query }: AdminRoute) {
+  const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const { properties = {} } = query === undefined ? {} : schemaOf(query, 'input');
+  const inQuery = Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', schema }));
+  const parameters = [...inPath, ...inQuery];
+  return parameters.length === 0 ? {} : { parameters };
+}
+
+function json(schema: unknown) {
+  return { 'application/json': { schema } };
+}
+
+function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'output') {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io,
+    target: 'draft-2020-12',
+    unrepresentable: 'any', // a part that the mock checks itself
+    override: restoreMeaning,
+  });
+  return rest;
+}
+
+/** zod omits the examples of an input that it checks before it parses it, and has no schema for a date. */
+function restoreMeaning({
+  zodSchema,
+  jsonSchema,
+}: {
+  readonly zodSchema: z.core.$ZodType;
+  readonly jsonSchema: object;
+}) {
+  const { examples } = z.globalRegistry.get(zodSchema) ?? {};
+  if (examples !== undefined) Object.assign(jsonSchema, { examples });
+  if (zodSchema instanceof z.ZodDate) Object.assign(jsonSchema, { type: 'string', format: 'date-time' });
+}

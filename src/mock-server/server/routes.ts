@@ -1,0 +1,365 @@
+import * as z from 'zod';
+import { switchDescription } from '../behaviour/behaviour.ts';
+import { PRESET_NAMES, PROVENANCES } from '../behaviour/switch.ts';
+import { SWITCH_NAMES, type SwitchName, switches } from '../behaviour/switches.ts';
+import { clockMode, clockOptions, clockState } from '../clock/clock.ts';
+import { expected } from '../input/checked-input.ts';
+import { journalEntry } from '../journal/journal.ts';
+import { audit, checkedFilter, claim, verifyRequests, waitForRequests, waitOptions } from '../journal/mock-journal.ts';
+import { createMatcher, type RequestFilter, requestFilter } from '../journal/request-filter.ts';
+import { findSpace, openSpace, type SpaceOptions, spaceOptions } from '../mock/mock-methods.ts';
+import { closeCore, type MockCore } from '../mock/mock-state.ts';
+import { setupKey, setupParts } from '../mock/options.ts';
+import { resetOptions } from '../mock/setup.ts';
+import { snapshotSchema } from '../mock/snapshot.ts';
+import { faultInput, faultUnion } from '../rules/fault-kinds.ts';
+import { latestOptions } from '../rules/mock-stubs.ts';
+import { addedStub, stubInput } from '../rules/stub-schemas.ts';
+import { account, accountOptions, newPlan } from '../service/accounts.ts';
+import { createdKey, keyFilter, keySummary, keyUsage, newKey } from '../service/keys.ts';
+import { type AdminCall, type AdminRoute, method, openApi, route } from './route.ts';
+
+/** Switches to change. */
+const behaviourChanges = z.strictObject({
+  preset: z.enum(PRESET_NAMES).optional(),
+  about: z.unknown().optional().describe('A note. The mock ignores it.'),
+  ...Object.fromEntries(SWITCH_NAMES.map((name) => [name, changeOf(name)])),
+});
+const presetOrChanges = z.union([z.enum(PRESET_NAMES), behaviourChanges]);
+
+const object = z.looseObject({});
+/** The `data` of `latest`. */
+const latestData = z.union([object, z.array(object)]);
+/** Recorded responses of `latest`. */
+const recording = object;
+
+/** Conditions in the query of a URL, where numbers are text. JSON is needed to match query, headers and body. */
+const listQuery = requestFilter.omit({ query: true, headers: true, body: true }).extend({
+  status: z.coerce.number().int().optional().describe('HTTP status, or 0 for no response.'),
+  isUnknownRoute: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .describe('Whether neither the service nor a stub has this path.'),
+  after: expected('the number of a request', z.coerce.number().int().min(0))
+    .optional()
+    .describe('Selects only requests with a larger number.'),
+  limit: expected('a whole number from 1 to 1000', z.coerce.number().int().min(1).max(1000))
+    .default(100)
+    .describe('Maximum number of requests.'),
+});
+
+/** Each part has the schema of its own route. */
+const setup = setupParts.extend({
+  keys: z.array(setupKey).optional().describe('Keys to create, each with an account of its own.'),
+  behaviour: presetOrChanges.optional(),
+  latest: latestData.optional().describe('The `data` of `latest`; an array has one element per request.'),
+  replay: recording.optional().describe('Responses of `latest` by query.'),
+  stubs: z.array(stubInput).optional(),
+  faults: z.array(faultInput).optional(),
+  $schema: z.string().optional().describe('Ignored by the mock. Editors read it.'),
+});
+
+const step = z
+  .strictObject({
+    advanceMs: expected('milliseconds from 0', z.number().min(0)).optional().describe('Milliseconds to advance.'),
+    advanceTo: z
+      .union([z.string(), z.number()])
+      .optional()
+      .describe('`quota-reset`, `next-window`, or a time: ISO 8601, or milliseconds.'),
+    frozen: z.boolean().optional().describe('`true` freezes the clock, `false` resumes it.'),
+  })
+  .refine((step) => Object.values(step).filter((value) => value !== undefined).length === 1, {
+    error: 'exactly one of advanceMs, advanceTo and frozen',
+  })
+  .meta({ minProperties: 1, maxProperties: 1 });
+
+const fault = faultUnion({
+  id: z.string(),
+  addedAt: z.number().describe('Milliseconds since the Unix epoch, by the clock of the mock.'),
+  matched: z.number().int().describe('Number of requests that it matched.'),
+  struck: z.number().int().describe('Number of requests that it struck.'),
+});
+
+const list = z.object({
+  entries: z.array(journalEntry).describe('Oldest first.'),
+  total: z.number().int().describe('Number of matching requests, regardless of the limit.'),
+  dropped: z.number().int().describe('Number of older requests that were dropped, matching or not.'),
+});
+
+const find = requestFilter.extend({ limit: listQuery.shape.limit });
+const wait = requestFilter.extend({
+  ...waitOptions.shape,
+  timeoutMs: expected('whole milliseconds from 0 to 240000', z.int().min(0).max(240_000))
+    .default(10_000)
+    .describe('Milliseconds, in real time. HTTP clients give up after some minutes: `fetch` of Node.js after 300,000.'),
+});
+
+const verification = claim
+  .extend({ filter: requestFilter.optional().describe('Requests to check; by default all.') })
+  // Without a condition, the verification would always succeed.
+  .refine(({ filter: _, ...conditions }) => Object.keys(conditions).length > 0, {
+    error: 'count, atLeast, atMost, sentWith or inOrder',
+  })
+  .refine(({ count, atLeast, atMost }) => count === undefined || (atLeast ?? atMost) === undefined, {
+    error: 'either count, or atLeast and atMost',
+  });
+
+const space = z.object({
+  name: z.string(),
+  key: z.string().describe('The full API key. It is returned only here.'),
+  keyId: z.string(),
+  accountId: z.string(),
+});
+
+/** The options of `mock.space()`, whose own error messages name the wrong part of clock and behaviour. */
+const opening = spaceOptions.extend({
+  clock: z.union([clockMode, clockOptions]).optional().describe('By default like the clock of the mock.'),
+  behaviour: presetOrChanges.optional().describe('Switches that differ from those of the mock.'),
+});
+
+const spaceNames = z.array(z.object({ name: z.string() }));
+
+/** The whole admin API. */
+export const adminRoutes: readonly AdminRoute[] = [
+  route('GET /health', {
+    id: 'health',
+    summary: 'Check whether the mock is ready',
+    isOpen: true,
+    response: z.object({ status: z.literal('ok') }),
+    run: () => ({ status: 'ok' }),
+  }),
+  route('GET /openapi.json', {
+    id: 'openapi',
+    tag: 'health',
+    summary: 'Read the OpenAPI description of the admin API',
+    response: z.looseObject({}),
+    run: (): object => openApi(adminRoutes),
+  }),
+  method('GET /state', 'snapshot', { summary: 'Read the state as JSON without secrets', response: snapshotSchema }),
+  method('PUT /state', 'restore', {
+    summary: 'Restore a state of this or another mock or space, and clear the journal; a space keeps its key',
+    body: snapshotSchema,
+  }),
+  method('POST /reset', 'reset', {
+    tag: 'state',
+    summary:
+      'Restore the initial state: of a space with its key, of the mock with its setup; 409 while spaces are open',
+    body: resetOptions,
+  }),
+  method('POST /setup', 'setUp', {
+    tag: 'state',
+    summary: 'Create keys, change switches, and add responses and faults; if a part is invalid, nothing changes',
+    takes: ['text'],
+    body: setup,
+    response: z.object({ keys: z.array(createdKey) }),
+  }),
+  route('GET /clock', {
+    id: 'getClock',
+    summary: 'Read the clock',
+    response: clockState,
+    run: clockStateOf,
+  }),
+  route('POST /clock', {
+    id: 'moveClock',
+    summary: 'Advance, freeze or resume the clock; waits that end before the new time end in order',
+    body: step,
+    response: clockState,
+    async run({ body, ...context }) {
+      const { clock } = context.mock;
+      if (body.advanceMs !== undefined) await clock.advance(body.advanceMs);
+      if (body.advanceTo !== undefined) await clock.advanceTo(body.advanceTo);
+      if (body.frozen === true) clock.freeze();
+      if (body.frozen === false) clock.resume();
+      return clockStateOf(context);
+    },
+  }),
+  method('GET /behaviour', 'behaviour.describe', {
+    summary: 'List the switches with value, default, alternatives, provenance and reason for the default',
+    response: z.array(switchDescription),
+  }),
+  method('PATCH /behaviour', 'behaviour.set', {
+    summary: 'Change switches, after a preset if one is set; if one value is invalid, nothing changes',
+    body: behaviourChanges,
+  }),
+  method('GET /faults', 'faults.list', {
+    summary: 'List the faults that have not expired, oldest first',
+    response: z.array(fault),
+  }),
+  method('POST /faults', 'faults.add', {
+    summary: 'Add a fault, or replace the one with its `id`; rejected if an adapter in use cannot reproduce it',
+    body: faultInput,
+    response: fault,
+  }),
+  method('GET /faults/{faultId}', 'faults.get', { summary: 'Read a fault that has not expired', response: fault }),
+  method('DELETE /faults/{faultId}', 'faults.remove', { summary: 'Remove a fault' }),
+  method('DELETE /faults', 'faults.clear', { summary: 'Remove all faults' }),
+  method('GET /stubs', 'stubs.list', {
+    summary: 'List the stubs by priority; of those that match a request, the last one applies',
+    response: z.array(addedStub),
+  }),
+  method('POST /stubs', 'stubs.add', {
+    summary: 'Add a stub, or replace the one with its `id`: one response, or several in turn, for matching requests',
+    takes: ['text'],
+    body: stubInput,
+    response: addedStub,
+  }),
+  method('GET /stubs/{stubId}', 'stubs.get', { summary: 'Read a stub', response: addedStub }),
+  method('DELETE /stubs/{stubId}', 'stubs.remove', { summary: 'Remove a stub' }),
+  method('DELETE /stubs', 'stubs.clear', { summary: 'Remove all stubs, including those of `PUT /latest`' }),
+  method('PUT /latest', 'latest.set', {
+    tag: 'stubs',
+    summary: 'Set the `data` of `latest`; numbers keep their digits, and an array has one element per request',
+    takes: ['text', 'query'],
+    query: latestOptions,
+    body: latestData,
+  }),
+  method('PUT /latest/replay', 'latest.replay', {
+    tag: 'stubs',
+    summary: 'Respond to `latest` from a recording of `fxrates latest --fixture-out`',
+    takes: ['text'],
+    body: recording,
+  }),
+  method('DELETE /latest', 'latest.reset', {
+    tag: 'stubs',
+    summary: 'Remove the responses of `PUT /latest`, all or for one base',
+    query: latestOptions,
+  }),
+  route('GET /requests', {
+    id: 'listRequests',
+    summary:
+      'List the newest requests, each with the reason for its response; with `after`, the oldest ones after that number',
+    query: listQuery,
+    response: list,
+    run: ({ query, core }) => listRequests(core, query),
+  }),
+  route('POST /requests/find', {
+    id: 'findRequests',
+    summary: 'Find the newest requests that match a pattern; with `after`, the oldest ones after that number',
+    body: find,
+    response: list,
+    run: ({ core, body }) => listRequests(core, body),
+  }),
+  route('POST /requests/verify', {
+    id: 'verifyRequests',
+    summary: 'Verify number, content and order of requests; 422 with the closest requests on failure',
+    body: verification,
+    response: z.object({ count: z.number().int().describe('Number of requests that the filter selects.') }),
+    run: ({ core, body: { filter = {}, ...given } }) => ({ count: verifyRequests(core, filter, given) }),
+  }),
+  route('POST /requests/wait', {
+    id: 'waitForRequests',
+    summary: 'Wait until `count` requests match; 408 after `timeoutMs`, 410 when the mock or the space is closed',
+    body: wait,
+    response: list,
+    async run({ core, body: { count, timeoutMs, ...filter }, signal }) {
+      const entries = await waitForRequests(core, { filter, count, timeoutMs, signal });
+      return { entries, total: entries.length, dropped: core.journal.dropped };
+    },
+  }),
+  method('DELETE /requests', 'journal.clear', { summary: 'Empty the journal' }),
+  method('GET /audit', 'audit', {
+    tag: 'requests',
+    summary: 'List early retries, keys in URLs and unknown paths',
+    response: audit,
+  }),
+  method('GET /accounts', 'accounts.list', { summary: 'List all accounts', response: z.array(account) }),
+  method('POST /accounts', 'accounts.create', {
+    summary: 'Create an account whose e-mail address is not confirmed',
+    body: accountOptions,
+    response: account,
+  }),
+  method('GET /accounts/{accountId}', 'accounts.get', { summary: 'Read an account', response: account }),
+  method('POST /accounts/{accountId}/confirm', 'accounts.confirm', {
+    summary: 'Confirm the e-mail address',
+    response: account,
+  }),
+  method('PUT /accounts/{accountId}/plan', 'accounts.setPlan', {
+    summary: 'Move the account and its keys to another plan',
+    takes: ['path.accountId', 'body.plan'],
+    body: newPlan,
+    response: account,
+  }),
+  method('POST /accounts/{accountId}/keys', 'keys.create', {
+    summary: 'Create a key for this account, if its address is confirmed and its plan allows another key',
+    takes: ['path'],
+    response: createdKey,
+  }),
+  method('POST /keys', 'createKey', {
+    summary: 'Create a confirmed account and a key in one step',
+    body: newKey,
+    response: createdKey,
+  }),
+  method('GET /keys', 'keys.list', {
+    summary: 'List keys with their usage, oldest first',
+    query: keyFilter.extend({ limit: z.coerce.number().pipe(keyFilter.shape.limit.unwrap()).optional() }),
+    response: z.array(keySummary),
+  }),
+  method('GET /keys/{keyId}', 'keys.get', {
+    summary: 'Read a key with its usage, and the wait until the next request is accepted',
+    response: keySummary,
+  }),
+  method('DELETE /keys/{keyId}', 'keys.revoke', {
+    summary: 'Revoke a key: its next request fails',
+    response: keySummary,
+  }),
+  method('PUT /keys/{keyId}/usage', 'keys.setUsage', {
+    summary: 'Set the number of requests counted in the current quota period, in the current minute, or in both',
+    body: keyUsage,
+    response: keySummary,
+  }),
+  route('POST /spaces', {
+    id: 'openSpace',
+    summary: 'Open a space: an account and a key with separate counters, clock, switches, faults and journal',
+    body: opening,
+    checksBody: true,
+    response: space,
+    run({ core, body }) {
+      const { name, key, keyId, accountId } = openSpace(core, body as SpaceOptions); // which checks them
+      return { name, key, keyId, accountId };
+    },
+  }),
+  route('GET /spaces', {
+    id: 'listSpaces',
+    summary: 'List the names of the open spaces',
+    response: spaceNames,
+    run: ({ core }) => namesOf(core),
+  }),
+  route('DELETE /spaces', {
+    id: 'closeSpaces',
+    summary: 'Close all spaces, for example those of a test run that was killed; lists the names of the closed spaces',
+    response: spaceNames,
+    run({ core }) {
+      const closed = namesOf(core);
+      for (const space of core.spaces.values()) closeCore(space);
+      return closed;
+    },
+  }),
+  route('DELETE /spaces/{space}', {
+    id: 'closeSpace',
+    summary: 'Close a space; its keys are then unknown',
+    run: ({ core, path }) => closeCore(findSpace(core, path['space'] ?? '')),
+  }),
+];
+
+function changeOf(name: SwitchName): z.ZodType {
+  const { schema } = switches[name];
+  return z.union([schema, z.strictObject({ value: schema, provenance: z.enum(PROVENANCES) })]).optional();
+}
+
+function clockStateOf({ mock: { clock } }: Pick<AdminCall<unknown, unknown>, 'mock'>) {
+  const now = clock.now();
+  return { mode: clock.mode, frozen: clock.isFrozen, now, iso: new Date(now).toISOString() };
+}
+
+function listRequests(mock: MockCore, { limit, ...filter }: RequestFilter & { readonly limit: number }) {
+  const { journal } = mock;
+  const found = journal.entries.filter(createMatcher(checkedFilter(filter, mock)));
+  // With a cursor the oldest that were not read yet, without one the newest.
+  const entries = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit);
+  return { entries, total: found.length, dropped: journal.dropped };
+}
+
+function namesOf({ spaces }: MockCore) {
+  return Array.from(spaces.keys(), (name) => ({ name }));
+}

@@ -1,0 +1,168 @@
+import { HttpResponse, http } from 'msw';
+import { expect, test } from 'vitest';
+import { type Operation, operations } from '../../../src/generated/operations.ts';
+import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
+import { createRouter } from '../../../src/mock-server/mock/respond.ts';
+import { MockCore } from '../../helpers/mock-core.ts';
+
+const historical: Operation = {
+  ...operations.latest,
+  id: 'historical',
+  path: '/api/v1/historical/{date}',
+  example: { success: true, data: { date: '2026-01-01', rates: { EUR: 0.9 } } },
+};
+
+function coreWith(operation: Operation, behaviour = {}) {
+  return new MockCore({ operations: { ...operations, [operation.id]: operation }, behaviour });
+}
+
+test('an operation added to openapi.yaml returns its example, and is metered as declared', () => {
+  const core = coreWith(historical);
+  const { id, key } = core.createKey();
+
+  const response = core.send('/api/v1/historical/2026-01-01?days=3', { key });
+
+  expect(response.body).toEqual(historical.example);
+  expect(core.keys.get(id).month.used).toBe(1);
+});
+
+test('an operation that needs no quota is not counted, and works when the month is used up', () => {
+  const core = coreWith({ ...historical, consumesQuota: false, worksWhenQuotaExhausted: true });
+  const { id, key } = core.createKey();
+  core.keys.setUsage(id, { month: 1000 });
+
+  expect(core.send('/api/v1/historical/2026-01-01', { key }).status).toBe(200);
+  expect(core.keys.get(id).month.used).toBe(1000);
+});
+
+test('HEAD is refused as the switch says, also with responses for latest', async () => {
+  const mock = createMockServer({ behaviour: { headRequests: 'refused' }, latest: { base: 'EUR' } });
+
+  expect((await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { method: 'HEAD' })).status).toBe(405);
+});
+
+test('a fixed path comes before one with parameters', () => {
+  const today: Operation = {
+    ...historical,
+    id: 'today',
+    path: '/api/v1/historical/today',
+  };
+  const period: Operation = { ...today, id: 'period', path: '/api/v1/historical/{from}..{to}' };
+  const core = new MockCore({ operations: { historical, period, today } });
+  const { key } = core.createKey();
+
+  for (const path of ['today', '2026-01-01..2026-02-01', '2026-01-01'])
+    core.send(`/api/v1/historical/${path}`, { key });
+
+  expect(core.journal.entries.map(({ operation }) => operation)).toEqual(['today', 'period', 'historical']);
+});
+
+test('an encoded dot belongs to a value, not to the text between two values', () => {
+  const findRoute = createRouter({ pair: { ...historical, path: '/api/v1/{from}.{to}' } });
+
+  expect(findRoute('GET', '/api/v1/1%2E5.2')).toMatchObject({ parameters: { from: '1.5', to: '2' } });
+  expect(findRoute('GET', '/%61pi/v1/1.2')).toMatchObject({ parameters: { from: '1', to: '2' } });
+});
+
+test('a response escapes the parts of a request that it repeats for HTML', () => {
+  const core = new MockCore({ behaviour: { unknownParameters: '400' } });
+
+  const response = core.send('/api/v1/latest?%3Cscript%3E=1', { key: core.createKey().key });
+
+  expect(response.headers['content-type']).toBe('application/json');
+  expect(response.body.error.message).toContain('<script>');
+  expect(response.text).not.toMatch(/[<>&]/);
+});
+
+const PAGE = { origin: 'https://page.test' };
+const PREFLIGHT = {
+  method: 'OPTIONS',
+  headers: {
+    ...PAGE,
+    'access-control-request-method': 'GET',
+    'access-control-request-headers': 'authorization,prefer',
+  },
+};
+
+const newMock = () => createMockServer({ clock: 'virtual', behaviour: { cors: 'any-origin' } });
+
+const ask = (mock: MockServer, path: string, init?: RequestInit) => mock.fetch(mock.baseUrl + path, init);
+
+test('a preflight allows the headers it asks for, on every path, and needs no key', async () => {
+  const mock = newMock();
+
+  for (const path of ['/api/v1/latest', '/api/v1/nothing']) {
+    const response = await ask(mock, path, PREFLIGHT);
+
+    expect(response.status).toBe(204);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+      'access-control-allow-headers': 'authorization,prefer',
+    });
+  }
+  expect(mock.journal.list()[0]).toMatchObject({ method: 'OPTIONS', status: 204, why: 'CORS preflight' });
+});
+
+test('a preflight with invalid header names allows only Authorization', async () => {
+  const headers = { ...PREFLIGHT.headers, 'access-control-request-headers': 'authorization, <script>' };
+
+  const response = await ask(newMock(), '/api/v1/latest', { method: 'OPTIONS', headers });
+
+  expect(response.headers.get('access-control-allow-headers')).toBe('Authorization');
+});
+
+test('successes, refusals, faults and handlers are readable, with their headers', async () => {
+  const mock = newMock();
+  const headers = { ...PAGE, authorization: `Bearer ${mock.createKey().key}` };
+  mock.use(http.get('*/api/v1/handled', () => HttpResponse.json({})));
+  mock.faults.add({ kind: 'status', status: 503, nth: 4 });
+
+  const responses = [
+    await ask(mock, '/api/v1/latest', { headers }),
+    await ask(mock, '/api/v1/latest', { headers: PAGE }),
+    await ask(mock, '/api/v1/handled', { headers }),
+    await ask(mock, '/api/v1/latest', { headers }),
+  ];
+
+  expect(responses.map(({ status }) => status)).toEqual([200, 401, 200, 503]);
+  for (const response of responses) {
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('access-control-expose-headers')).toMatch(/ETag, Retry-After, RateLimit,/);
+  }
+});
+
+test('a preflight does not count as a request for a fault', async () => {
+  const mock = newMock();
+  mock.faults.add({ kind: 'status', status: 503, nth: 2 });
+  const statuses: number[] = [];
+
+  for (const init of [PREFLIGHT, {}, PREFLIGHT, {}]) statuses.push((await ask(mock, '/api/v1/latest', init)).status);
+
+  expect(statuses).toEqual([204, 401, 204, 503]);
+});
+
+test('pages of other origins cannot read the control panel and the admin API', async () => {
+  const mock = newMock();
+  await using server = await mock.serve();
+
+  for (const path of ['/__fxrates/', '/__fxrates/panel.js', '/__fxrates/health', '/__fxrates/snapshot', '/']) {
+    for (const init of [PREFLIGHT, { headers: PAGE }]) {
+      const response = await fetch(server.url + path, init);
+      const isApi = path === '/' && response.status !== 200;
+      if (!isApi) expect([path, response.headers.get('access-control-allow-origin')]).toEqual([path, null]);
+    }
+  }
+});
+
+test('by default, sends no CORS headers, and lists the switch for requests with an origin', async () => {
+  const mock = createMockServer({ clock: 'virtual' });
+
+  const response = await ask(mock, '/api/v1/quota', { headers: PAGE });
+  const preflight = await ask(mock, '/api/v1/quota', PREFLIGHT);
+  await ask(mock, '/api/v1/quota');
+
+  expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+  expect(preflight.status).toBe(405);
+  expect(mock.journal.list().map(({ switches }) => switches.includes('cors'))).toEqual([true, true, false]);
+});

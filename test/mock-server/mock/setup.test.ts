@@ -1,0 +1,285 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { createMockServer, type MockServer, type Setup } from '../../../src/mock-server/index.ts';
+import { mockWithKey, sender } from '../../helpers/mock-with-key.ts';
+
+const SETUP = `{
+  "keys": [{ "plan": "developer", "usage": { "month": 7, "minute": 300 } }, { "plan": "unlimited" }, { "revoked": true },
+    { "usage": { "month": 1000 } }],
+  "behaviour": { "quotaExhausted": "402 quota_exceeded" },
+  "latest": [{ "USD": 1.10 }, { "USD": 1.20 }],
+  "stubs": [{ "match": { "query": { "base": "XXX" } }, "data": { "base": 2.0 }, "times": 1 }],
+  "faults": [
+    { "kind": "status", "status": 503, "nth": 1, "match": { "query": { "slow": "1" } } },
+    { "kind": "status", "status": 502, "match": { "keyId": "key_2", "query": { "down": "1" } } }
+  ]
+}`;
+
+async function bodyOf(target: Parameters<typeof sender>[0], query: string, key = ''): Promise<string> {
+  const { status, text } = await sender(target, key)(`/api/v1/latest${query}`);
+  return `${status} ${text}`;
+}
+
+/** The responses that show the whole setup, from the first request on. */
+async function responsesOf(mock: MockServer, keys = mock.setupKeys): Promise<readonly string[]> {
+  const [limited, second, revoked, usedUp] = keys.map(({ key }) => key);
+  const responses: string[] = [];
+  for (const key of [limited, revoked, usedUp]) responses.push(await bodyOf(mock, '', key));
+  for (const query of ['', '', '?base=XXX', '?base=XXX', '?slow=1', '?slow=1', '?down=1'])
+    responses.push(await bodyOf(mock, query, second));
+  return responses;
+}
+
+const RESPONSES = [
+  expect.stringMatching(/^429 .*rate_limited/),
+  expect.stringMatching(/^40[13] /),
+  expect.stringMatching(/^402 .*quota_exceeded/),
+  '200 {"success":true,"data":{ "USD": 1.10 }}',
+  '200 {"success":true,"data":{ "USD": 1.20 }}',
+  '200 {"success":true,"data":{ "base": 2.0 }}',
+  '200 {"success":true,"data":{ "USD": 1.20 }}',
+  expect.stringMatching(/^503 /),
+  '200 {"success":true,"data":{ "USD": 1.20 }}',
+  expect.stringMatching(/^502 /),
+];
+
+test('a setup creates keys, changes switches, and adds responses and faults', async () => {
+  const mock = createMockServer({ clock: 'virtual' });
+
+  const { keys } = mock.setUp(SETUP);
+
+  expect(keys.map(({ id }) => id)).toEqual(['key_1', 'key_2', 'key_3', 'key_4']);
+  expect(mock.accounts.list().map(({ plan }) => plan)).toEqual(['developer', 'unlimited', 'free', 'free']);
+  expect(await responsesOf(mock, keys)).toEqual(RESPONSES);
+});
+
+test('the setup of a space does not change the mock', async () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  const space = mock.space();
+
+  space.setUp({
+    latest: [{ rates: { USD: 1 } }, { rates: { USD: 2 } }],
+    stubs: [{ match: { query: { base: /^X/ } }, data: 3 }],
+  });
+
+  const responses = [];
+  for (const query of ['', '', '?base=XXX']) responses.push(await bodyOf(space, query, space.key));
+  expect(responses.map((response) => JSON.parse(response.slice(4)).data)).toEqual([
+    { rates: { USD: 1 } },
+    { rates: { USD: 2 } },
+    3,
+  ]);
+  expect(mock.stubs.list()).toEqual([]);
+});
+
+test('a file may have a recording, the $schema of an editor, and a byte order mark', async () => {
+  const mock = createMockServer({ clock: 'virtual' });
+
+  const { keys } = mock.setUp('\uFEFF{ "$schema": "x", "keys": [{}], "replay": { "base=EUR": { "USD": 1.10 } } }');
+
+  expect(await bodyOf(mock, '?base=EUR', keys[0]?.key)).toBe('200 {"success":true,"data":{ "USD": 1.10 }}');
+});
+
+test.each<[string | object, string]>([
+  ['{', 'setup is "{"; expected a setup as JSON.'],
+  ['[]', 'setup is []; expected an object.'],
+  [
+    '{ "stub": [] }',
+    'stub is not a field of a setup; did you mean stubs? Valid names: keys, behaviour, latest, replay, stubs, ',
+  ],
+  [{ stubs: {} }, 'stubs is {}; expected an array.'],
+  [
+    { stubs: [{ data: 1 }, { statuss: 200 }] },
+    'stubs[1].statuss is not a field of a stub; did you mean status? Valid ',
+  ],
+  [
+    '{ "stubs": [{ "responses": [{ "data": 1, "body": 2 }] }] }',
+    'stubs[0].responses[0] is {"data":1,"body":2}; expected',
+  ],
+  [
+    {
+      stubs: [
+        { id: 'a', data: 1 },
+        { id: 'b', data: 2 },
+        { id: 'a', data: 3 },
+      ],
+    },
+    'stubs[2].id is "a"; expected an id of its own among the stubs of the setup.',
+  ],
+  [
+    { latest: {}, stubs: [{ id: 'latest', data: 2 }] },
+    'stubs[0].id is "latest"; expected an id of its own among the stubs',
+  ],
+  [
+    { stubs: [{ data: 1 }, { id: 'stub_1', data: 2 }] },
+    'stubs[1].id is "stub_1"; expected an id of its own among the stubs',
+  ],
+  [{ faults: [{ kind: 'hang' }, { kind: 'explode' }] }, 'faults[1].kind is "explode"; expected one of latency, hang,'],
+  [
+    { faults: [{ kind: 'hang', match: { keyId: 'key_2' } }] },
+    'faults[0].match.keyId is "key_2"; expected the id of a key',
+  ],
+  [
+    {
+      faults: [
+        { kind: 'hang', id: 'a' },
+        { kind: 'hang', id: 'a' },
+      ],
+    },
+    'faults[1].id is "a"; expected an id of its own among the faults of the setup.',
+  ],
+  [{ keys: [{ plan: 'gold' }] }, 'keys[0].plan is "gold"; expected one of free, developer, unlimited.'],
+  [
+    { keys: [{ key: `fx_live_${'0'.repeat(48)}` }] },
+    'keys[0].key is not a field of a key; valid names: plan, usage, revoked.',
+  ],
+  [{ behaviour: { rateWindows: 'x' } }, 'behaviour.rateWindows is not a switch; did you mean rateWindow?'],
+  [
+    { behaviour: 'strict' },
+    'behaviour is "strict"; expected a preset (documented, lenient, hostile) or an object of switches.',
+  ],
+  [{ latest: {}, replay: { '*': {} } }, 'replay is {"*":{}}; expected either latest or replay, not both.'],
+  ['{ "latest": [{}, 3] }', 'latest[1] is "3"; expected an object.'],
+])('the setup %j is refused', (setup, message) => {
+  const field = message.split(/:? /)[0];
+  const error = expect.objectContaining({ message: expect.stringContaining(message), field });
+  expect(() => createMockServer().setUp(setup as Setup)).toThrow(error);
+});
+
+test('an invalid setup changes nothing, not even the per-minute windows', async () => {
+  const behaviour = { quotaEndpointBucket: 'separate' } as const;
+  const { mock, id, key } = mockWithKey({ clock: { mode: 'virtual', frozen: true }, behaviour });
+  await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: `Bearer ${key}` } });
+  mock.keys.setUsage(id, { minute: 30 });
+  mock.latest.set(() => ({}));
+  const before = [mock.snapshot(), mock.stubs.list(), mock.behaviour.describe()];
+
+  const faults = [{ kind: 'hang' }, { kind: 'hang', times: 0 }];
+  const setup = { ...JSON.parse(SETUP), behaviour: { rateWindow: 'token-bucket' }, faults };
+  expect(() => mock.setUp(setup)).toThrow('faults[1].times is 0;');
+
+  expect([mock.snapshot(), mock.stubs.list(), mock.behaviour.describe()]).toEqual(before);
+});
+
+test('the setup file in the documentation is valid', () => {
+  const page = readFileSync(new URL('../../../docs/mock-server.md', import.meta.url), 'utf8');
+  const [, example = ''] = /^```json\n(.*?)^```$/ms.exec(page) ?? [];
+
+  expect(createMockServer().setUp(example).keys).toHaveLength(3);
+});
+
+const summary = ({ accounts, keys, stubs, faults, behaviour }: MockServer) => ({
+  plans: accounts.list().map(({ plan }) => plan),
+  keys: keys.list().map(({ id, masked, state, month }) => [id, masked, state, month.used]),
+  stubs: stubs.list(),
+  faults: faults.list(),
+  switches: behaviour.values,
+});
+
+test('reset() restores the option setup, but not what was set up later', async () => {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false }, setup: SETUP });
+  const atStart = summary(mock);
+  const keys = mock.setupKeys;
+  expect(await responsesOf(mock)).toEqual(RESPONSES);
+  mock.setUp({ keys: [{}], latest: {}, stubs: [{ data: 3 }], faults: [{ kind: 'hang' }] });
+  mock.setUp({ behaviour: 'hostile' });
+  mock.keys.revoke('key_1');
+  await mock.clock.advance(3_600_000);
+
+  mock.reset();
+
+  expect(summary(mock)).toEqual(atStart);
+  expect(mock.setupKeys).toEqual(keys);
+  expect(await responsesOf(mock)).toEqual(RESPONSES);
+  expect([mock.stubs.add({ data: 1 }).id, mock.faults.add({ kind: 'hang' }).id]).toEqual(['stub_2', 'fault_3']);
+});
+
+test('a reset that keeps the keys restores the stubs and faults of the setup', async () => {
+  const mock = createMockServer({ clock: 'virtual', setup: SETUP });
+  mock.keys.setUsage(mock.createKey().id, { month: 9 });
+  mock.stubs.clear();
+  mock.faults.clear();
+
+  mock.reset({ keepKeys: true });
+
+  expect(mock.keys.list().map(({ month }) => month.used)).toEqual([0, 0, 0, 0, 0]);
+  expect(mock.keys.get('key_3').state).toBe('revoked');
+  expect(mock.stubs.list().map(({ id }) => id)).toEqual(['latest', 'stub_1']);
+  expect(mock.faults.list().map(({ id }) => id)).toEqual(['fault_1', 'fault_2']);
+});
+
+test('a space starts with the setup of its mock, without its keys, also after a reset', async () => {
+  const mock = createMockServer({ clock: 'virtual', setup: SETUP });
+  const space = mock.space();
+  const send = (query: string) => bodyOf(space, query, space.key);
+
+  for (const round of [1, 2]) {
+    expect([round, space.keys.list().length, space.behaviour.values.quotaExhausted]).toEqual([
+      ...[round, 1],
+      '402 quota_exceeded',
+    ]);
+    expect(await send('?slow=1')).toMatch(/^503 /);
+    expect([await send(''), await send('?down=1')]).toEqual([RESPONSES[4], RESPONSES[4]]);
+    expect([await send('?base=XXX'), await send('?base=XXX')]).toEqual([RESPONSES[5], RESPONSES[4]]);
+    space.reset();
+  }
+  expect(mock.journal.list()).toEqual([]);
+});
+
+test('the option behaviour overrides the switches of the setup, also after a reset', () => {
+  const setup = { behaviour: { severalCredentials: 'refused', unlimitedAs: -1 } } as const;
+  const mock = createMockServer({ setup, behaviour: { severalCredentials: 'header' } });
+  const values = mock.behaviour.values;
+  mock.setUp({ behaviour: 'hostile' });
+
+  mock.reset();
+
+  expect(values).toMatchObject({ severalCredentials: 'header', unlimitedAs: -1 });
+  expect(mock.behaviour.values).toEqual(values);
+});
+
+test('a reset cannot fail because of the adapters in use', async () => {
+  await using mock = createMockServer({ setup: { faults: [{ kind: 'garbage', match: { via: 'socket' } }] } });
+  mock.listen();
+
+  mock.reset();
+
+  expect(mock.faults.list()).toMatchObject([{ kind: 'garbage' }]);
+});
+
+test('a fork has the setup and its keys', () => {
+  const mock = createMockServer({ clock: { mode: 'virtual', frozen: true }, setup: SETUP });
+  const atStart = summary(mock);
+  mock.stubs.clear();
+
+  const fork = mock.fork();
+  expect([summary(fork), fork.setupKeys]).toEqual([summary(mock), mock.setupKeys]);
+  fork.reset();
+
+  expect(summary(fork)).toEqual(atStart);
+});
+
+test.each<[unknown, string, string]>([
+  ['{', 'setup is "{"; expected a setup as JSON.', 'setup'],
+  [{ stubs: [{ status: 99 }] }, 'setup.stubs[0].status is 99; expected', 'setup.stubs[0].status'],
+  [{ behaviour: 'strict' }, 'setup.behaviour is "strict"; expected a preset', 'setup.behaviour'],
+  [{ stub: [] }, 'setup.stub is not a field of a setup; did you mean stubs?', 'setup.stub'],
+])('the option setup %j is refused', (setup, message, field) => {
+  expect(() => createMockServer({ setup: setup as Setup })).toThrow(
+    expect.objectContaining({ message: expect.stringContaining(message), field }),
+  );
+});
+
+test('a setup can have faults that only a socket can reproduce; other adapters refuse them', async () => {
+  await using mock = createMockServer({ setup: { keys: [{}], faults: [{ kind: 'garbage', times: 1 }] } });
+  const { url } = await mock.serve();
+  const key = mock.setupKeys[0]?.key ?? '';
+  const ask = () => fetch(`${url}/api/v1/quota`, { headers: { authorization: key } });
+
+  await expect(ask()).rejects.toThrow();
+  expect((await ask()).status).toBe(200);
+  mock.reset();
+  await expect(ask()).rejects.toThrow();
+  mock.reset();
+  expect(() => mock.listen()).toThrow(expect.objectContaining({ code: 'fault_not_possible' }));
+});

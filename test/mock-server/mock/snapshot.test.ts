@@ -1,0 +1,392 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
+import { mockWithKey, STILL, sender } from '../../helpers/mock-with-key.ts';
+
+const WINDOWS = ['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'] as const;
+
+type Move =
+  | { readonly kind: 'send'; readonly key: number; readonly path: string; readonly times: number }
+  | { readonly kind: 'advance'; readonly ms: number }
+  | { readonly kind: 'key'; readonly key: number }
+  | { readonly kind: 'revoke'; readonly key: number }
+  | { readonly kind: 'plan'; readonly key: number }
+  | {
+      readonly kind: 'fault';
+      readonly status: number;
+      readonly probability: number;
+      readonly forMs: number;
+      readonly times: number;
+    }
+  | { readonly kind: 'freeze'; readonly frozen: boolean }
+  | { readonly kind: 'space' }
+  | { readonly kind: 'stub'; readonly times: number }
+  | { readonly kind: 'account' }
+  | { readonly kind: 'switch'; readonly rateHeaders: 'none' | 'x-ratelimit' };
+
+type KeyMove = Extract<Move, { readonly kind: 'send' | 'key' | 'revoke' | 'plan' }>;
+
+const send: fc.Arbitrary<Move> = fc.record({
+  kind: fc.constant('send' as const),
+  key: fc.nat(9),
+  path: fc.constantFrom('/api/v1/latest', '/api/v1/quota', '/api/v1/latest?base=EUR&symbols=JPY', '/nothing'),
+  times: fc.constantFrom(1, 2, 31),
+});
+
+const move: fc.Arbitrary<Move> = fc.oneof(
+  { weight: 9, arbitrary: send },
+  fc.record({ kind: fc.constant('advance' as const), ms: fc.nat(100_000) }),
+  fc.record({ kind: fc.constant('key' as const), key: fc.nat(9) }),
+  fc.record({ kind: fc.constant('revoke' as const), key: fc.nat(9) }),
+  fc.record({ kind: fc.constant('plan' as const), key: fc.nat(9) }),
+  fc.record({
+    kind: fc.constant('fault' as const),
+    status: fc.constantFrom(500, 503),
+    probability: fc.double({ min: 0, max: 1, noNaN: true }),
+    forMs: fc.integer({ min: 1, max: 200_000 }),
+    times: fc.integer({ min: 1, max: 40 }),
+  }),
+  fc.record({ kind: fc.constant('freeze' as const), frozen: fc.boolean() }),
+  fc.record({ kind: fc.constant('space' as const) }),
+  fc.record({ kind: fc.constant('stub' as const), times: fc.integer({ min: 1, max: 40 }) }),
+  fc.record({ kind: fc.constant('account' as const) }),
+  fc.record({
+    kind: fc.constant('switch' as const),
+    rateHeaders: fc.constantFrom('none' as const, 'x-ratelimit' as const),
+  }),
+);
+
+const moves = fc.array(move, { maxLength: 25, size: 'max' });
+
+/** Performs the actions and records all output of the mock. `keys` contains the active keys. */
+class Story {
+  readonly transcript: unknown[] = [];
+  readonly mock: MockServer;
+  readonly keys: { readonly id: string; readonly key: string; readonly accountId: string }[];
+
+  constructor(mock: MockServer, keys: Story['keys'] = []) {
+    this.mock = mock;
+    this.keys = [...keys];
+  }
+
+  async play(moves: readonly Move[]) {
+    for (const next of moves) {
+      const outcome = await this.#make(next);
+      this.transcript.push(outcome);
+    }
+    return this;
+  }
+
+  async #make(next: Move): Promise<unknown> {
+    if (next.kind === 'advance') return await this.mock.clock.advance(next.ms);
+    if (next.kind === 'fault') return this.mock.faults.add({ ...next, kind: 'status' });
+    if (next.kind === 'freeze') return this.#freeze(next.frozen);
+    if (next.kind === 'space') return await this.#openSpace();
+    if (next.kind === 'stub') return this.#addStub(next.times);
+    if (next.kind === 'account') return this.mock.accounts.create();
+    if (next.kind === 'switch') return this.mock.behaviour.set({ rateHeaders: next.rateHeaders });
+    return await this.#useKey(next);
+  }
+
+  async #useKey(next: KeyMove): Promise<unknown> {
+    if (next.kind === 'key') return this.keys.push(this.mock.createKey({ plan: 'free' }));
+    const key = this.keys[next.key % Math.max(1, this.keys.length)];
+    if (key === undefined) return 'no key yet';
+    if (next.kind === 'revoke') return this.mock.keys.revoke(key.id);
+    if (next.kind === 'plan') return this.mock.accounts.setPlan(key.accountId, 'developer');
+    return await this.#send(key.key, next.path, next.times);
+  }
+
+  #addStub(times: number) {
+    const responses = [{ data: 1 }, { data: 2 }, { data: 3 }];
+    return this.mock.stubs.add({ match: { query: { base: 'EUR' } }, responses, times });
+  }
+
+  #freeze(frozen: boolean) {
+    if (frozen) this.mock.clock.freeze();
+    else this.mock.clock.resume();
+    return this.mock.clock.isFrozen;
+  }
+
+  async #openSpace() {
+    await using space = this.mock.space();
+    const response = await this.mock.fetch(`${this.mock.baseUrl}/api/v1/latest`, {
+      headers: { authorization: space.key },
+    });
+    return [space.name, space.key, response.status, await response.text()];
+  }
+
+  async #send(key: string, path: string, times: number) {
+    const responses: unknown[] = [];
+    for (let time = 0; time < times; time += 1) {
+      const response = await this.mock.fetch(this.mock.baseUrl + path, { headers: { authorization: key } });
+      responses.push(response.status, [...response.headers], await response.text());
+    }
+    return responses;
+  }
+}
+
+/** Most other moves need a key. */
+const FIRST_KEY: Move = { kind: 'key', key: 0 };
+/** A snapshot between the strikes of a fault, the responses of a stub and the requests of a window. */
+const IN_BETWEEN: [Move[], Move[]] = [
+  [
+    { kind: 'stub', times: 4 },
+    { kind: 'fault', status: 500, probability: 1, forMs: 1, times: 3 },
+    { kind: 'send', key: 0, path: '/api/v1/latest?base=EUR&symbols=JPY', times: 2 },
+  ],
+  ['/api/v1/latest?base=EUR&symbols=JPY', '/api/v1/quota'].map((path) => ({ kind: 'send', key: 0, path, times: 31 })),
+];
+
+test.each(WINDOWS)('a restored snapshot continues exactly like the original: %s', async (rateWindow) => {
+  await fc.assert(
+    fc.asyncProperty(moves, moves, async (before, after) => {
+      const behaviour = { rateWindow, quotaEndpointBucket: 'separate' } as const;
+      const original = await new Story(createMockServer({ clock: STILL, behaviour })).play([FIRST_KEY, ...before]);
+      const snapshot = JSON.parse(JSON.stringify(original.mock.snapshot()));
+      const copy = createMockServer({ seed: 99, clock: STILL });
+      copy.restore(snapshot);
+      const fork = original.mock.fork();
+
+      const first = await new Story(original.mock, original.keys).play(after);
+      original.mock.restore(snapshot);
+      const again = await new Story(original.mock, original.keys).play(after);
+
+      expect(again.transcript).toEqual(first.transcript);
+      expect((await new Story(copy, original.keys).play(after)).transcript).toEqual(first.transcript);
+      expect((await new Story(fork, original.keys).play(after)).transcript).toEqual(first.transcript);
+    }),
+    { numRuns: 12, examples: [IN_BETWEEN] },
+  );
+});
+
+test('the keys before a snapshot fill the plan after it is restored, except those that are revoked', () => {
+  const mock = createMockServer({ clock: STILL });
+  const { id: accountId } = mock.accounts.create({ plan: 'developer' });
+  mock.accounts.confirm(accountId);
+  const [first] = [1, 2, 3].map(() => mock.keys.create({ accountId }));
+  mock.keys.revoke(first!.id);
+
+  mock.restore(mock.snapshot());
+
+  mock.keys.create({ accountId });
+  expect(() => mock.keys.create({ accountId })).toThrow(expect.objectContaining({ code: 'key_limit_reached' }));
+  expect(mock.keys.get(first!.id).state).toBe('revoked');
+});
+
+test('a snapshot has the stubs, except those with a function', () => {
+  const mock = createMockServer({ clock: STILL });
+  mock.stubs.add({ data: { rates: { EUR: 1 } } });
+  mock.latest.set(() => ({ rates: {} }));
+
+  const { stubs = [] } = mock.snapshot();
+  const restored = createMockServer({ clock: STILL });
+  restored.restore(mock.snapshot());
+
+  expect(stubs.map(({ source }) => source.kind)).toEqual(['responses']);
+  expect(restored.snapshot().stubs).toEqual(stubs);
+  expect(restored.snapshot().stubs[0]).not.toBe(stubs[0]);
+});
+
+test('a restored mock continues with the response of the option latest that was next', async () => {
+  const { mock, send } = mockWithKey({ latest: [{ n: 1 }, { n: 2 }, { n: 3 }] });
+  await send();
+  const prepared = mock.snapshot();
+  await send();
+  mock.restore(prepared);
+
+  expect((await send()).json().data).toEqual({ n: 2 });
+});
+
+test('later events do not change a snapshot', async () => {
+  const story = await new Story(createMockServer({ clock: STILL })).play([
+    { kind: 'key', key: 0 },
+    { kind: 'send', key: 0, path: '/api/v1/latest', times: 2 },
+  ]);
+  const snapshot = story.mock.snapshot();
+  const text = JSON.stringify(snapshot);
+
+  await story.play([{ kind: 'send', key: 0, path: '/api/v1/latest', times: 31 }]);
+  story.mock.restore(snapshot);
+  await story.play([{ kind: 'send', key: 0, path: '/api/v1/latest', times: 31 }]);
+
+  expect(JSON.stringify(snapshot)).toBe(text);
+});
+
+test('reset clears limits, keys, switches, handlers and journal, and restarts clock and random numbers', async () => {
+  const mock = createMockServer({ clock: STILL });
+  const untouched = JSON.stringify(mock.snapshot());
+  const moves: Move[] = [
+    { kind: 'key', key: 0 },
+    { kind: 'send', key: 0, path: '/api/v1/latest', times: 31 },
+    { kind: 'stub', times: 2 },
+    { kind: 'account' },
+    { kind: 'fault', status: 503, probability: 0.5, forMs: 9000, times: 9 },
+    { kind: 'advance', ms: 5000 },
+  ];
+  const first = await new Story(mock).play(moves);
+  mock.behaviour.set({ rateWindow: 'token-bucket' });
+
+  mock.reset();
+
+  expect(JSON.stringify(mock.snapshot())).toBe(untouched);
+  expect(mock.journal.list()).toEqual([]);
+  expect((await new Story(mock).play(moves)).transcript).toEqual(first.transcript);
+});
+
+test('reset with keepKeys keeps accounts and keys with unused limits; a revoked key stays revoked', async () => {
+  const mock = createMockServer({ clock: STILL });
+  const startedAt = mock.clock.now();
+  const [first, second] = [mock.createKey(), mock.createKey()];
+  const [send, sendSecond] = [sender(mock, first.key), sender(mock, second.key)];
+  await mock.clock.advance(5_000);
+  for (let call = 0; call < 31; call += 1) await send();
+  mock.keys.revoke(second.id);
+  mock.faults.add({ kind: 'status', status: 503 });
+
+  mock.reset({ keepKeys: true });
+
+  expect([mock.clock.now(), mock.faults.list(), mock.journal.list()]).toEqual([startedAt, [], []]);
+  const kept = { state: 'active', minute: { used: 0, waitMs: 0 }, month: { used: 0 } };
+  expect(mock.keys.get(first.id)).toMatchObject(kept);
+  expect([(await send()).status, (await sendSecond()).status]).toEqual([200, 401]);
+  expect(mock.createKey().id).toBe('key_3');
+});
+
+test.each([[undefined], [null], [{}], [{ version: 2 }], ['text']])('%j is refused as a snapshot', (snapshot) => {
+  const message = expect.stringMatching(/expected version 1.*mock\.snapshot\(\)/);
+  const error = expect.objectContaining({ code: 'invalid_snapshot', message });
+
+  expect(() => createMockServer().restore(snapshot as never)).toThrow(error);
+});
+
+const [KEY, ACCOUNT] = [{ id: 'key_1', accountId: 'account_1' }, { id: 'account_1' }];
+
+test.each<[string, object]>([
+  ['version', { version: 2 }],
+  ['now', { now: -1 }],
+  ['now', { now: Number.NaN }],
+  ['now', { now: 1e300 }],
+  ['accounts.0.plan', { accounts: [{ ...ACCOUNT, plan: 'gold' }] }],
+  ['keys.0.hash', { keys: [{ ...KEY, hash: 'x' }] }],
+  ['keys.0.used', { keys: [{ ...KEY, used: -5 }] }],
+  ['keys.0.window', { keys: [{ ...KEY, window: 'x' }] }],
+  ['keys.0.window.0', { keys: [{ ...KEY, window: [1e300] }] }],
+  ['keys.0.createdAt', { keys: [{ ...KEY, createdAt: -1e300 }] }],
+  ['keys.0.usedFrom', { keys: [{ ...KEY, usedFrom: -1e300 }] }],
+  ['keys.0.retryAt', { keys: [{ ...KEY, retryAt: -1e300 }] }],
+  ['keys.0.accountId', { keys: [{ ...KEY, accountId: undefined }] }],
+  ['lastKey', { lastKey: -1 }],
+  ['lastKey', { lastKey: 0 }],
+  ['lastAccount', { lastAccount: 0 }],
+  ['stubs.0.id', { stubs: [{}] }],
+  ['faults.0.settings', { faults: [{ kind: 'hang' }] }],
+  ['random', { random: [1, 2] }],
+  ['behaviour.rateWindow', { behaviour: { rateWindow: 'round' } }],
+  ['behaviour.preset', { behaviour: { preset: 'hostile' } }],
+  ['extra', { extra: 1 }],
+])('a snapshot with a damaged %s is rejected, and nothing changes', (field, change) => {
+  const { mock } = mockWithKey();
+  const before = mock.snapshot();
+  const damaged = merged(before, change);
+
+  const error = expect.objectContaining({ code: 'invalid_snapshot', field, message: expect.stringContaining(field) });
+  expect(() => mock.restore(damaged as never)).toThrow(error);
+  expect(mock.snapshot()).toEqual(before);
+});
+
+/** The fields of `change`, and of its first entries, replace those of `whole`. */
+function merged(whole: object, change: object): object {
+  const entries = Object.entries(change).map(([name, value]) => {
+    const old = (whole as Readonly<Record<string, unknown>>)[name];
+    if (!Array.isArray(value) || !Array.isArray(old)) return [name, value];
+    return [name, value.map((entry, index) => (typeof entry === 'object' ? { ...old[index], ...entry } : entry))];
+  });
+  return { ...whole, ...Object.fromEntries(entries) };
+}
+
+test('a switch that a snapshot lacks has its default', () => {
+  const mock = createMockServer({ clock: STILL, behaviour: { rateWindow: 'token-bucket' } });
+  const { rateWindow: _, ...older } = mock.snapshot().behaviour;
+
+  mock.restore({ ...mock.snapshot(), behaviour: older as never });
+
+  expect(mock.behaviour.values.rateWindow).toBe('sliding-log');
+});
+
+test('a snapshot that contradicts the documentation needs a mock with unsafe', () => {
+  const unsafe = { clock: STILL, unsafe: true, behaviour: { revocationDelayMs: 5 } } as const;
+  const snapshot = createMockServer(unsafe).snapshot();
+  const mock = createMockServer({ clock: STILL });
+  const before = mock.snapshot();
+
+  const message = expect.stringContaining('behaviour.revocationDelayMs is 0 in the documentation');
+  const error = expect.objectContaining({ code: 'invalid_snapshot', field: 'behaviour.revocationDelayMs', message });
+  expect(() => mock.restore(snapshot)).toThrow(error);
+
+  expect(mock.snapshot()).toEqual(before);
+  const other = createMockServer({ clock: STILL, unsafe: true });
+  other.restore(snapshot);
+  expect(other.behaviour.values.revocationDelayMs).toBe(5);
+  expect(createMockServer(unsafe).fork().behaviour.values.revocationDelayMs).toBe(5);
+});
+
+test('a snapshot that contradicts itself is refused, and nothing is restored', () => {
+  const mock = createMockServer({ clock: STILL });
+  mock.createKey();
+  const before = JSON.stringify(mock.snapshot());
+  const broken = { ...mock.snapshot(), accounts: [] };
+
+  expect(() => mock.restore(broken)).toThrow('The snapshot has no account "account_1" for key_1.');
+
+  expect(JSON.stringify(mock.snapshot())).toBe(before);
+});
+
+test('a fork and its original are independent', async () => {
+  const { mock, id, key } = mockWithKey({ seed: 7, latest: () => ({ from: 'the options' }) });
+  await mock.clock.advance(5000);
+  const untouched = JSON.stringify(mock.snapshot());
+
+  const fork = mock.fork();
+  expect(JSON.stringify(fork.snapshot())).toBe(untouched);
+  const response = await sender(fork, key)();
+  fork.faults.add({ kind: 'hang' });
+  fork.behaviour.set('hostile');
+  await fork.clock.advance(1000);
+
+  expect(response.json().data).toEqual({ from: 'the options' });
+  expect(JSON.stringify(mock.snapshot())).toBe(untouched);
+  mock.keys.revoke(id);
+  expect(fork.keys.get(id)).toMatchObject({ state: 'active', month: { used: 1 } });
+});
+
+test('a snapshot with a key or an id twice is refused', () => {
+  const mock = createMockServer({ clock: 'virtual' });
+  mock.createKey();
+  const snapshot = mock.snapshot();
+  const [key] = snapshot.keys;
+
+  for (const keys of [
+    [key!, key!],
+    [key!, { ...key!, id: 'key_0' }],
+    [key!, { ...key!, hash: 'a'.repeat(64) }],
+  ]) {
+    expect(() => mock.restore({ ...snapshot, keys })).toThrow(
+      /^snapshot\.keys\.(?:hash|id) has "\w+" twice; expected it once\.$/,
+    );
+  }
+});
+
+test.each([
+  { status: 0 },
+  { status: 99_999 },
+  { headers: { 'x-a': 'b\r\nc: d' } },
+  { headers: { 'transfer-encoding': 'x' } },
+])('a stub of a snapshot with the response %j is refused', (wrong) => {
+  const mock = createMockServer({ clock: 'virtual' });
+  mock.stubs.add({ data: {} });
+  const snapshot = JSON.parse(JSON.stringify(mock.snapshot()));
+  Object.assign(snapshot.stubs[0].source.responses[0], wrong);
+
+  expect(() => mock.restore(snapshot)).toThrow(expect.objectContaining({ code: 'invalid_snapshot' }));
+});

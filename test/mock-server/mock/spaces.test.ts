@@ -1,0 +1,403 @@
+import * as undici from 'undici';
+import { expect, test } from 'vitest';
+import { FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
+import { createMockServer, type MockServer, type Space } from '../../../src/mock-server/index.ts';
+import { servedMock } from '../../helpers/served-mock.ts';
+
+const START = Date.UTC(2026, 0, 15);
+
+interface Seen {
+  readonly status: number;
+  readonly date: string;
+  readonly used: number;
+}
+
+/** Requests the quota, which is limited and shows the usage, and the latest rates. */
+type Call = (
+  key: string,
+  path: string,
+) => Promise<{ readonly status: number; readonly headers: Headers; text(): Promise<string> }>;
+
+function inProcess(mock: MockServer): Call {
+  return (key, path) => mock.fetch(mock.baseUrl + path, { headers: { authorization: `Bearer ${key}` } });
+}
+
+function over(url: string, dispatcher: undici.Dispatcher): Call {
+  return async (key, path) => {
+    const response = await undici.request(url + path, { dispatcher, headers: { authorization: `Bearer ${key}` } });
+    const text = await response.body.text();
+    const headers = new Headers(response.headers as Record<string, string>);
+    return { status: response.statusCode, headers, text: async () => text };
+  };
+}
+
+async function quota(call: Call, key: string): Promise<Seen> {
+  const response = await call(key, '/api/v1/quota');
+  const { data } = JSON.parse(await response.text());
+  return { status: response.status, date: response.headers.get('date') ?? '', used: data?.monthly_used };
+}
+
+/** The actions of one test in its space. All spaces run at the same time, with different actions. */
+async function useSpace(space: Space, number: number, call: Call): Promise<void> {
+  const times = number % 29;
+  await space.clock.advance(number * 60_000);
+  const doomed = number % 3 === 0;
+  if (doomed) space.faults.add({ kind: 'status', status: 503, match: { operation: 'latest' } });
+
+  const statuses: number[] = [];
+  for (let time = 0; time < times; time += 1) statuses.push((await call(space.key, '/api/v1/latest')).status);
+
+  expect(statuses).toEqual(Array(times).fill(doomed ? 503 : 200));
+  const date = new Date(START + number * 60_000).toUTCString();
+  expect(await quota(call, space.key)).toEqual({ status: 200, date, used: times });
+  space.expectRequests().toHaveCount(times + 1);
+  expect(space.journal.list().every(({ keyId }) => keyId === space.keyId)).toBe(true);
+  expect(space.clock.now()).toBe(START + number * 60_000);
+  expect(space.faults.list()).toHaveLength(doomed ? 1 : 0);
+}
+
+const CLOCK = { mode: 'virtual', now: START, autoAdvance: false } as const;
+
+async function runHundred(mock: MockServer, call: Call): Promise<void> {
+  const own = mock.createKey();
+  const before = JSON.stringify({ ...mock.snapshot(), lastSpace: 0 });
+  const spaces = Array.from({ length: 100 }, () => mock.space());
+
+  await Promise.all(spaces.map((space, number) => useSpace(space, number, call)));
+
+  expect(JSON.stringify({ ...mock.snapshot(), lastSpace: 0 })).toBe(before);
+  expect(mock.journal.list()).toEqual([]);
+  expect(await quota(call, own.key)).toMatchObject({ status: 200, used: 0 });
+}
+
+test.each([
+  ['in process', undefined],
+  ['over HTTP', {}],
+  ['over one connection, with ten requests before the first response', { connections: 1, pipelining: 10 }],
+])('a hundred simultaneous spaces share no state, %s', async (_, options) => {
+  await using mock = createMockServer({ clock: CLOCK });
+  const server = await mock.serve();
+  const agent = new undici.Agent(options);
+
+  await runHundred(mock, options === undefined ? inProcess(mock) : over(server.url, agent));
+  await agent.close();
+});
+
+test('a slow response of one space is not sent to another over a pipelined connection', async () => {
+  await using mock = createMockServer({ clock: CLOCK });
+  const server = await mock.serve();
+  const agent = new undici.Agent({ connections: 1, pipelining: 10 });
+  const call = over(server.url, agent);
+  const [slow, quick] = [mock.space(), mock.space()];
+  slow.faults.add({ kind: 'latency', latencyMs: 5000 });
+
+  const late = quota(call, slow.key);
+  const early = quota(call, quick.key);
+  let hasResponded = false;
+  void late.then(() => {
+    hasResponded = true;
+  });
+  while (!hasResponded) await slow.clock.advance(1000);
+
+  expect(await late).toMatchObject({ status: 200, used: 0 });
+  expect(await early).toEqual({ status: 200, date: new Date(START).toUTCString(), used: 0 });
+  expect(quick.clock.now()).toBe(START);
+  await agent.close();
+});
+
+test('a key created later in a space belongs to it, in every documented form', async () => {
+  const mock = createMockServer({ clock: CLOCK });
+  const space = mock.space();
+  const { key, id } = space.createKey({ plan: 'developer' });
+
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`);
+  await mock.fetch(new Request(`${mock.baseUrl}/nowhere?api_key=${key}`));
+
+  expect(space.journal.list().map(({ keyTransport }) => keyTransport)).toEqual(['header', 'query', undefined]);
+  expect(space.keys.get(id).month.used).toBe(2);
+  expect(space.audit().keysInUrls).toHaveLength(2);
+  expect(mock.audit()).toMatchObject({ requests: 0, keysInUrls: [] });
+});
+
+test('requests without a known key belong to the mock, and through the space’s fetch to the space', async () => {
+  const mock = createMockServer({ clock: CLOCK });
+  const space = mock.space();
+
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest`);
+  await inProcess(mock)('fx_live_0', '/api/v1/latest');
+  await space.fetch(`${mock.baseUrl}/api/v1/latest`);
+
+  expect([mock.journal.list().length, space.journal.list().length]).toEqual([2, 1]);
+});
+
+test('a space starts with the switches and the time of the mock, and changes only its own', async () => {
+  const mock = createMockServer({ clock: CLOCK, behaviour: { rateWindow: 'token-bucket' } });
+  await mock.clock.advance(5000);
+  const space = mock.space({ behaviour: { retryAfterUnit: 'milliseconds' } });
+
+  expect(space.behaviour.values).toEqual({ ...mock.behaviour.values, retryAfterUnit: 'milliseconds' });
+  expect(space.clock.now()).toBe(START + 5000);
+  space.behaviour.set('hostile');
+
+  expect(mock.behaviour.values.rateWindow).toBe('token-bucket');
+  expect(mock.behaviour.values).not.toEqual(space.behaviour.values);
+});
+
+test('the name of a space determines its key, beside the seed', () => {
+  const first = createMockServer({ seed: 7 });
+  const second = createMockServer({ seed: 7 });
+  second.space();
+  second.createKey();
+  const { key } = first.space({ name: 'checkout' });
+
+  expect(second.space({ name: 'checkout' }).key).toBe(key);
+  expect(first.space({ name: 'invoices' }).key).not.toBe(first.space({ name: 'orders' }).key);
+  expect(createMockServer({ seed: 8 }).space({ name: 'checkout' }).key).not.toBe(key);
+});
+
+test('a space keeps its account and key in a reset, and all its keys in a restore', async () => {
+  const mock = createMockServer({ clock: CLOCK });
+  const space = mock.space({ plan: 'developer' });
+  const before = JSON.stringify(space.snapshot());
+  space.faults.add({ kind: 'status', status: 500 });
+  await space.clock.advance(1000);
+  await inProcess(mock)(space.key, '/api/v1/latest');
+  const { key } = space.createKey();
+  const withKey = space.snapshot();
+  space.keys.setUsage(space.keyId, { month: 7 });
+  space.restore(withKey);
+  expect(space.snapshot()).toEqual(withKey);
+  expect((await inProcess(mock)(key, '/api/v1/latest')).status).toBe(500); // the fault of the space
+
+  space.reset();
+
+  expect(JSON.stringify(space.snapshot())).toBe(before);
+  expect(space.journal.list()).toEqual([]);
+  expect((await inProcess(mock)(space.key, '/api/v1/latest')).status).toBe(200);
+});
+
+test('a space that restores the snapshot of another space keeps its own key, with the plan and usage of the other', async () => {
+  await using mock = createMockServer({ clock: CLOCK });
+  const prepared = mock.space({ name: 'prepared', plan: 'developer' });
+  prepared.keys.setUsage(prepared.keyId, { month: 99_999, minute: 300 });
+  prepared.faults.add({ kind: 'status', status: 503, match: { keyId: prepared.keyId, query: { slow: '1' } } });
+  const space = mock.space({ name: 'invoices' });
+
+  space.restore(prepared.snapshot());
+
+  expect(space.accounts.get(space.accountId).plan).toBe('developer');
+  expect(space.keys.get(space.keyId)).toMatchObject({
+    masked: `fx_live_…${space.key.slice(-4)}`,
+    month: { used: 99_999 },
+  });
+  expect((await inProcess(mock)(space.key, '/api/v1/latest')).status).toBe(429);
+  expect((await inProcess(mock)(space.key, '/api/v1/latest?slow=1')).status).toBe(503);
+  expect([space.journal.list().length, prepared.journal.list().length]).toEqual([2, 0]);
+  expect((await inProcess(mock)(prepared.key, '/api/v1/latest')).status).toBe(429);
+  expect([space.journal.list().length, prepared.journal.list().length]).toEqual([2, 1]);
+  expect(space.createKey().key).not.toBe(prepared.createKey().key);
+  space.reset();
+  expect(await quota(inProcess(mock), space.key)).toMatchObject({ status: 200, used: 0 });
+});
+
+test('a space restores the snapshot of a mock with one key', async () => {
+  await using mock = createMockServer({ clock: CLOCK });
+  mock.keys.setUsage(mock.createKey().id, { month: 7 });
+  const space = mock.space();
+
+  space.restore(mock.snapshot());
+
+  expect(await quota(inProcess(mock), space.key)).toMatchObject({ status: 200, used: 7 });
+});
+
+test.each([
+  [0, 'The snapshot has no key, and not the key of this space; expected only key_1 of another space'],
+  [2, 'The snapshot has key_1, key_2, and not the key of this space; expected only key_1 of another space'],
+])('a space rejects the snapshot of a mock with %i keys', async (keys, message) => {
+  await using mock = createMockServer({ clock: CLOCK });
+  for (let key = 0; key < keys; key += 1) mock.createKey();
+  const space = mock.space();
+  const before = space.snapshot();
+
+  const error = expect.objectContaining({ code: 'invalid_snapshot', message: expect.stringContaining(message) });
+  expect(() => space.restore(mock.snapshot())).toThrow(error);
+
+  expect(space.snapshot()).toEqual(before);
+});
+
+test('a mock rejects the snapshot of an open space, and accepts it after the space has closed', async () => {
+  await using mock = createMockServer({ clock: CLOCK });
+  mock.createKey();
+  const space = mock.space({ name: 'invoices' });
+  const before = mock.snapshot();
+  const snapshot = space.snapshot();
+
+  expect(() => mock.restore(snapshot)).toThrow(
+    expect.objectContaining({
+      code: 'invalid_snapshot',
+      message: expect.stringContaining('a key of the open space invoices; close the space'),
+    }),
+  );
+  expect(mock.snapshot()).toEqual(before);
+
+  await space.close();
+  mock.restore(snapshot);
+  expect(await quota(inProcess(mock), space.key)).toMatchObject({ status: 200 });
+});
+
+test('closing an old space does not affect a new one with the same name and key', async () => {
+  const mock = createMockServer();
+  await using old = mock.space({ name: 'checkout' });
+  expect(() => mock.space({ name: 'checkout' })).toThrow(expect.objectContaining({ code: 'space_exists' }));
+  await old.close();
+  const young = mock.space({ name: 'checkout' });
+  expect(young.key).toBe(old.key);
+
+  await old.close();
+
+  expect((await inProcess(mock)(young.key, '/api/v1/quota')).status).toBe(200);
+});
+
+test('closing the mock ends a space that waits forever', async () => {
+  const mock = createMockServer();
+  const server = await mock.serve();
+  const space = mock.space();
+  space.faults.add({ kind: 'hang' });
+  const hanging = fetch(`${server.url}/api/v1/latest`, { headers: { authorization: space.key } });
+  const failed = hanging.catch((error: unknown) => error);
+  await space.journal.waitFor();
+
+  await mock.close();
+
+  expect(await failed).toBeInstanceOf(TypeError);
+});
+
+test('a closed space responds in process as over HTTP', async () => {
+  await using mock = createMockServer({ clock: 'virtual' });
+  const { url } = await mock.serve();
+  const space = mock.space({ name: 'closed' });
+  const headers = { authorization: `Bearer ${space.key}` };
+  await space.close();
+
+  const inProcess = await space.clientOptions().fetch(`${mock.baseUrl}/api/v1/quota`, { headers });
+  const overHttp = await fetch(`${url}/api/v1/quota`, { headers });
+
+  expect([inProcess.status, await inProcess.text()]).toEqual([overHttp.status, await overHttp.text()]);
+  expect(inProcess.status).toBe(401);
+  expect(space.journal.list()).toEqual([]);
+  expect(mock.journal.list().map(({ status }) => status)).toEqual([401, 401]);
+
+  await using again = mock.space({ name: 'closed' });
+  expect((await space.fetch(`${mock.baseUrl}/api/v1/quota`, { headers })).status).toBe(200);
+  expect(again.journal.list()).toHaveLength(1);
+});
+
+test('a client on another virtual clock than that of its limit is told so, instead of sending without an end', async () => {
+  await using mock = createMockServer({ clock: 'virtual' });
+  const { key } = mock.createKey();
+  await using space = mock.space();
+  const calls = async (options: FxRatesOptions) => {
+    const fx = new FxRates(options);
+    for (let call = 0; call < 31; call += 1) await fx.latest();
+  };
+
+  await expect(calls({ apiKey: space.key, ...mock.clientOptions() })).rejects.toThrow(
+    'the key belongs to space_1; use its clientOptions()',
+  );
+  await calls({ apiKey: space.key, ...space.clientOptions() });
+  await calls({ apiKey: key, ...mock.clientOptions() });
+});
+
+test('a space rejects a fault that an adapter in use cannot reproduce', () => {
+  const mock = createMockServer();
+  const space = mock.space();
+
+  expect(() => space.faults.add({ kind: 'garbage' })).toThrow(expect.objectContaining({ code: 'fault_not_possible' }));
+});
+
+test.each([[''], ['a b'], ['x'.repeat(65)], [7 as unknown as string]])('%j is not a valid name of a space', (name) => {
+  expect(() => createMockServer().space({ name })).toThrow(/^name is .*; expected up to 64 letters/);
+});
+
+test('an invalid option opens no space', () => {
+  const mock = createMockServer();
+
+  expect(() => mock.space({ plan: 'gold' as never })).toThrow(/^plan is "gold"/);
+  expect(() => mock.space({ clock: 'frozen' as never })).toThrow(/^clock is "frozen"/);
+
+  expect(() => mock.reset()).not.toThrow();
+});
+
+async function connected(...options: Parameters<typeof servedMock>) {
+  const served = await servedMock(...options);
+  const call = async (key: string, path?: string) => (await served.call(key, path)).status;
+  return { ...served, call };
+}
+
+test('another process can open a space with its own key, clock, switches, faults, journal and state', async () => {
+  await using it = await connected();
+  const { mock, remote, call } = it;
+  await using space = await remote.space({ name: 'worker-1', plan: 'developer', behaviour: 'lenient' });
+  const start = mock.clock.now();
+
+  await space.faults.add({ kind: 'status', status: 503, times: 1 });
+  expect([await call(space.key), await call(space.key)]).toEqual([503, 200]);
+  await space.clock.advance(60_000);
+  const full = await space.snapshot();
+  await space.keys.setUsage(space.keyId, { month: 100_000 });
+  expect(await call(space.key)).not.toBe(200);
+  await space.restore(full);
+  expect(await call(space.key)).toBe(200);
+
+  await space.expectRequests({ status: 200 }).toHaveCount(1);
+  expect(await space.clock.now()).toBe(start + 60_000);
+  expect((await space.accounts.get(space.accountId)).plan).toBe('developer');
+  expect(mock.clock.now()).toBe(start);
+  expect(mock.faults.list()).toEqual([]);
+  expect(mock.journal.list()).toEqual([]);
+});
+
+test('rejects a reset while spaces are open; closeSpaces() closes those of a killed worker', async () => {
+  await using it = await connected();
+  const { remote, call } = it;
+  const space = await remote.space();
+  await remote.space();
+
+  const message = expect.stringContaining('(space_1, space_2)');
+  await expect(remote.reset()).rejects.toMatchObject({ code: 'spaces_live', status: 409, message });
+  await space.reset();
+  expect(await remote.closeSpaces()).toEqual(['space_1', 'space_2']);
+  expect(await remote.closeSpaces()).toEqual([]);
+  await remote.reset();
+
+  expect(await call(space.key)).toBe(401);
+  await expect(space.clock.now()).rejects.toMatchObject({ code: 'not_found', status: 404 });
+});
+
+test('a space can have another kind of clock and start time', async () => {
+  await using it = await connected({ clock: 'real' });
+  const { remote } = it;
+
+  const space = await remote.space({ clock: { mode: 'virtual', now: new Date('2030-01-01') } });
+
+  expect(await space.clock.now()).toBe(Date.UTC(2030, 0));
+});
+
+test.each([
+  ['POST', '/spaces', { clock: { mode: 'virtual', now: '2026-02-30T00:00:00Z' } }, 400],
+  ['GET', '/spaces/nobody/clock', undefined, 404],
+  ['DELETE', '/spaces/nobody', undefined, 404],
+  ['POST', '/spaces/one/spaces', {}, 404],
+  ['DELETE', '/spaces/one/spaces', undefined, 404],
+  ['DELETE', '/spaces?name=one', undefined, 400],
+  ['GET', '/spaces/one/nothing', undefined, 404],
+  ['GET', '/spaces/one/health', undefined, 200],
+] as const)('%s %s %j returns %i', async (method, path, body, status) => {
+  await using it = await connected();
+  it.mock.space({ name: 'one' });
+
+  const response = await it.admin(method, path, body);
+
+  expect(response.status).toBe(status);
+});

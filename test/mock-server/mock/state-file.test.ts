@@ -1,0 +1,237 @@
+import { execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { connectMockServer, createMockServer } from '../../../src/mock-server/index.ts';
+import { readStateFile } from '../../../src/mock-server/mock/state-file.ts';
+import { bundledProgram } from '../../helpers/child-program.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { until } from '../../helpers/until.ts';
+
+const CHILD = await bundledProgram(new URL('./state-file.child.ts', import.meta.url));
+
+function start(...args: readonly string[]) {
+  return fork(CHILD, args);
+}
+
+async function kill(child: ReturnType<typeof start>): Promise<void> {
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+
+const CLOCK = { mode: 'virtual', autoAdvance: false } as const;
+
+test('a mock restores keys, usage, windows, clock, switches and faults from its state file', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  const mock = createMockServer({ clock: CLOCK, seed: 7 });
+  const server = await mock.serve({ state });
+  const { key, id } = mock.createKey();
+  mock.behaviour.set({ rateWindow: 'token-bucket' });
+  mock.faults.add({ kind: 'latency', latencyMs: 0, times: 5 });
+  await mock.clock.advance(1234);
+  await fetch(`${server.url}/api/v1/latest`, { headers: { authorization: key } });
+  await server.close();
+
+  const again = createMockServer({ clock: CLOCK });
+  await using next = await again.serve({ state });
+
+  expect(again.snapshot()).toEqual(mock.snapshot());
+  expect(again.keys.get(id).month.used).toBe(1);
+  expect((await fetch(`${next.url}/api/v1/quota`, { headers: { authorization: key } })).status).toBe(200);
+  expect(readFileSync(state, 'utf8')).not.toContain(key.slice(-48));
+  expect(statSync(state).mode & 0o077).toBe(0);
+});
+
+test('a killed server loses no request to which it had just responded', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  const child = start('serve', state);
+  const [{ key, url, adminUrl }] = await once(child, 'message');
+  const used = async () => (await readStateFile(state))?.snapshot.keys[0]?.used;
+
+  for (let call = 0; call < 3; call += 1) await fetch(`${url}/api/v1/latest`, { headers: { authorization: key } });
+  await until(async () => (await used()) === 3);
+  await connectMockServer(adminUrl).keys.setUsage('key_1', { month: 500 });
+  await until(async () => (await used()) === 500);
+  await kill(child);
+
+  const mock = createMockServer();
+  await using _ = await mock.serve({ state });
+  expect(mock.keys.get('key_1').month.used).toBe(500);
+  expect(new Date(mock.clock.now()).toISOString()).toMatch(/^2026-01-15T00:/);
+});
+
+/** Files beside the state file that a writer renames onto it. */
+function temporaryOf(path: string): string[] {
+  const names = readdirSync(dirname(path)).filter((name) => name.startsWith(basename(path)) && name.endsWith('.tmp'));
+  return names.map((name) => join(dirname(path), name));
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+test('kill -9 during a write leaves the complete old or new file', async () => {
+  const folder = temporaryFolder();
+  const interrupted: boolean[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    const path = join(folder, `state-${round}.json`);
+    const child = start('write', path, '5000');
+    await once(child, 'message');
+    // At a different step of the write each time.
+    await until(() => temporaryOf(path).some((file) => sizeOf(file) >= round * 400_000));
+    await kill(child);
+
+    interrupted.push(temporaryOf(path).length > 0);
+    const saved = await readStateFile(path);
+    expect(saved?.snapshot.keys).toHaveLength(5000 + (saved?.savedAt ?? 0));
+  }
+
+  expect(interrupted).toContain(true);
+});
+
+test('temporary files of a killed writer are removed at the next start', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  writeFileSync(`${state}.tmp`, '{"format":');
+  const mock = createMockServer();
+
+  await (await mock.serve({ state })).close();
+
+  expect(temporaryOf(state)).toEqual([]);
+  expect((await readStateFile(state))?.snapshot.keys).toEqual([]);
+});
+
+const whole = { format: 'fxrates-mock-state', version: 1, savedAt: 0, snapshot: createMockServer().snapshot() };
+
+test.each([
+  ['', 'is damaged: it is not a JSON object; restore a copy, or move it away to start with an empty state.'],
+  [JSON.stringify(whole).slice(0, -9), 'is damaged: it is not a JSON object'],
+  ['[]', 'is not the state of a mock server and was not changed; use another file.'],
+  ['{"name":"my-package"}', 'is not the state of a mock server'],
+  [
+    JSON.stringify({ ...whole, version: 2 }),
+    'has version 2, but this release of fxrates reads version 1; use the release that wrote it, or move it away to start with an empty state.',
+  ],
+  [
+    JSON.stringify({ ...whole, snapshot: { ...whole.snapshot, behaviour: { rateWindow: 'round' } } }),
+    'is damaged: snapshot.behaviour.rateWindow is "round"; expected one of ',
+  ],
+  [JSON.stringify({ ...whole, savedAt: 1e300 }), 'is damaged: savedAt is no time'],
+  [JSON.stringify({ ...whole, savedAt: -1e300 }), 'is damaged: savedAt is no time'],
+])('a file with %s is rejected by name, and is not changed', async (text, message) => {
+  const state = join(temporaryFolder(), 'state.json');
+  writeFileSync(state, text);
+
+  const serving = createMockServer().serve({ state });
+
+  await expect(serving).rejects.toMatchObject({ name: 'MockServerError', code: 'state_unusable' });
+  await expect(serving).rejects.toThrow(`The state file ${state} ${message}`);
+  expect(readFileSync(state, 'utf8')).toBe(text);
+});
+
+test('rejects an unwritable state file before it listens', async () => {
+  const state = join(temporaryFolder(), 'no', 'such', 'folder', 'state.json');
+
+  await expect(createMockServer().serve({ state })).rejects.toThrow(
+    `The state file ${state} cannot be written (ENOENT); check permissions and free space, or use another file.`,
+  );
+});
+
+test('real time continues while the mock does not run; a frozen clock does not', async () => {
+  const hourAgo = Date.now() - 3_600_000;
+  const resumed = async (frozen: boolean, savedAt = hourAgo) => {
+    const state = join(temporaryFolder(), 'state.json');
+    const snapshot = { ...whole.snapshot, now: Date.UTC(2026, 0, 15), frozen };
+    writeFileSync(state, JSON.stringify({ ...whole, savedAt, snapshot }));
+    const mock = createMockServer();
+    await using _ = await mock.serve({ state });
+    return new Date(mock.clock.now()).toISOString();
+  };
+
+  expect(await resumed(false)).toMatch(/^2026-01-15T01:0/);
+  expect(await resumed(true)).toBe('2026-01-15T00:00:00.000Z');
+  // The clock of the machine was set back by an hour.
+  expect(await resumed(false, Date.now() + 3_600_000)).toMatch(/^2026-01-15T00:0/);
+});
+
+test('warns about a disk error while serving, writes again after it, and throws it on close', async () => {
+  const folder = temporaryFolder();
+  const state = join(folder, 'state.json');
+  const server = await createMockServer().serve({ state });
+  const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
+  rmSync(folder, { recursive: true });
+
+  await fetch(`${server.url}/api/v1/latest`);
+  await vi.waitFor(() => expect(warnings).toHaveBeenCalled(), 10_000);
+  expect(warnings.mock.calls[0]).toEqual([expect.stringContaining(state), 'FxratesMockWarning']);
+  mkdirSync(folder);
+  await fetch(`${server.url}/api/v1/latest`);
+  await vi.waitFor(() => expect(existsSync(state)).toBe(true), 10_000);
+
+  rmSync(folder, { recursive: true });
+  await expect(server.close()).rejects.toMatchObject({ code: 'state_unusable' });
+  warnings.mockRestore();
+});
+
+test.each([[''], [7 as unknown as string]])('%j is not a valid path of a state file', async (state) => {
+  await expect(createMockServer().serve({ state })).rejects.toThrow(/^state is .*; expected the path of a file\.$/);
+});
+
+test('a link where the temporary file used to be is not followed', async () => {
+  const folder = temporaryFolder();
+  const state = join(folder, 'state.json');
+  writeFileSync(join(folder, 'precious'), 'precious');
+  symlinkSync(join(folder, 'precious'), `${state}.tmp`);
+
+  await (await createMockServer().serve({ state })).close();
+
+  expect(readFileSync(join(folder, 'precious'), 'utf8')).toBe('precious');
+  expect(statSync(state).mode & 0o777).toBe(0o600);
+});
+
+test('a server whose file another one has written warns once, and writes no more', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  const first = createMockServer();
+  const server = await first.serve({ state });
+  await (await createMockServer().serve({ state })).close();
+  const before = readFileSync(state, 'utf8');
+  const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
+
+  for (let request = 0; request < 3; request += 1) {
+    await fetch(`${server.url}/api/v1/quota`);
+    await until(() => warnings.mock.calls.length > 0);
+  }
+  await expect(server.close()).rejects.toMatchObject({ code: 'state_in_use' });
+
+  expect(readFileSync(state, 'utf8')).toBe(before);
+  expect(warnings.mock.calls).toEqual([
+    [expect.stringContaining(`The state file ${state} was changed by another program`), 'FxratesMockWarning'],
+  ]);
+});
+
+test('a state file that was deleted is written again', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  const server = await createMockServer().serve({ state });
+  rmSync(state);
+
+  await server.close();
+
+  expect(existsSync(state)).toBe(true);
+});
+
+test.skipIf(process.platform === 'win32')('refuses a pipe as a state file', async () => {
+  const pipe = join(temporaryFolder(), 'pipe');
+  execFileSync('mkfifo', [pipe]);
+
+  await expect(createMockServer().serve({ state: pipe })).rejects.toMatchObject({ code: 'state_unusable' });
+});

@@ -1,0 +1,285 @@
+import { createServer } from 'node:http';
+import { expect, test } from 'vitest';
+import { connectMockServer, createMockServer, type RemoteMockServer } from '../../../src/mock-server/index.ts';
+import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
+import { listen } from '../../helpers/listen.ts';
+import { servedMock } from '../../helpers/served-mock.ts';
+
+test('reads accounts and keys of the mock, including dates', async () => {
+  await using it = await servedMock();
+  const { mock, remote } = it;
+
+  const account = await remote.accounts.create({ email: 'ada@example.test', plan: 'developer' });
+  await expect(remote.keys.create({ accountId: account.id })).rejects.toMatchObject({
+    name: 'MockServerError',
+    code: 'email_not_confirmed',
+    status: 403,
+  });
+  await remote.accounts.confirm(account.id);
+  const { id } = await remote.keys.create({ accountId: account.id });
+  await remote.keys.setUsage(id, { month: 99 });
+
+  expect(await remote.accounts.list()).toEqual(mock.accounts.list());
+  expect(await remote.accounts.get(account.id)).toEqual(mock.accounts.get(account.id));
+  expect(await remote.keys.list({ accountId: account.id })).toEqual(mock.keys.list());
+  expect(await remote.keys.list({ limit: 1 })).toEqual(mock.keys.list().slice(-1));
+  expect((await remote.keys.get(id)).month.used).toBe(99);
+  await remote.keys.setUsage(id, { minute: 300 });
+  expect((await remote.keys.get(id)).minute).toMatchObject({ used: 300, waitMs: 60_000 });
+  expect(await remote.keys.revoke(id)).toEqual(mock.keys.get(id));
+  expect((await remote.accounts.setPlan(account.id, 'free')).plan).toBe('free');
+});
+
+test('moves, freezes and resumes the clock', async () => {
+  await using it = await servedMock();
+  const { clock } = it.remote;
+  const start = it.mock.clock.now();
+  it.mock.createKey();
+
+  expect(await clock.advance(60_000)).toBe(start + 60_000);
+  expect(await clock.advanceTo('quota-reset')).toBe(Date.UTC(2026, 1, 1));
+  expect(await clock.advanceTo(new Date('2026-03-01'))).toBe(Date.UTC(2026, 2, 1));
+  expect(await clock.now()).toBe(it.mock.clock.now());
+  await expect(clock.advanceTo(0)).rejects.toMatchObject({ code: 'invalid_option', status: 400 });
+  await clock.freeze();
+  expect(it.mock.clock.isFrozen).toBe(true);
+  await clock.resume();
+  expect(it.mock.clock.isFrozen).toBe(false);
+});
+
+test('changes and describes switches', async () => {
+  await using it = await servedMock();
+  const { mock, remote } = it;
+
+  await remote.behaviour.set({ rateWindow: 'token-bucket' });
+
+  expect(mock.behaviour.values.rateWindow).toBe('token-bucket');
+  expect(await remote.behaviour.values()).toEqual(mock.behaviour.values);
+  expect((await remote.behaviour.describe()).map(({ name }) => name)).toEqual(
+    mock.behaviour.describe().map(({ name }) => name),
+  );
+  await expect(remote.behaviour.set({ rateWindow: 'sliding' as never })).rejects.toThrow(/behaviour\.rateWindow is/);
+});
+
+test('reads and filters the journal, and waits for later requests', async () => {
+  await using it = await servedMock();
+  const { mock, remote, call } = it;
+  const { key, id } = await remote.createKey({ plan: 'free' });
+  const waiting = remote.journal.waitFor({ keyId: id, path: '/api/v1/latest' }, { count: 2, timeoutMs: 20_000 });
+
+  await call(key);
+  await call(key, '/api/v1/quota');
+  await call('none');
+  await call(key);
+
+  expect((await waiting).map(({ number }) => number)).toEqual([1, 4]);
+  expect((await remote.journal.list()).map(({ status }) => status)).toEqual([200, 200, 401, 200]);
+  expect((await remote.journal.list({ status: 401 })).map(({ number }) => number)).toEqual([3]);
+  expect((await remote.journal.list({ after: 2, limit: 1 })).map(({ number }) => number)).toEqual([3]);
+  expect((await remote.journal.list({ limit: 1 })).map(({ number }) => number)).toEqual([4]);
+  await expect(remote.journal.waitFor({}, { count: 9, timeoutMs: 0 })).rejects.toMatchObject({ code: 'wait_timeout' });
+  expect(await remote.audit()).toEqual(JSON.parse(JSON.stringify(mock.audit())));
+  await remote.journal.clear();
+  expect(await remote.journal.list()).toEqual([]);
+});
+
+test('lists up to 1,000 requests of the journal', async () => {
+  await using it = await servedMock();
+  const { mock, remote } = it;
+  for (let request = 0; request < 1001; request += 1) await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
+
+  const listed = await remote.journal.list();
+
+  expect([listed.length, listed[0]?.number, await remote.journal.dropped()]).toEqual([1000, 2, 1]);
+});
+
+test('takes snapshots, restores them in this and another process, and resets', async () => {
+  await using it = await servedMock();
+  await using other = await servedMock();
+  const { key } = await it.remote.createKey();
+  await it.call(key);
+  const saved = await it.remote.snapshot();
+  expect(saved).toEqual(it.mock.snapshot());
+
+  await it.remote.reset({ keepKeys: true });
+  expect((await it.call(key)).status).toBe(200);
+  await it.remote.reset();
+  expect((await it.call(key)).status).toBe(401);
+  expect((await it.remote.createKey()).key).toBe(key);
+  await it.remote.restore(saved);
+  await other.remote.restore(saved);
+
+  expect((await it.call(key)).status).toBe(200);
+  expect((await other.call(key)).status).toBe(200);
+});
+
+test('each route of a method calls a method of the mock, and the remote mock has the same one', async () => {
+  await using it = await servedMock();
+  const methods = adminRoutes.flatMap(({ id, takes }) => (takes === undefined ? [] : id));
+  const typeOf = (mock: object, path: string) => {
+    const [part = '', own = ''] = path.split('.');
+    const found = (mock as Record<string, unknown>)[part];
+    return typeof (own === '' ? found : (found as Record<string, unknown>)[own]);
+  };
+
+  expect(methods.length).toBeGreaterThan(30);
+  expect(new Set(methods).size).toBe(methods.length);
+  for (const path of methods) {
+    expect([path, typeOf(it.mock, path), typeOf(it.remote, path)]).toEqual([path, 'function', 'function']);
+  }
+});
+
+test('rejects an invalid URL and a missing token', async () => {
+  await using it = await servedMock();
+  expect(() => connectMockServer('nowhere')).toThrow(/token is missing|url is/);
+  expect(() => connectMockServer(it.server.url)).toThrow(/token is missing; pass the adminUrl/);
+  await expect(connectMockServer(it.server.url, 'wrong').clock.now()).rejects.toMatchObject({
+    code: 'admin_token_required',
+    status: 401,
+  });
+  expect(await connectMockServer(it.server.url, it.server.adminToken).clock.now()).toBe(it.mock.clock.now());
+});
+
+test.each<readonly [string, (remote: RemoteMockServer) => unknown]>([
+  ['bytes', ({ stubs }) => stubs.add({ body: new Uint8Array([1]) })],
+  ['NaN', ({ latest }) => latest.set({ rates: { USD: Number.NaN } })],
+  ['a bigint', ({ stubs }) => stubs.add({ data: { a: 1n } })],
+  ['a function', (remote) => remote.setUp({ latest: (() => ({})) as never })],
+])('%s, which JSON would lose, is refused before it is sent', async (_, use) => {
+  await using it = await servedMock();
+
+  await expect((async () => use(it.remote))()).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringContaining('expected a value that JSON can represent'),
+  });
+  expect(it.mock.stubs.list()).toEqual([]);
+});
+
+test('an id that a URL cannot have is not found', async () => {
+  await using it = await servedMock();
+
+  await expect(it.remote.keys.get('..')).rejects.toMatchObject({ code: 'not_found' });
+  await expect(it.remote.stubs.add({ id: '..', data: 1 })).rejects.toMatchObject({
+    code: 'invalid_option',
+    field: 'id',
+  });
+});
+
+test('a server that does not run is named, with the reason', async () => {
+  const server = await createMockServer().serve();
+  const remote = connectMockServer(server.adminUrl);
+  await server.close();
+
+  await expect(remote.createKey()).rejects.toMatchObject({
+    code: 'no_mock_server',
+    message: `There is no server at ${server.url} (ECONNREFUSED); start one with fxrates mock.`,
+  });
+});
+
+test('a server that responds with something else than JSON is not a mock', async () => {
+  const server = createServer((_request, response) => response.end('<html>'));
+  const port = await listen(server);
+  const remote = connectMockServer(`http://127.0.0.1:${port}/__fxrates/#token=${'a'.repeat(32)}`);
+
+  await expect(remote.createKey()).rejects.toMatchObject({ code: 'no_mock_server' });
+  server.close();
+});
+
+async function connected() {
+  const served = await servedMock();
+  const { key } = served.mock.createKey();
+  return { ...served, call: (path?: string) => served.call(key, path) };
+}
+
+test('data, recordings, stubs and setups as text keep their digits', async () => {
+  await using it = await connected();
+  const { latest, stubs, setUp } = it.remote;
+  const rateOf = async (query = '') =>
+    /"rate":([\d.e]+)/.exec(await (await it.call(`/api/v1/latest${query}`)).text())?.[1];
+
+  await latest.set('[{"rate":1.10},{"rate":1.20}]');
+  await latest.set('{"rate":2.00}', { base: 'EUR' });
+  expect([await rateOf(), await rateOf('?base=EUR'), await rateOf()]).toEqual(['1.10', '2.00', '1.20']);
+  await latest.reset({ base: 'EUR' });
+  expect(await rateOf('?base=EUR')).toBe('1.20');
+  await latest.replay('{"base=EUR":{"rate":0.5}}\n{"base=EUR":{"rate":3.00}}\n');
+  expect(await rateOf('?base=EUR')).toBe('3.00');
+  await latest.reset();
+  expect(await rateOf()).toBeUndefined();
+  await stubs.add('{"responses":[{"body":{"rate":1e2}},{"data":{"rate":4.0}}]}' as never);
+  expect([await rateOf(), await rateOf()]).toEqual(['1e2', '4.0']);
+  await setUp('{"stubs":[{"data":{"rate":5.00}}]}');
+  expect(await rateOf()).toBe('5.00');
+});
+
+const UNDEFINED = { query: { base: undefined } } as never;
+
+test.each<readonly [string, (remote: RemoteMockServer) => unknown]>([
+  ['a stub', ({ stubs }) => stubs.add({ match: UNDEFINED, data: 1 })],
+  ['a fault', ({ faults }) => faults.add({ kind: 'hang', match: UNDEFINED })],
+  ['a setup', ({ setUp }) => setUp({ stubs: [{ match: UNDEFINED, data: 1 }] })],
+  ['a filter', ({ journal }) => journal.list(UNDEFINED)],
+  ['an expectation', ({ expectRequests }) => expectRequests(UNDEFINED).toHaveCount(0)],
+])('an undefined condition of %s, which JSON would lose, is refused', async (_, use) => {
+  await using it = await connected();
+
+  await expect((async () => use(it.remote))()).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringContaining('query is {}; expected a value for base, not undefined.'),
+  });
+  expect([it.mock.stubs.list(), it.mock.faults.list()]).toEqual([[], []]);
+});
+
+test('a remote space can be closed again, as one in process', async () => {
+  await using it = await connected();
+  const space = await it.remote.space({ name: 'invoices' });
+
+  expect(await it.remote.closeSpaces()).toEqual(['invoices']);
+  await space.close();
+
+  await it.server.close();
+  await expect(space.close()).rejects.toMatchObject({ code: 'no_mock_server' });
+});
+
+test.each([
+  ['GET', '/stubs/x', 'Stub "x" does not exist; the stubs are stub_1, stub_2.'],
+  ['DELETE', '/stubs/a%20b', 'Stub "a b" does not exist; the stubs are stub_1, stub_2.'],
+  ['GET', '/faults/x', 'Fault "x" does not exist or has expired; the only fault is fault_1.'],
+  ['DELETE', '/faults/x', 'Fault "x" does not exist or has expired; the only fault is fault_1.'],
+  [
+    'GET',
+    '/requests/x',
+    'This route does not exist; did you mean /requests? GET /__fxrates/openapi.json lists all routes.',
+  ],
+  ['GET', '/keys/key_9', 'Key "key_9" does not exist; the only key is key_1.'],
+  ['GET', '/accounts/x', 'Account "x" does not exist; the only account is account_1.'],
+  ['DELETE', '/spaces/x', 'Space "x" does not exist or is closed; the only space is space_1.'],
+])('%s %s is a 404 that names what exists', async (method, path, message) => {
+  await using it = await connected();
+  const { mock, call, admin } = it;
+  for (const data of [1, 2]) mock.stubs.add({ data });
+  mock.faults.add({ kind: 'status', status: 503, nth: 9 });
+  mock.space();
+  await call();
+  await call();
+
+  expect(await admin(method, path)).toMatchObject({ status: 404, body: { error: { code: 'not_found', message } } });
+});
+
+test('signs up, confirms the address, and creates a key that is shown once', async () => {
+  await using it = await servedMock();
+
+  const account = await it.admin('POST', '/accounts', { email: 'ada@example.test', plan: 'developer' });
+  expect(account.body).toMatchObject({ id: 'account_1', confirmed: false });
+  expect((await it.admin('POST', '/accounts/account_1/confirm')).body.confirmed).toBe(true);
+
+  const created = await it.admin('POST', '/accounts/account_1/keys');
+  const { key, id } = created.body;
+  expect(key).toMatch(/fx_live_[0-9a-f]{48}/);
+  expect((await it.call(key, '/api/v1/quota')).status).toBe(200);
+  for (const path of ['/keys', `/keys/${id}`, '/state']) {
+    const { text } = await it.admin('GET', path);
+    expect(text).toContain(key.slice(-4));
+    expect(text).not.toMatch(/fx_live_[0-9a-f]{48}/);
+  }
+});

@@ -1,0 +1,234 @@
+import { expect, test } from 'vitest';
+import { createMockServer, type RunningServer } from '../../../src/mock-server/index.ts';
+import { refuseForeignHost } from '../../../src/mock-server/server/gate.ts';
+import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
+import { byNodeHttp, type PlainRequest } from '../../helpers/mock-adapters.ts';
+import { servedMock } from '../../helpers/served-mock.ts';
+
+/** Sends with node:http, which does not change path and Host. */
+async function send(url: string, target: string, request: Omit<PlainRequest, 'target'> = {}) {
+  const { status, headers, body: text } = await byNodeHttp(url)({ target, ...request });
+  return { status, code: /"code":"(\w+)"/.exec(text)?.[1], headers, text };
+}
+
+function bearer({ adminToken }: RunningServer, more: Readonly<Record<string, string>> = {}) {
+  return { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json', ...more };
+}
+
+test('every route except health requires the admin token', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const other = await mock.serve();
+  const { key } = mock.createKey();
+  const before = mock.snapshot();
+  const unknown = { method: 'GET', path: '/nothing', isOpen: false };
+
+  for (const { method, path, isOpen = false } of [...adminRoutes, unknown]) {
+    const target = `/__fxrates${path.replace(/\{\w+\}/g, 'x')}`;
+    for (const authorization of [
+      '',
+      'Bearer',
+      'Bearer x',
+      `Bearer ${key}`,
+      `Bearer ${other.adminToken}`,
+      server.adminToken,
+    ]) {
+      const { status, code } = await send(server.url, target, { method, headers: { authorization } });
+      expect([target, status, code]).toEqual(isOpen ? [target, 200, undefined] : [target, 401, 'admin_token_required']);
+    }
+  }
+  expect({ ...mock.snapshot(), now: 0 }).toEqual({ ...before, now: 0 });
+  expect(server.adminToken).toMatch(/^[\w-]{43}$/);
+  expect((await mock.fetch(`${mock.baseUrl}/__fxrates/health`)).status).toBe(404);
+});
+
+test('HEAD responds as GET does, without a body', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+
+  for (const path of ['/health', '/clock', '/requests', '/']) {
+    const { status, headers, text } = await send(server.url, `/__fxrates${path}`, {
+      method: 'HEAD',
+      headers: bearer(server),
+    });
+    expect([path, status, text]).toEqual([path, 200, '']);
+    expect(headers['content-type']).toMatch(/json|html/);
+  }
+  expect((await send(server.url, '/__fxrates/health', { method: 'HEAD' })).status).toBe(200);
+  expect((await send(server.url, '/__fxrates/clock', { method: 'HEAD' })).status).toBe(401);
+  const wrong = await send(server.url, '/__fxrates/clock', { method: 'DELETE', headers: bearer(server) });
+  expect([wrong.status, wrong.headers['allow']]).toEqual([405, 'GET, HEAD, POST']);
+});
+
+test.each([
+  ['Mock.Example:4010', 'mock.example', undefined],
+  ['mock.example', 'Mock.Example', undefined],
+  ['other.example', 'Mock.Example', 403],
+])('the Host %s with the option host %s: refused with %s', (host, own, status) => {
+  expect(refuseForeignHost({ host }, { host: own, allowRemote: true, scheme: 'http' })?.status).toBe(status);
+});
+
+test('refuses other origins, including their preflights', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1', server.url.replace('http', 'https')]) {
+    const sent = await send(server.url, '/__fxrates/reset', { method: 'POST', headers: bearer(server, { origin }) });
+    expect([origin, sent.status, sent.code]).toEqual([origin, 403, 'foreign_origin']);
+    expect(sent.headers['access-control-allow-origin']).toBeUndefined();
+  }
+  const own = await send(server.url, '/__fxrates/clock', { headers: bearer(server, { origin: server.url }) });
+  expect(own.status).toBe(200);
+  const preflight = await send(server.url, '/__fxrates/reset', { method: 'OPTIONS' });
+  expect(preflight.status).toBe(401);
+});
+
+test('refuses a body that is too large, is not JSON, or has another content type', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const post = (body: string, more = {}) =>
+    send(server.url, '/__fxrates/clock', { method: 'POST', headers: bearer(server, more), body });
+
+  expect(await post('', { 'content-length': String(256 * 1024 * 1024 + 1) })).toMatchObject({ status: 413 });
+  expect(await post('{')).toMatchObject({ status: 400, code: 'invalid_json' });
+  expect(await post('advanceMs=1', { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
+  expect(await post('[]')).toMatchObject({ status: 400, code: 'invalid_option' });
+});
+
+test('the body of a stub may have megabytes', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const body = JSON.stringify({ body: 'x'.repeat(2 * 1024 * 1024) });
+
+  const { status } = await send(server.url, '/__fxrates/stubs', { method: 'POST', headers: bearer(server), body });
+
+  expect(status).toBe(200);
+});
+
+test('a body that is not valid UTF-8 is refused', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const body = Buffer.from('{"base":"\xff"}', 'latin1');
+
+  const refused = await fetch(`${server.url}/__fxrates/latest`, { method: 'PUT', headers: bearer(server), body });
+
+  expect([refused.status, await refused.json()]).toEqual([
+    400,
+    { error: { code: 'invalid_json', message: 'The body is not valid UTF-8.' } },
+  ]);
+  expect(mock.stubs.list()).toEqual([]);
+});
+
+test('a body may have a byte order mark, but not be UTF-16', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const put = (body: string | Uint8Array<ArrayBuffer>) =>
+    fetch(`${server.url}/__fxrates/latest`, { method: 'PUT', headers: bearer(server), body });
+
+  expect((await put('\uFEFF{"USD":1.10}')).status).toBe(204);
+  const { key } = mock.createKey();
+  const latest = await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+  expect(await latest.text()).toBe('{"success":true,"data":{"USD":1.10}}');
+  const refused = await put(new Uint8Array(Buffer.from('{"USD":1.10}', 'utf16le')));
+  expect(await refused.json()).toEqual({
+    error: { code: 'invalid_json', message: 'The body is UTF-16; send it as UTF-8.' },
+  });
+});
+
+test.each([
+  ['POST', '/clock', { advanceMs: 1, advanceSeconds: 1 }, 'advanceSeconds'],
+  ['POST', '/clock', { advanceTo: 'tomorrow' }, 'advanceTo'],
+  ['POST', '/reset', { hard: true }, 'hard'],
+  ['PATCH', '/behaviour', { revocationDelayMs: 5 }, 'behaviour.revocationDelayMs'],
+  ['POST', '/accounts', { mail: 'a@b' }, 'mail'],
+  ['POST', '/requests/wait', { count: 0 }, 'count'],
+  ['GET', '/requests?keyid=key_1', undefined, 'keyid'],
+  ['GET', '/clock?at=1', undefined, 'at'],
+  ['DELETE', '/requests', { all: true }, 'all'],
+  ['POST', '/spaces', { name: '../etc' }, 'name'],
+  ['POST', '/stubs', { match: { path: '/__fxrates/keys' }, data: {} }, 'match.path'],
+  ['POST', '/stubs', { match: { path: '/__fxrates/*' }, data: {} }, 'match.path'],
+  ['POST', '/stubs', { match: { path: '/a#b' }, data: {} }, 'match.path'],
+])('refuses %s %s with %j and names the field', async (method, path, body, field) => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const before = mock.snapshot();
+
+  const content = body === undefined ? {} : { body: JSON.stringify(body) };
+  const sent = await send(server.url, `/__fxrates${path}`, { method, headers: bearer(server), ...content });
+
+  expect(sent.status).toBe(400);
+  expect(JSON.parse(sent.text).error.field).toBe(field);
+  expect({ ...mock.snapshot(), now: 0 }).toEqual({ ...before, now: 0 });
+});
+
+const CLAIM = 'count, atLeast, atMost, sentWith, inOrder, filter';
+const PATTERN = 'operation, keyId, path, method, query, headers, body';
+test.each<[string, unknown, string]>([
+  ['/requests/verify', { operation: 'latest' }, `operation is not a field of the body; valid names: ${CLAIM}.`],
+  ['/requests/find', { filter: {} }, `filter is not a field of the body; valid names: ${PATTERN}, status, `],
+  ['/requests/verify', { filter: {} }, 'body is {"filter":{}}; expected count, atLeast, atMost, sentWith or inOrder.'],
+  ['/requests/verify', { count: 3, atLeast: 2 }, 'expected either count, or atLeast and atMost.'],
+  ['/requests/find', { limit: 0 }, 'limit is 0; expected a whole number from 1 to 1000.'],
+  ['/requests/wait', { timeoutMs: 300_000 }, 'timeoutMs is 300000; expected whole milliseconds from 0 to 240000.'],
+  ['/clock', { advanceMs: -1 }, 'advanceMs is -1; expected milliseconds from 0.'],
+  ['/clock', {}, 'body is {}; expected exactly one of advanceMs, advanceTo and frozen.'],
+])('POST %s with %j names the field and the alternatives', async (path, body, message) => {
+  await using it = await servedMock();
+
+  const sent = await it.admin('POST', path, body);
+
+  expect(sent).toMatchObject({ status: 400, body: { error: { code: 'invalid_option' } } });
+  expect(sent.body.error.message).toContain(message);
+});
+
+test.each([
+  '/api/v1/../../__fxrates/state',
+  '/api/v1/..%2f..%2f__fxrates/state',
+  '//__fxrates/state',
+  '/./__fxrates/state',
+  '/%5f%5ffxrates/state',
+  '/__FXRATES/state',
+  '/__fxratesx/state',
+  '/panel/../__fxrates/state',
+  '/api//../__fxrates/state',
+  '/api%2f..%2f__fxrates/state',
+  '/api/v1/quota?/__fxrates/state',
+  '/api/v1/quota#/__fxrates/state',
+])('%s is always a request to the emulated service', async (path) => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+
+  const sent = await send(server.url, path, { headers: bearer(server) });
+
+  expect([401, 404]).toContain(sent.status);
+  expect(sent.text).not.toContain('"version":1');
+});
+
+test.each(['/__fxrates/../api/v1/latest', '/__fxrates//api/v1/latest', '/__fxrates/%2e%2e/api/v1/latest'])(
+  '%s never reaches the emulated service',
+  async (path) => {
+    await using mock = createMockServer();
+    const server = await mock.serve();
+    const { key } = mock.createKey();
+
+    const sent = await send(server.url, `${path}?api_key=${key}`, { headers: bearer(server) });
+
+    expect(sent.status).toBe(404);
+    expect(mock.journal.list()).toEqual([]);
+  },
+);
+
+test('without the token, known and unknown names of spaces get the same response', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  mock.space({ name: 'known' });
+
+  const sent = await Promise.all(
+    ['known/health', 'unknown/health', 'known/keys', 'unknown/keys', 'unknown/nothing'].map((path) =>
+      send(server.url, `/__fxrates/spaces/${path}`, {}),
+    ),
+  );
+
+  expect(new Set(sent.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+  expect(sent[0]?.status).toBe(401);
+});

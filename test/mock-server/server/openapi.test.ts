@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { expect, test } from 'vitest';
+import { SWITCH_NAMES, switches } from '../../../src/mock-server/behaviour/switches.ts';
+import { createMockServer, type FaultOptions } from '../../../src/mock-server/index.ts';
+import { FAULT_KINDS } from '../../../src/mock-server/rules/fault-kinds.ts';
+import { openApi } from '../../../src/mock-server/server/route.ts';
+import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+
+test('is a valid OpenAPI document', async () => {
+  const file = join(temporaryFolder(), 'admin.json');
+  await writeFile(file, JSON.stringify(openApi(adminRoutes)));
+  const redocly = join(import.meta.dirname, '../../../node_modules/.bin/redocly');
+  const config = join(import.meta.dirname, '../../../redocly.yaml');
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  await promisify(execFile)(redocly, ['lint', file, '--config', config], { env });
+});
+
+test('responses match the schemas of the document', async () => {
+  await using mock = createMockServer({ clock: 'virtual' });
+  const { url, adminToken } = await mock.serve();
+  const { key } = mock.createKey();
+  for (const authorization of ['x', key]) await fetch(`${url}/api/v1/latest`, { headers: { authorization } });
+  mock.keys.revoke('key_1');
+  const ajv = new Ajv2020({ strict: false });
+  (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
+
+  const { paths } = openApi(adminRoutes);
+  const readings = adminRoutes.filter(
+    ({ method, path, response }) => method === 'GET' && response && !path.includes('{'),
+  );
+  for (const { path } of readings) {
+    const response = await fetch(`${url}/__fxrates${path}`, { headers: { authorization: `Bearer ${adminToken}` } });
+    const operation = paths[path]?.['get'] as Operation;
+    const schema = operation.responses[200].content['application/json'].schema;
+    const body = await response.json();
+    expect([path, ajv.validate(schema, body), ajv.errorsText()]).toEqual([path, true, 'No errors']);
+  }
+  expect(readings.length).toBeGreaterThan(8);
+});
+
+test('the description of PATCH /behaviour has the values of each switch', () => {
+  const operation = openApi(adminRoutes).paths['/behaviour']?.['patch'];
+  const { requestBody } = operation as { readonly requestBody: Content };
+  const accepts = new Ajv2020({ strict: false }).compile(requestBody.content['application/json'].schema);
+  const all = Object.values(switches).flatMap(({ default: byDefault, alternatives }) => [byDefault, ...alternatives]);
+  const candidates = [...new Set<unknown>([...all, 'x', '', 'a_live_', 'A1_live_x', 2, 2.5, -2, 1e15, [], {}])];
+
+  for (const name of SWITCH_NAMES) {
+    for (const value of candidates) {
+      const isValid = switches[name].schema.safeParse(value).success;
+      expect([name, value, accepts({ [name]: value })]).toEqual([name, value, isValid]);
+      expect([name, value, accepts({ [name]: { value, provenance: 'observed' } })]).toEqual([name, value, isValid]);
+    }
+  }
+  expect(accepts({ preset: 'hostile', rateWindow: 'x' })).toBe(false);
+});
+
+test('has an example of every kind of fault, which the mock accepts', async () => {
+  await using mock = createMockServer();
+  const { url, adminToken } = await mock.serve();
+  const headers = { authorization: `Bearer ${adminToken}` };
+  // biome-ignore lint/suspicious/noExplicitAny: the expectations below say what is in it
+  const description = (await (await fetch(`${url}/__fxrates/openapi.json`, { headers })).json()) as any;
+  const { oneOf } = description.paths['/faults'].post.requestBody.content['application/json'].schema;
+
+  const examples: readonly FaultOptions[] = oneOf.flatMap((kind: { examples: FaultOptions[] }) => kind.examples);
+
+  expect(examples.map(({ kind }) => kind)).toEqual(FAULT_KINDS);
+  for (const example of examples) mock.faults.add(example);
+  expect(mock.faults.list()).toHaveLength(FAULT_KINDS.length);
+});
+
+interface WithBody {
+  readonly requestBody: { readonly required: boolean };
+}
+
+function routesWithBody() {
+  const routes = Object.entries(openApi(adminRoutes).paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, ...(operation as WithBody) })),
+  );
+  return routes.filter(({ requestBody }) => requestBody !== undefined);
+}
+
+test('says which bodies are required: exactly the routes that refuse a request without one', async () => {
+  await using mock = createMockServer({ clock: 'virtual' });
+  const { url, adminToken } = await mock.serve();
+  const { id: keyId } = mock.createKey();
+  const accountId = mock.accounts.list()[0]?.id ?? '';
+  const ids: Readonly<Record<string, string>> = { keyId, accountId, stubId: 'x', faultId: 'x', snapshotId: 'x' };
+  const differ: string[] = [];
+  for (const { method, path, requestBody } of routesWithBody()) {
+    const target = `${url}/__fxrates${path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? '')}`;
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const sent = fetch(target, { method: method.toUpperCase(), headers, signal: AbortSignal.timeout(500) });
+    const { status } = await sent.catch(() => ({ status: 200 })); // it waits for a request
+    if ((status === 400) !== requestBody.required) differ.push(`${method} ${path}: ${status}`);
+  }
+
+  expect(differ).toEqual([]);
+});
+
+interface Content {
+  readonly content: Readonly<Record<'application/json', { readonly schema: object }>>;
+}
+
+interface Operation {
+  readonly responses: { readonly 200: Content };
+}
