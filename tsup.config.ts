@@ -15,6 +15,7 @@ const LIBRARY = {
   'file-store': 'src/client/file-store/index.ts',
   'mock-server': 'src/mock-server/index.ts',
   msw: 'src/mock-server/msw/index.ts',
+  probe: 'src/probe/index.ts',
   redis: 'src/client/redis/index.ts',
 };
 /** The command line is CommonJS alone, which starts faster. */

@@ -1,6 +1,4 @@
 export type { PlanName } from '../generated/service.ts';
-export { type ProbeOptions, type ProbePlan, planProbe, probeService } from '../probe/probe.ts';
-export type { ObservedBehaviour, ProbeFetch, ProbeSummary } from '../probe/prober.ts';
 export type { AdapterName } from './adapters/active-adapters.ts';
 export type { Fetch } from './adapters/fetch.ts';
 export type { InterceptionOptions, MswHandler, OnUnhandledRequest } from './adapters/interception.ts';

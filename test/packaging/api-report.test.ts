@@ -12,6 +12,7 @@ const ENTRIES = {
   'fxrates/file-store': 'client/file-store/index',
   'fxrates/mock-server': 'mock-server/index',
   'fxrates/msw': 'mock-server/msw/index',
+  'fxrates/probe': 'probe/index',
   'fxrates/redis': 'client/redis/index',
 };
 

@@ -1,15 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type SwitchName, switches } from '../../src/mock-server/behaviour/switches.ts';
-import {
-  type BehaviourOptions,
-  createMockServer,
-  type MockServerOptions,
-  type ObservedBehaviour,
-  type ProbeFetch,
-  planProbe,
-  probeService,
-} from '../../src/mock-server/index.ts';
+import { type BehaviourOptions, createMockServer, type MockServerOptions } from '../../src/mock-server/index.ts';
+import { type ObservedBehaviour, type ProbeFetch, planProbe, probeService } from '../../src/probe/index.ts';
 import { inLongRuns } from '../helpers/long-tests.ts';
 
 interface Probed {

@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
 import { ProxyFailure } from '../../environment-proxy.ts';
-import type { ObservedBehaviour, ProbeFetch } from '../../mock-server/index.ts';
+import type { ObservedBehaviour, ProbeFetch } from '../../probe/index.ts';
 import { checkWritable, replaceFile } from '../../replace-file.ts';
 import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, cannotWrite } from '../errors/cli-error.ts';
@@ -55,7 +55,7 @@ async function probe(invocation: Invocation<ProbeCommandOptions>): Promise<void>
   const baseUrl = requireBaseUrl(settings, 'fxrates probe https://…').replace(/\/+$/, '');
   const key = await requireKey({ ...invocation, settings });
   if (out !== undefined) await checkWritable(out).catch(cannotWrite(out));
-  const { planProbe, probeService } = await import('../../mock-server/index.ts');
+  const { planProbe, probeService } = await import('../../probe/index.ts');
   const { requests, charged } = planProbe(maxRequests);
   await screen.remark(`at most ${requests} requests to ${baseUrl}, ${charged} of which may count toward the month`);
   const { signal } = io.interrupts;

@@ -5,6 +5,7 @@ const { FxRates, FxRatesError } = require('fxrates');
 const { fileStore } = require('fxrates/file-store');
 const { createMockServer } = require('fxrates/mock-server');
 const { mockHandlers } = require('fxrates/msw');
+const { probeService } = require('fxrates/probe');
 const { redisStore } = require('fxrates/redis');
 const { name } = require('fxrates/package.json');
 
@@ -16,7 +17,7 @@ async function main() {
   assert.equal((await fx.quota()).plan, 'free');
   await assert.rejects(fx.quota({ timeoutMs: -1 }), (error) => FxRatesError.is(error) && error.kind === 'config');
   assert.deepEqual([FxRates.name, FxRatesError.name], ['FxRates', 'FxRatesError']);
-  assert.deepEqual([typeof fileStore, typeof redisStore], ['function', 'function']);
+  assert.deepEqual([fileStore, redisStore, probeService].map((one) => typeof one), Array(3).fill('function'));
   assert.throws(() => mockHandlers(mock), { code: 'msw_missing' });
   assert.equal(name, 'fxrates');
   // The code of Node and Deno; Bun has the other one.
