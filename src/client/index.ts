@@ -4,7 +4,6 @@ export type { Batch, BatchItem, RemainingQueries } from './api/batch.ts';
 export { FxRates } from './api/fxrates.ts';
 export type { Poll, PollItem } from './api/poll.ts';
 export type { ApiCall, ResponseMeta } from './call/api-call.ts';
-export type { Logger, QuotaEvent, RequestEvent, RetryEvent, WaitEvent } from './call/events.ts';
 export type { Attempt } from './errors/errors.ts';
 export {
   AbortError,
@@ -35,11 +34,12 @@ export type {
   CacheOptions,
   CacheStore,
   FxRatesOptions,
+  Middleware,
+  QuotaEstimate,
   QuotaGuardOptions,
   RateLimitOptions,
 } from './options/client-options.ts';
-export type { QuotaEstimate } from './state/key-quota.ts';
+export type { Logger, QuotaEvent, RequestEvent, RetryEvent, WaitEvent } from './options/hooks.ts';
 export { forecastQuota, type QuotaForecast } from './state/quota-record.ts';
-export type { Middleware } from './steps/intercept.ts';
 export type { Clock } from './time/clock.ts';
 export type { FetchLike } from './transport/transport.ts';

@@ -1,8 +1,9 @@
+import type { RetryAfter } from '../../src/client/errors/errors.ts';
 import { Permit } from '../../src/client/limits/in-flight.ts';
 import type { LimiterSettings } from '../../src/client/limits/limit-state.ts';
 import { type NotSent, RateLimiter, type RateLimiterOptions } from '../../src/client/limits/rate-limiter.ts';
 import type { AcquireOptions } from '../../src/client/limits/request-queue.ts';
-import { parseRetryAfter, type RetryAfter } from '../../src/client/limits/retry-after.ts';
+import { parseRetryAfter } from '../../src/client/limits/retry-after.ts';
 import { FakeClock } from './fake-clock.ts';
 
 export const DEFAULT_LIMITER_SETTINGS: LimiterSettings = {

@@ -22,9 +22,8 @@ import type {
   SchemaOutput,
   StandardSchema,
 } from '../options/call-options.ts';
-import type { FxRatesOptions } from '../options/client-options.ts';
+import type { FxRatesOptions, QuotaEstimate } from '../options/client-options.ts';
 import { type CallerSettings, inheritedOptions, resolveCall, resolveOptions } from '../options/resolve-options.ts';
-import type { QuotaEstimate } from '../state/key-quota.ts';
 import type { KeyState } from '../state/key-state.ts';
 import { Lifetime } from '../state/lifetime.ts';
 import { Batch, type BatchQueries } from './batch.ts';

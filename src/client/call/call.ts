@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Attempt, SchemaIssue } from '../errors/errors.ts';
 import type { ApiKey } from '../key/api-key.ts';
-import type { Priority } from '../limits/request-queue.ts';
+import type { CallSettings, QuotaReason } from '../options/call-options.ts';
 import type { Cancellation } from '../time/abort.ts';
 import type { HeaderList } from '../transport/transport.ts';
 
@@ -22,29 +22,6 @@ export interface Endpoint {
 export type ParsedEnvelope =
   | { readonly data: unknown; readonly issues?: undefined }
   | { readonly data?: undefined; readonly issues: readonly SchemaIssue[] };
-
-/** The options of a call, validated and complete. */
-export interface CallSettings {
-  readonly timeoutMs: number;
-  /** Milliseconds for the whole call; Infinity for no deadline. */
-  readonly deadlineMs: number;
-  readonly maxRetries: number;
-  readonly onLimit: 'wait' | 'throw';
-  /** Calls of a higher priority are sent before the others of their key. */
-  readonly priority: Priority;
-  /** In addition to the client's own headers, by lower-case name. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Identical calls in flight with the same text share one request; `undefined`: the call shares none. */
-  readonly sharedBy: string | undefined;
-  /** Maximum age of a cached response in milliseconds; `undefined`: that of the option `cache`. */
-  readonly maxAgeMs: number | undefined;
-}
-
-/**
- * Why `quota()` is called: by the program (`'call'`), or by the client to explain a refused request (`'refusal'`), to update
- * its estimate (`'refresh'`) or to learn the per-minute limit (`'limit'`).
- */
-export type QuotaReason = 'call' | 'refusal' | 'refresh' | 'limit';
 
 /** One call on its way through the steps. Several callers can share it. */
 export class Call {

@@ -1,6 +1,5 @@
 import type { QuotaData } from '../../generated/types.ts';
 import { maskKeysIn, oneLine } from '../../text.ts';
-import type { RetryAfter } from '../limits/retry-after.ts';
 
 /** Kind of an error, for `switch (error.kind)`. */
 export type FxRatesErrorKind =
@@ -24,6 +23,15 @@ export interface ErrorDetails {
   readonly retryAfter?: RetryAfter | undefined;
   readonly cause?: unknown;
 }
+
+/**
+ * A Retry-After header, read once when the response arrives. Only the unit of an integer is unknown: the service
+ * documents just "a number".
+ */
+export type RetryAfter =
+  | { readonly form: 'integer'; readonly value: number }
+  | { readonly form: 'wait'; readonly ms: number }
+  | { readonly form: 'invalid'; readonly text: string };
 
 /** A brand instead of `instanceof`, because a process can load two copies of the package. */
 const BRAND: unique symbol = Symbol.for('fxrates.error') as never;

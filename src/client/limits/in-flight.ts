@@ -1,6 +1,6 @@
-import { backoffMs, equalJitter } from '../time/backoff.ts';
+import type { RetryAfter } from '../errors/errors.ts';
+import { backoffMs, equalJitter } from '../time/clock.ts';
 import type { RetryAfterReading } from './limit-rules.ts';
-import type { RetryAfter } from './retry-after.ts';
 
 /**
  * How a request ended.

@@ -1,4 +1,5 @@
-import { backoffMs } from '../time/backoff.ts';
+import type { RetryAfter } from '../errors/errors.ts';
+import { backoffMs } from '../time/clock.ts';
 import {
   addInFlight,
   type Gate,
@@ -12,7 +13,7 @@ import {
   WINDOW_MS,
 } from './limit-state.ts';
 import { sendEvenly, slowDown } from './pace.ts';
-import { isTried, type RetryAfter, type RetryAfterUnit, retryAfterMs, type UnitState, unitOf } from './retry-after.ts';
+import { isTried, type RetryAfterUnit, retryAfterMs, type UnitState, unitOf } from './retry-after.ts';
 
 /** The result of a granted request. */
 export interface RequestResult {

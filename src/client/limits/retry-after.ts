@@ -1,13 +1,6 @@
-export type RetryAfterUnit = 'seconds' | 'milliseconds';
+import type { RetryAfter } from '../errors/errors.ts';
 
-/**
- * A Retry-After header, read once when the response arrives. Only the unit of an integer is unknown: the service
- * documents just "a number".
- */
-export type RetryAfter =
-  | { readonly form: 'integer'; readonly value: number }
-  | { readonly form: 'wait'; readonly ms: number }
-  | { readonly form: 'invalid'; readonly text: string };
+export type RetryAfterUnit = 'seconds' | 'milliseconds';
 
 const NUMBER_LIST = /^\d+(\.\d+)?(\s*,\s*\d+(\.\d+)?)*$/;
 /** A larger integer is not a wait (30 years) but a Unix time in seconds, from 1e12 in milliseconds. */

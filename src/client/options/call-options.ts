@@ -1,5 +1,6 @@
 import type { OperationId, operations } from '../../generated/operations.ts';
 import type { AnyFxRatesError, SchemaIssue } from '../errors/errors.ts';
+import type { Priority } from '../limits/request-queue.ts';
 
 /** Type of the numbers in the data: `'number'`, with about 16 digits, or `'string'`, with all digits. */
 export type Numbers = 'number' | 'string';
@@ -218,3 +219,26 @@ export interface PollOptions<Id extends OperationId = OperationId> extends CallO
    */
   readonly onError?: ((error: AnyFxRatesError, next: PollSchedule) => void) | undefined;
 }
+
+/** The options of a call, validated and complete. */
+export interface CallSettings {
+  readonly timeoutMs: number;
+  /** Milliseconds for the whole call; Infinity for no deadline. */
+  readonly deadlineMs: number;
+  readonly maxRetries: number;
+  readonly onLimit: 'wait' | 'throw';
+  /** Calls of a higher priority are sent before the others of their key. */
+  readonly priority: Priority;
+  /** In addition to the client's own headers, by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Identical calls in flight with the same text share one request; `undefined`: the call shares none. */
+  readonly sharedBy: string | undefined;
+  /** Maximum age of a cached response in milliseconds; `undefined`: that of the option `cache`. */
+  readonly maxAgeMs: number | undefined;
+}
+
+/**
+ * Why `quota()` is called: by the program (`'call'`), or by the client to explain a refused request (`'refusal'`), to update
+ * its estimate (`'refresh'`) or to learn the per-minute limit (`'limit'`).
+ */
+export type QuotaReason = 'call' | 'refusal' | 'refresh' | 'limit';

@@ -1,12 +1,11 @@
 import type { Dispatcher } from 'undici';
-import type { EventHooks } from '../call/events.ts';
+import type { QuotaData } from '../../generated/types.ts';
 import type { ApiKeyOption } from '../key/api-key.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
-import type { QuotaEstimate } from '../state/key-quota.ts';
-import type { Middleware } from '../steps/intercept.ts';
 import type { Clock } from '../time/clock.ts';
 import type { FetchLike } from '../transport/transport.ts';
 import type { Numbers, OverridableOptions } from './call-options.ts';
+import type { EventHooks } from './hooks.ts';
 
 /** How the key is sent: `Authorization: Bearer <key>`, `Authorization: <key>`, or the query parameter `api_key=<key>`. */
 export type AuthForm = 'bearer' | 'header' | 'query';
@@ -90,6 +89,54 @@ export interface QuotaGuardOptions {
    */
   readonly onLow?: ((estimate: QuotaEstimate) => void) | undefined;
 }
+
+/** Estimate of a key's quota: the last quota record, and the requests of this process since. Other processes are not counted. */
+export interface QuotaEstimate {
+  /** The last quota record of the service. */
+  readonly quota: QuotaData;
+  /** Time at which the record arrived. */
+  readonly asOf: Date;
+  /** Requests since then that count against the quota, or may count because their response was lost. */
+  readonly usedSince: number;
+  /** Estimated requests left; `undefined` if the plan has no numeric limit. */
+  readonly remaining: number | undefined;
+}
+
+/** The request of one attempt, without the key: the client adds it after the last middleware. */
+export interface MiddlewareRequest {
+  /** URL of the request. A middleware may change path and query, but not the host, because the client adds the key. */
+  readonly url: string;
+  /** HTTP method. */
+  readonly method: 'GET';
+  /** Request headers. They can be changed in place, except those that the client or the transport sets (`authorization`, …). */
+  readonly headers: Headers;
+  /** The operation, such as `latest`; for `get()` with another path, the path. */
+  readonly operation: string;
+  /** Number of the attempt; 1 for the first. */
+  readonly attempt: number;
+  /** ID of the call, the same for all its attempts. */
+  readonly callId: string;
+  /** Aborts if the attempt takes longer than `timeoutMs` or the call is aborted. */
+  readonly signal: AbortSignal;
+  /** Returns the full key, for a signature. Do not log it. */
+  readonly revealKey: () => string;
+}
+
+/**
+ * A function that runs around each attempt. It calls `next(request)` and returns its response, or another one. An error that
+ * it throws rejects the call and is not retried. An attempt is one request, so a second `next()` rejects with `ConfigError`.
+ *
+ * @example
+ * const log: Middleware = async (request, next) => {
+ *   const response = await next(request);
+ *   console.log(request.operation, response.status);
+ *   return response;
+ * };
+ */
+export type Middleware = (
+  request: MiddlewareRequest,
+  next: (request: MiddlewareRequest) => Promise<Response>,
+) => Promise<Response>;
 
 /** Options of a client. The constructor throws a `ConfigError` that names the first wrong one. */
 export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends OverridableOptions, EventHooks {

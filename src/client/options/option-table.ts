@@ -1,8 +1,6 @@
 import { type Operation, type OperationId, operations } from '../../generated/operations.ts';
 import { definedOf } from '../../json.ts';
-import type { Logger } from '../call/events.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
-import type { Middleware } from '../steps/intercept.ts';
 import { type Clock, realClock } from '../time/clock.ts';
 import type { FetchLike } from '../transport/transport.ts';
 import type {
@@ -29,7 +27,15 @@ import {
   truth,
   valid,
 } from './checks.ts';
-import type { AnyOptions, CacheOptions, CacheStore, QuotaGuardOptions, RateLimitOptions } from './client-options.ts';
+import type {
+  AnyOptions,
+  CacheOptions,
+  CacheStore,
+  Middleware,
+  QuotaGuardOptions,
+  RateLimitOptions,
+} from './client-options.ts';
+import type { Logger } from './hooks.ts';
 
 interface Row<Value> {
   /** Returns the setting. It rejects a missing value unless the option is optional. */

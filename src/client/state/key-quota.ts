@@ -1,12 +1,5 @@
 import type { QuotaData } from '../../generated/types.ts';
-import {
-  type ApiResponse,
-  type AttemptOutcome,
-  Call,
-  type Handler,
-  type KeyedCall,
-  type QuotaReason,
-} from '../call/call.ts';
+import { type ApiResponse, type AttemptOutcome, Call, type Handler, type KeyedCall } from '../call/call.ts';
 import { operationEndpoint } from '../call/endpoint.ts';
 import {
   AbortError,
@@ -19,22 +12,12 @@ import {
 } from '../errors/errors.ts';
 import { wasNeverSent } from '../errors/network-failure.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
+import type { QuotaReason } from '../options/call-options.ts';
+import type { QuotaEstimate } from '../options/client-options.ts';
 import { type Cancellation, SharedWork } from '../time/abort.ts';
-import { backoffMs } from '../time/backoff.ts';
 import type { Clock, SteadyTime } from '../time/clock.ts';
+import { backoffMs } from '../time/clock.ts';
 import { isExhausted, remainingOf } from './quota-record.ts';
-
-/** Estimate of a key's quota: the last quota record, and the requests of this process since. Other processes are not counted. */
-export interface QuotaEstimate {
-  /** The last quota record of the service. */
-  readonly quota: QuotaData;
-  /** Time at which the record arrived. */
-  readonly asOf: Date;
-  /** Requests since then that count against the quota, or may count because their response was lost. */
-  readonly usedSince: number;
-  /** Estimated requests left; `undefined` if the plan has no numeric limit. */
-  readonly remaining: number | undefined;
-}
 
 /** A poll that runs: it uses requests of the month of its key. */
 export interface RunningPoll {

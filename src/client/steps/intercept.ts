@@ -2,44 +2,9 @@ import type { KeyedCall } from '../call/call.ts';
 import { refuseKeyParameter } from '../call/endpoint.ts';
 import { headersWithoutKey } from '../call/parse-response.ts';
 import { ConfigError } from '../errors/errors.ts';
+import type { Middleware, MiddlewareRequest } from '../options/client-options.ts';
 import type { Cancellation } from '../time/abort.ts';
 import { readResponse, type TransportResponse } from '../transport/transport.ts';
-
-/** The request of one attempt, without the key: the client adds it after the last middleware. */
-export interface MiddlewareRequest {
-  /** URL of the request. A middleware may change path and query, but not the host, because the client adds the key. */
-  readonly url: string;
-  /** HTTP method. */
-  readonly method: 'GET';
-  /** Request headers. They can be changed in place, except those that the client or the transport sets (`authorization`, …). */
-  readonly headers: Headers;
-  /** The operation, such as `latest`; for `get()` with another path, the path. */
-  readonly operation: string;
-  /** Number of the attempt; 1 for the first. */
-  readonly attempt: number;
-  /** ID of the call, the same for all its attempts. */
-  readonly callId: string;
-  /** Aborts if the attempt takes longer than `timeoutMs` or the call is aborted. */
-  readonly signal: AbortSignal;
-  /** Returns the full key, for a signature. Do not log it. */
-  readonly revealKey: () => string;
-}
-
-/**
- * A function that runs around each attempt. It calls `next(request)` and returns its response, or another one. An error that
- * it throws rejects the call and is not retried. An attempt is one request, so a second `next()` rejects with `ConfigError`.
- *
- * @example
- * const log: Middleware = async (request, next) => {
- *   const response = await next(request);
- *   console.log(request.operation, response.status);
- *   return response;
- * };
- */
-export type Middleware = (
-  request: MiddlewareRequest,
-  next: (request: MiddlewareRequest) => Promise<Response>,
-) => Promise<Response>;
 
 const SENT_TWICE =
   'middleware: next() was called twice, but an attempt sends one request; rethrow the error of next(), and the client retries the call (maxRetries)';

@@ -1,9 +1,9 @@
 import type { Handler, KeyedCall } from '../call/call.ts';
 import { FxRatesError, QuotaExhaustedError } from '../errors/errors.ts';
 import { callHook } from '../errors/program-values.ts';
-import type { QuotaGuardOptions } from '../options/client-options.ts';
+import type { QuotaEstimate, QuotaGuardOptions } from '../options/client-options.ts';
 import type { ClientSettings } from '../options/resolve-options.ts';
-import { type KeyQuota, type QuotaEstimate, SHARED_KEY_MS } from '../state/key-quota.ts';
+import { type KeyQuota, SHARED_KEY_MS } from '../state/key-quota.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { StepContext } from './send.ts';
 

@@ -16,7 +16,7 @@ import type { AcquireOptions } from '../limits/request-queue.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import type { KeyState } from '../state/key-state.ts';
 import { abortable } from '../time/abort.ts';
-import { backoffMs, equalJitter } from '../time/backoff.ts';
+import { backoffMs, equalJitter } from '../time/clock.ts';
 import { endOf, limitedError, waitForSlot } from './limit.ts';
 import { QuotaGuard } from './quota.ts';
 import { type Send, type StepContext, send } from './send.ts';
