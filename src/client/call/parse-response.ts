@@ -28,19 +28,19 @@ interface Arrival {
 }
 
 /** The data of a success. @throws the error of a failure, by status and envelope */
-export function parseResponse(response: TransportResponse, request: KeyedCall, arrival: Arrival): ApiResponse {
+export function parseResponse(response: TransportResponse, call: KeyedCall, arrival: Arrival): ApiResponse {
   const { status, headers, rawBody, problem } = response;
-  if (status >= 300 && status < 400) throw unexpectedStatus(response, request); // whatever its body says
+  if (status >= 300 && status < 400) throw unexpectedStatus(response, call); // whatever its body says
   const body = parseJson(rawBody); // the text is empty if there was a problem with it
   const failedStatus = status >= 400 ? status : statusOfFailure(body, status);
-  if (failedStatus !== undefined) throw failureOf(failedStatus, { response, request, body, ...arrival });
-  if (status < 200) throw unexpectedStatus(response, request);
-  if (problem !== undefined) throw new ResponseError(`${problem} (HTTP ${status})`, detailsOf(response, request));
-  if (body === undefined) throw notJson(response, request);
-  const parsed = parseBody(request.endpoint, body);
+  if (failedStatus !== undefined) throw failureOf(failedStatus, { response, call, body, ...arrival });
+  if (status < 200) throw unexpectedStatus(response, call);
+  if (problem !== undefined) throw new ResponseError(`${problem} (HTTP ${status})`, detailsOf(response, call));
+  if (body === undefined) throw notJson(response, call);
+  const parsed = parseBody(call.endpoint, body);
   if (parsed.issues !== undefined) {
-    const what = `response of ${request.endpoint.name} does not match the contract`;
-    throw mismatch(what, parsed.issues, { response, call: request, root: 'the body: ' });
+    const what = `response of ${call.endpoint.name} does not match the contract`;
+    throw mismatch(what, parsed.issues, { response, call, root: 'the body: ' });
   }
   return { status, headers, rawBody, data: parsed.data };
 }
@@ -54,65 +54,65 @@ function statusOfFailure(body: unknown, cameWith: number): number | undefined {
 
 interface Failure extends Arrival {
   readonly response: TransportResponse;
-  readonly request: KeyedCall;
+  readonly call: KeyedCall;
   readonly body: unknown;
 }
 
-function failureOf(status: number, { response, request, body, basePath, clock }: Failure): FxRatesError {
+function failureOf(status: number, { response, call, body, basePath, clock }: Failure): FxRatesError {
   const envelope = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : {};
-  const said = textIn(envelope, 'message', request);
-  const code = textIn(envelope, 'code', request)?.slice(0, LONGEST_CODE);
+  const said = textIn(envelope, 'message', call);
+  const code = textIn(envelope, 'code', call)?.slice(0, LONGEST_CODE);
   const date = headerIn(response.headers, 'date');
-  const hint = shownHeader('retry-after', response, request);
+  const hint = shownHeader('retry-after', response, call);
   const retryAfter = parseRetryAfter(hint, { date, nowMs: clock.now() });
-  const details = { ...detailsOf(response, request), status, code, retryAfter };
+  const details = { ...detailsOf(response, call), status, code, retryAfter };
   const shownStatus = status === response.status ? `HTTP ${status}` : `status ${status} in HTTP ${response.status}`;
   const suffix = `${prefixed(': ', said)} (${shownStatus}${prefixed(', ', code)})`;
   if (status === 429 || code === 'rate_limited') {
     return new RateLimitError(`The per-minute limit of the key is reached${suffix}`, { ...details, reason: 'policy' });
   }
   if (status === 401 || status === 403) {
-    const { masked } = request.key;
+    const { masked } = call.key;
     const what = status === 401 ? `refused the key ${masked}` : `does not allow this request with the key ${masked}`;
     return new AuthenticationError(`The service ${what}${suffix}`, details);
   }
   // Retry-After can be the reason why the call is not retried.
   const shownHint = shortened(prefixed('; Retry-After ', hint));
   if (status >= 500) return new ServerError(`The service failed${suffix}${shownHint}`, details);
-  const target = shortened(request.key.redact(basePath + request.endpoint.target));
+  const target = shortened(call.key.redact(basePath + call.endpoint.target));
   return new RequestError(`The service refused ${target}${suffix}`, details);
 }
 
 /** The start of a text of the envelope, without the key. */
-function textIn(envelope: JsonObject, name: string, request: KeyedCall): string | undefined {
+function textIn(envelope: JsonObject, name: string, call: KeyedCall): string | undefined {
   const text = envelope[name];
-  return typeof text === 'string' ? excerptOf(text, request) : undefined;
+  return typeof text === 'string' ? excerptOf(text, call) : undefined;
 }
 
 function prefixed(prefix: string, text: string | undefined): string {
   return text === undefined ? '' : prefix + text;
 }
 
-function unexpectedStatus(response: TransportResponse, request: KeyedCall): ResponseError {
+function unexpectedStatus(response: TransportResponse, call: KeyedCall): ResponseError {
   const { status } = response;
   if (status === 304) {
     const message = 'HTTP 304 has no body; remove the header If-None-Match';
-    return new ResponseError(message, detailsOf(response, request));
+    return new ResponseError(message, detailsOf(response, call));
   }
-  const location = shownHeader('location', response, request);
+  const location = shownHeader('location', response, call);
   const message =
     location === undefined
       ? `Unexpected HTTP ${status}`
       : `HTTP ${status} redirects to ${shortened(location)}; not followed, because the client would send the key there`;
-  return new ResponseError(message, detailsOf(response, request));
+  return new ResponseError(message, detailsOf(response, call));
 }
 
-function notJson(response: TransportResponse, request: KeyedCall): ResponseError {
-  const type = shownHeader('content-type', response, request) ?? 'no content type';
+function notJson(response: TransportResponse, call: KeyedCall): ResponseError {
+  const type = shownHeader('content-type', response, call) ?? 'no content type';
   const problem = response.rawBody === '' ? 'is empty' : 'is not JSON';
   return new ResponseError(`The body ${problem} (HTTP ${response.status}, ${shortened(type)})`, {
-    ...detailsOf(response, request),
-    bodyExcerpt: excerptOf(response.rawBody, request),
+    ...detailsOf(response, call),
+    bodyExcerpt: excerptOf(response.rawBody, call),
   });
 }
 

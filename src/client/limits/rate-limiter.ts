@@ -86,7 +86,7 @@ export interface KeyLimits {
   readonly reason: 'retry_after' | 'service' | 'window' | 'in_flight' | undefined;
 }
 
-interface Call extends QueuedCall, Pick<AcquireOptions, 'retryOf'> {
+interface WaitingCall extends QueuedCall, Pick<AcquireOptions, 'retryOf'> {
   readonly settle: (sent: Permit | NotSent) => void;
 }
 
@@ -101,7 +101,7 @@ export class RateLimiter {
   readonly #time: SteadyTime;
   readonly #limit: Limit;
   readonly #inFlight: InFlight;
-  readonly #queue = new RequestQueue<Call>();
+  readonly #queue = new RequestQueue<WaitingCall>();
   #lastTicket = 0;
   #isServing = false;
   #wake: { readonly at: number; readonly cancel: () => void } | undefined;
@@ -144,7 +144,7 @@ export class RateLimiter {
         this.#serveSoon();
         reject(signal?.reason);
       };
-      const call: Call = {
+      const call: WaitingCall = {
         ...{ ticket: retryOf?.ticket ?? ++this.#lastTicket, priority, retryOf, waits, due },
         failures: retryOf?.failures ?? 0,
         nodes: undefined,
@@ -227,7 +227,10 @@ export class RateLimiter {
   }
 
   /** `ticket`: that of a call that has waited. A call that is sent again keeps its ticket, and so its place. */
-  #permit(now: number, { retryOf, ticket = retryOf?.ticket }: Partial<Pick<Call, 'retryOf' | 'ticket'>>): Permit {
+  #permit(
+    now: number,
+    { retryOf, ticket = retryOf?.ticket }: Partial<Pick<WaitingCall, 'retryOf' | 'ticket'>>,
+  ): Permit {
     const permit = new Permit(this.#end, { sentAt: now, ticket: ticket ?? ++this.#lastTicket, retryOf });
     this.#inFlight.add(permit);
     return permit;

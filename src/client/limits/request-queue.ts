@@ -39,8 +39,8 @@ export interface QueuedCall {
   nodes?: Nodes | undefined;
 }
 
-interface Deadline<Call> {
-  readonly call: Call;
+interface Deadline<Queued> {
+  readonly call: Queued;
   readonly at: number;
 }
 
@@ -56,10 +56,10 @@ type Place = Pick<QueuedCall, 'priority' | 'ticket'>;
 const RANKS: Readonly<Record<Priority, number>> = { high: 0, normal: 1, low: 2 };
 
 /** The waiting calls: three priorities, each in the order of arrival, with the earliest of all deadlines. */
-export class RequestQueue<Call extends QueuedCall> {
-  readonly #order = new Heap<Call>(isServedBefore);
-  readonly #deadlines = new Heap<Deadline<Call>>((a, b) => a.at < b.at);
-  readonly #notWaiting = new Set<Call>();
+export class RequestQueue<Queued extends QueuedCall> {
+  readonly #order = new Heap<Queued>(isServedBefore);
+  readonly #deadlines = new Heap<Deadline<Queued>>((a, b) => a.at < b.at);
+  readonly #notWaiting = new Set<Queued>();
   readonly #sizes: Record<Priority, number> = { high: 0, normal: 0, low: 0 };
 
   get size(): number {
@@ -78,14 +78,14 @@ export class RequestQueue<Call extends QueuedCall> {
     return this.#deadlines.peek()?.at ?? Number.POSITIVE_INFINITY;
   }
 
-  add(call: Call): void {
+  add(call: Queued): void {
     call.nodes = { order: this.#order.push(call), deadline: this.#addDeadline(call) };
     this.#sizes[call.priority] += 1;
     if (!call.waits) this.#notWaiting.add(call);
   }
 
   /** Removes a call from any position. O(log n). */
-  remove(call: Call): void {
+  remove(call: Queued): void {
     const { nodes } = call;
     if (nodes === undefined) return;
     call.nodes = undefined;
@@ -96,7 +96,7 @@ export class RequestQueue<Call extends QueuedCall> {
   }
 
   /** Removes the call at the head. */
-  shift(): Call | undefined {
+  shift(): Queued | undefined {
     const call = this.#order.peek();
     if (call) this.remove(call);
     return call;
@@ -106,22 +106,22 @@ export class RequestQueue<Call extends QueuedCall> {
    * Removes the call with the fewest failures, so that a probe of a service that is down rarely uses the last retry of
    * a call.
    */
-  shiftLeastFailed(): Call | undefined {
-    let least: Call | undefined;
+  shiftLeastFailed(): Queued | undefined {
+    let least: Queued | undefined;
     for (const call of this.#order) if (least === undefined || isTriedBefore(call, least)) least = call;
     if (least) this.remove(least);
     return least;
   }
 
   /** Removes one call that does not wait for a slot; `undefined` if there is none left. */
-  shiftNotWaiting(): Call | undefined {
+  shiftNotWaiting(): Queued | undefined {
     const [call] = this.#notWaiting;
     if (call) this.remove(call);
     return call;
   }
 
   /** Removes one call whose deadline is before `time`; `undefined` if there is none left. */
-  shiftDueBefore(time: number): Call | undefined {
+  shiftDueBefore(time: number): Queued | undefined {
     for (let due = this.#deadlines.peek(); due && due.at < time; due = this.#deadlines.peek()) {
       const { call } = due;
       this.remove(call);
@@ -131,7 +131,7 @@ export class RequestQueue<Call extends QueuedCall> {
     return undefined;
   }
 
-  #addDeadline(call: Call): HeapNode<Deadline<Call>> | undefined {
+  #addDeadline(call: Queued): HeapNode<Deadline<Queued>> | undefined {
     const at = call.due.deadlineAt;
     return at === Number.POSITIVE_INFINITY ? undefined : this.#deadlines.push({ call, at });
   }
