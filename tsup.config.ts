@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { completionScripts } from './src/cli/commands/completion/scripts.ts';
-import { manPage } from './src/cli/man-page.ts';
-import { createProgram } from './src/cli/program.ts';
+import { manPage } from './src/cli/parser/man-page.ts';
+import { createProgram } from './src/cli/program/program.ts';
 import { bundlePanel } from './src/mock-server/panel/panel-files.ts';
 
 /** `npm run demo` builds into a folder of its own, so that it does not change the package. */
@@ -22,7 +22,7 @@ const LIBRARY = {
 const FILES = {
   ...LIBRARY,
   'cli/fxrates': 'src/cli/bin.ts',
-  'cli/main': 'src/cli/node-io.ts',
+  'cli/main': 'src/cli/io/node-io.ts',
   panel: 'src/mock-server/panel/panel-files.ts',
 };
 

@@ -33,7 +33,7 @@ export default defineConfig({
     coverage: {
       include: ['src/**'],
       // Generated, or run in spawned processes and browsers alone.
-      exclude: ['src/generated/**', 'src/cli/bin.ts', 'src/cli/node-io.ts', 'src/mock-server/panel/browser/**'],
+      exclude: ['src/generated/**', 'src/cli/bin.ts', 'src/cli/io/node-io.ts', 'src/mock-server/panel/browser/**'],
       thresholds: { lines: 97, branches: 92 },
     },
     sequence: { sequencer: LongFilesFirst },

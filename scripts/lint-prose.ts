@@ -4,8 +4,8 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CliCommand } from '../src/cli/command.ts';
-import { createProgram } from '../src/cli/program.ts';
+import type { CliCommand } from '../src/cli/parser/command.ts';
+import { createProgram } from '../src/cli/program/program.ts';
 import { checkProse, markdownPassages } from './prose.ts';
 
 const root = join(import.meta.dirname, '..');

@@ -24,7 +24,7 @@ const MORE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'client/options/resolve-options.test.ts',
     'client/state/key-limits.test.ts',
   ],
-  'cli/errors': ['cli/main.test.ts'],
+  'cli/errors': ['cli/program/main.test.ts'],
   'mock-server/http': [
     'contracts/mock-adapters.test.ts',
     'mock-server/behaviour/switches.test.ts',

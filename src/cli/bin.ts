@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { VERSION } from '../version.ts';
 import { crashReport } from './errors/crash-report.ts';
-import { useCompileCache } from './storage/folders.ts';
-import { writeWhole } from './write-whole.ts';
+import { writeWhole } from './io/write-whole.ts';
+import { useCompileCache } from './settings/folders.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const argv = process.argv.slice(2);
@@ -25,7 +25,7 @@ async function start(): Promise<void> {
   const env = { ...process.env };
   // Node.js would warn on stderr that it ignores NO_COLOR; here NO_COLOR wins, and a child still gets both.
   if (env['NO_COLOR']) delete process.env['FORCE_COLOR'];
-  const { runOnNode } = await import('./node-io.ts');
+  const { runOnNode } = await import('./io/node-io.ts');
   process.exitCode = await runOnNode(argv, env);
 }
 
@@ -43,7 +43,7 @@ function writeToStdout(text: string): boolean {
 /** Runs at each press of the TAB key, so it loads as little as it can. */
 async function complete(): Promise<void> {
   useCompileCache(process.env);
-  const { completionText } = await import('./node-io.ts');
+  const { completionText } = await import('./io/node-io.ts');
   writeToStdout(await completionText(argv.slice(1), process.env));
 }
 

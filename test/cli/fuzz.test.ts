@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { exitCodes } from '../../src/cli/io/exit-codes.ts';
 import { runCli } from '../helpers/cli-io.ts';
 import { jsonText, stripped } from '../helpers/cli-json-text.ts';
 import { mutated } from '../helpers/mutated.ts';

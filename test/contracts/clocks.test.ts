@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { realClock as cliClock } from '../../src/cli/node-io.ts';
+import { realClock as cliClock } from '../../src/cli/io/node-io.ts';
 import { type Clock, realClock } from '../../src/client/time/clock.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProgram } from '../../src/cli/program.ts';
+import { createProgram } from '../../src/cli/program/program.ts';
 import { BUNDLE, hasBundle, Running } from '../helpers/cli-bundle.ts';
 import { servedMock } from '../helpers/served-mock.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';

@@ -14,7 +14,7 @@ const document = merged(merged(openapi, pastRates), quotaDetail);
 const project = await GeneratedProject.create(document);
 const products = await project.add(document);
 
-const USES = `import './src/cli/main.ts';
+const USES = `import './src/cli/program/main.ts';
 import { FxRates } from './src/client/index.ts';
 import './src/mock-server/index.ts';
 

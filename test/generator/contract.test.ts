@@ -7,7 +7,7 @@ import { contractOf } from '../../scripts/generator/generate-files.ts';
 import { isTakenOperationId } from '../../scripts/generator/names.ts';
 import { readSchema } from '../../scripts/generator/read-schema.ts';
 import { readDocument } from '../../scripts/generator/spec-node.ts';
-import { createProgram } from '../../src/cli/program.ts';
+import { createProgram } from '../../src/cli/program/program.ts';
 import { FxRates } from '../../src/client/index.ts';
 import { operations } from '../../src/generated/operations.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, transform } from 'esbuild';
 import { generateFiles } from '../../scripts/generator/generate-files.ts';
-import type { main } from '../../src/cli/main.ts';
+import type { main } from '../../src/cli/program/main.ts';
 import type { FxRates } from '../../src/client/index.ts';
 import type { createMockServer } from '../../src/mock-server/index.ts';
 import { FakeIo, type FakeIoOptions } from '../helpers/cli-io.ts';
@@ -94,7 +94,7 @@ export async function runCommand({ main }: Products, argv: readonly string[], op
 /** The three products in one file, which imports the generated files from its own folder. */
 async function bundle(): Promise<string> {
   const contents = [
-    "export { main } from './src/cli/main.ts';",
+    "export { main } from './src/cli/program/main.ts';",
     "export { FxRates } from './src/client/index.ts';",
     "export { createMockServer } from './src/mock-server/index.ts';",
   ].join('\n');

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { type ChildProcess, Interrupted, type Io, type SignalName, WriteFailure } from '../../src/cli/io.ts';
-import { main } from '../../src/cli/main.ts';
+import { type ChildProcess, Interrupted, type Io, type SignalName, WriteFailure } from '../../src/cli/io/io.ts';
+import { main } from '../../src/cli/program/main.ts';
 import { FakeClock } from './fake-clock.ts';
 import { type FakeFetch, fakeFetch, type Reply } from './fake-fetch.ts';
 import { API_KEY, success } from './service-replies.ts';

@@ -1,10 +1,10 @@
 import { Argument, Option } from 'commander';
 import { operations } from '../../generated/operations.ts';
 import { isJson } from '../../json.ts';
-import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
-import { connectionOptions, dataOptions, requestOptions } from '../options.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
+import { CliCommand, type Invocation } from '../parser/command.ts';
+import { connectionOptions, dataOptions, requestOptions } from '../parser/options.ts';
 import {
   checkParameter,
   joinParameters,
@@ -12,7 +12,7 @@ import {
   parameterOption,
   parametersArgument,
   typedParameters,
-} from '../parameters.ts';
+} from '../parser/parameters.ts';
 import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
 import { dryRun, type PathRequest, sendRequest } from '../request/send-request.ts';
 

@@ -1,15 +1,15 @@
 import { Option } from 'commander';
 import { maskKey } from '../../text.ts';
-import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
 import { printError } from '../errors/print-error.ts';
-import { connectionOptions, dataOptions, keyOptions, profileOption } from '../options.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
+import { CliCommand, type Invocation } from '../parser/command.ts';
+import { connectionOptions, dataOptions, keyOptions, profileOption } from '../parser/options.ts';
 import { sendQuotaRequest } from '../request/send-request.ts';
 import { checkKey, requireKey } from '../settings/api-key.ts';
 import { checkBaseUrl, requireBaseUrl } from '../settings/base-url.ts';
 import type { CliSettings } from '../settings/settings.ts';
-import { changeConfig, changeCredential, profilesWithKey } from '../storage/stored-files.ts';
+import { changeConfig, changeCredential, profilesWithKey } from '../settings/stored-files.ts';
 import { attempt, usageText } from './doctor.ts';
 
 interface VerifyOptions {

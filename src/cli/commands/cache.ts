@@ -1,8 +1,8 @@
 import { promises as fs } from 'node:fs';
-import { OTHER_CACHE_FOLDER, openCache } from '../cache/fetch-or-cache.ts';
-import { CliCommand, type Invocation } from '../command.ts';
 import { storageError, systemReason } from '../errors/cli-error.ts';
-import { compiledIn } from '../storage/folders.ts';
+import { CliCommand, type Invocation } from '../parser/command.ts';
+import { OTHER_CACHE_FOLDER, openCache } from '../request/fetch-or-cache.ts';
+import { compiledIn } from '../settings/folders.ts';
 import { grouped } from '../terminal/text.ts';
 
 export function cacheCommand(): CliCommand {

@@ -1,8 +1,8 @@
 import { Argument } from 'commander';
-import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
-import { dataOptions, profileOption, type SharedOptions } from '../options.ts';
 import { printJson } from '../output/print-json.ts';
+import { CliCommand, type Invocation } from '../parser/command.ts';
+import { dataOptions, profileOption, type SharedOptions } from '../parser/options.ts';
 import {
   CONFIG_SETTINGS,
   isSettingName,
@@ -18,7 +18,7 @@ import {
   requireConfig,
   settingGroups,
   settingText,
-} from '../storage/stored-files.ts';
+} from '../settings/stored-files.ts';
 
 const nameArgument = () => new Argument('<name>', SETTING_NAMES.join(', '));
 

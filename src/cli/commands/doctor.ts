@@ -5,11 +5,11 @@ import { isExempt } from '../../environment-proxy.ts';
 import { apiKeyPattern } from '../../generated/service.ts';
 import { maskKey } from '../../text.ts';
 import { VERSION } from '../../version.ts';
-import { CliCommand, type Invocation } from '../command.ts';
 import { CliError, OTHER_CONFIG_FOLDER, relatedCommand } from '../errors/cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { connectionOptions, dataOptions } from '../options.ts';
+import { exitCodes } from '../io/exit-codes.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
+import { CliCommand, type Invocation } from '../parser/command.ts';
+import { connectionOptions, dataOptions } from '../parser/options.ts';
 import { proxyFor } from '../request/connection.ts';
 import { refusedKeyHints } from '../request/explain-error.ts';
 import { HttpTrace } from '../request/http-trace.ts';
@@ -17,9 +17,9 @@ import { sendQuotaRequest } from '../request/send-request.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { formatDuration } from '../settings/duration.ts';
+import { readJsonFile } from '../settings/json-file.ts';
 import { requireProfile, SETTING_NAMES, storedSetting, unknownSettings } from '../settings/settings.ts';
-import { readJsonFile } from '../storage/json-file.ts';
-import { type ConfigFile, configPath, credentialsPath, requireConfig } from '../storage/stored-files.ts';
+import { type ConfigFile, configPath, credentialsPath, requireConfig } from '../settings/stored-files.ts';
 import { commandLine, grouped, quoteForShell } from '../terminal/text.ts';
 
 interface DoctorOptions {

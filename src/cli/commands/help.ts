@@ -1,9 +1,9 @@
 import { Argument } from 'commander';
 import { nearestName } from '../../nearest-name.ts';
-import { CliCommand } from '../command.ts';
 import { usageError } from '../errors/cli-error.ts';
-import { helpText, optionGroups, paragraphs } from '../help.ts';
-import { helpOption, sharedOptions } from '../options.ts';
+import { CliCommand } from '../parser/command.ts';
+import { helpText, optionGroups, paragraphs } from '../parser/help.ts';
+import { helpOption, sharedOptions } from '../parser/options.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { commandLine, wrap } from '../terminal/text.ts';
 

@@ -3,16 +3,15 @@ import type { QuotaData, QuotaForecast } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { visible } from '../../text.ts';
-import type { CliCommand, Invocation } from '../command.ts';
 import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
-import { fileOption } from '../options.ts';
 import { asTable, dataOf } from '../output/print-json.ts';
-import { EXAMPLE_NAMES } from '../parameters.ts';
+import type { CliCommand, Invocation } from '../parser/command.ts';
+import { fileOption } from '../parser/options.ts';
+import { EXAMPLE_NAMES } from '../parser/parameters.ts';
 import { dryRun, type OperationRequest } from '../request/send-request.ts';
 import { durationOption, formatDuration } from '../settings/duration.ts';
-import { addToFixture, requireFixture } from '../storage/fixture-file.ts';
 import { grouped } from '../terminal/text.ts';
-import { isWatch, type WatchOptions, watch, watchOptions } from '../watch/watch.ts';
+import { addToFixture, requireFixture } from './fixture-file.ts';
 import {
   operationCommand,
   operationRequest,
@@ -20,6 +19,7 @@ import {
   responseOptions,
   sendAndPrint,
 } from './operation.ts';
+import { isWatch, type WatchOptions, watch, watchOptions } from './watch.ts';
 
 const { latest } = operations;
 

@@ -1,9 +1,8 @@
 import { Option } from 'commander';
 import type { Operation } from '../../generated/operations.ts';
-import { type CachingOptions, cacheOption, fetchOrCache } from '../cache/fetch-or-cache.ts';
-import { CliCommand, type Invocation } from '../command.ts';
-import { connectionOptions, dataOptions, requestOptions } from '../options.ts';
 import { dataOf, printJson } from '../output/print-json.ts';
+import { CliCommand, type Invocation } from '../parser/command.ts';
+import { connectionOptions, dataOptions, requestOptions } from '../parser/options.ts';
 import {
   namedQuery,
   type ParamOptions,
@@ -11,7 +10,8 @@ import {
   parameterOption,
   parametersArgument,
   typedParameters,
-} from '../parameters.ts';
+} from '../parser/parameters.ts';
+import { type CachingOptions, cacheOption, fetchOrCache } from '../request/fetch-or-cache.ts';
 import { dryRun, type OperationRequest, type ServiceResponse } from '../request/send-request.ts';
 import { lowerFirst, quoteForShell } from '../terminal/text.ts';
 

@@ -2,17 +2,17 @@ import { Option } from 'commander';
 import type { QuotaData, QuotaForecast } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
 import { maskKey } from '../../text.ts';
-import type { CliCommand, Invocation } from '../command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
-import { leaves, memberTexts, scalarText } from '../json/select-value.ts';
 import { dataOf, printJson } from '../output/print-json.ts';
 import { type ReportRow, reportText } from '../output/report.ts';
+import type { CliCommand, Invocation } from '../parser/command.ts';
 import { dryRun, type ServiceResponse, sendRequest } from '../request/send-request.ts';
 import { formatDuration } from '../settings/duration.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
+import { leaves, memberTexts, scalarText } from '../terminal/select-value.ts';
 import { grouped, localTime } from '../terminal/text.ts';
-import { isWatch, type WatchOptions, watch, watchOptions } from '../watch/watch.ts';
 import { operationCommand, operationRequest, type ResponseOptions } from './operation.ts';
+import { isWatch, type WatchOptions, watch, watchOptions } from './watch.ts';
 
 const { quota } = operations;
 

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes } from '../exit-codes.ts';
+import { type ErrorCode, errorCodes } from '../io/exit-codes.ts';
 import { commandLine } from '../terminal/text.ts';
 
 interface CliErrorDetails {

@@ -1,5 +1,5 @@
 import { visible } from '../../text.ts';
-import type { Env } from '../io.ts';
+import type { Env } from '../io/io.ts';
 import { Redactor } from '../terminal/redactor.ts';
 import { jsonLine } from '../terminal/text.ts';
 

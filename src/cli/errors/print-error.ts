@@ -1,6 +1,6 @@
 import { visible } from '../../text.ts';
-import { exitCodes, signalExitCodes } from '../exit-codes.ts';
-import { Interrupted, WriteFailure } from '../io.ts';
+import { exitCodes, signalExitCodes } from '../io/exit-codes.ts';
+import { Interrupted, WriteFailure } from '../io/io.ts';
 import type { Screen } from '../terminal/screen.ts';
 import { jsonLine, wrap } from '../terminal/text.ts';
 import { CliError } from './cli-error.ts';

@@ -1,13 +1,20 @@
 import { setImmediate as yieldToSignals } from 'node:timers/promises';
 import { nearestName } from '../../nearest-name.ts';
 import { visible } from '../../text.ts';
-import type { Invocation } from '../command.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { compactJson, prettyJson } from '../json/pretty-json.ts';
-import { type JsonPath, leaves, memberTexts, scalarText, selectValue, writeJsonPath } from '../json/select-value.ts';
-import type { OutputFormat } from '../options.ts';
+import type { Invocation } from '../parser/command.ts';
+import type { OutputFormat } from '../parser/options.ts';
 import type { CliSettings, GetPath } from '../settings/settings.ts';
+import { compactJson, prettyJson } from '../terminal/pretty-json.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
+import {
+  type JsonPath,
+  leaves,
+  memberTexts,
+  scalarText,
+  selectValue,
+  writeJsonPath,
+} from '../terminal/select-value.ts';
 import { valuesTable } from './values-table.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { FetchLike } from '../../client/index.ts';
 import { ACCEPTED_ENCODINGS, decoded } from '../../content-encoding.ts';
 import { environmentProxy, proxyDispatcher } from '../../environment-proxy.ts';
 import { CliError } from '../errors/cli-error.ts';
-import type { Env, Io } from '../io.ts';
+import type { Env, Io } from '../io/io.ts';
 
 /** A fetch for one service. `close` ends its connections, which would keep the process running. */
 export interface ServiceConnection {

@@ -1,8 +1,8 @@
 import type { AnyFxRatesError, NetworkError, QuotaExhaustedError } from '../../client/index.ts';
 import { environmentProxy } from '../../environment-proxy.ts';
-import type { Invocation } from '../command.ts';
 import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
-import type { Env } from '../io.ts';
+import type { Env } from '../io/io.ts';
+import type { Invocation } from '../parser/command.ts';
 import type { KeyInUse } from '../settings/api-key.ts';
 import { isLoopback } from '../settings/base-url.ts';
 import { durationOption, durationOptionAbove, formatDuration } from '../settings/duration.ts';

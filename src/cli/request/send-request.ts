@@ -10,13 +10,13 @@ import type {
   ResponseMeta,
 } from '../../client/index.ts';
 import { type Operation, operations } from '../../generated/operations.ts';
-import type { Invocation } from '../command.ts';
 import { relatedCommand } from '../errors/cli-error.ts';
-import type { Io } from '../io.ts';
+import type { Io } from '../io/io.ts';
+import type { Invocation } from '../parser/command.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { isLoopback, requireBaseUrl } from '../settings/base-url.ts';
+import { pathIn, stateFolder } from '../settings/folders.ts';
 import type { CliSettings } from '../settings/settings.ts';
-import { pathIn, stateFolder } from '../storage/folders.ts';
 import { quoteForShell } from '../terminal/text.ts';
 import { openConnection, type ServiceConnection } from './connection.ts';
 import { explainClientError, withoutAdvice } from './explain-error.ts';

@@ -1,7 +1,7 @@
 import type { FxRatesOptions } from '../../client/index.ts';
 import { visible } from '../../text.ts';
-import type { Invocation } from '../command.ts';
-import { monotonicNow } from '../io.ts';
+import { monotonicNow } from '../io/io.ts';
+import type { Invocation } from '../parser/command.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { JITTER_MS, waitTooLong } from './explain-error.ts';
 

@@ -1,9 +1,9 @@
 import { UTF16_PROBLEM } from '../../text.ts';
-import type { Invocation } from '../command.ts';
 import { CliError, loginCommand, systemReason, usageError } from '../errors/cli-error.ts';
-import { Interrupted, type Io, orInterrupted, readLimited } from '../io.ts';
-import { readCredential, type StoredKey } from '../storage/stored-files.ts';
+import { Interrupted, type Io, orInterrupted, readLimited } from '../io/io.ts';
+import type { Invocation } from '../parser/command.ts';
 import type { CliSettings } from './settings.ts';
+import { readCredential, type StoredKey } from './stored-files.ts';
 
 /** The key of a command and its source. */
 export interface KeyInUse {

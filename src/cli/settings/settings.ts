@@ -1,7 +1,6 @@
 import { nearestName } from '../../nearest-name.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
-import type { Env } from '../io.ts';
-import { type JsonPath, parseJsonPath } from '../json/select-value.ts';
+import type { Env } from '../io/io.ts';
 import {
   type OutputFormat,
   parseColor,
@@ -11,11 +10,12 @@ import {
   parseSwitch,
   parseTimeout,
   type SharedOptions,
-} from '../options.ts';
-import { type ConfigFile, configValue, profilesWithKey, settingGroups } from '../storage/stored-files.ts';
+} from '../parser/options.ts';
+import { type JsonPath, parseJsonPath } from '../terminal/select-value.ts';
 import { commandLine, lowerFirst } from '../terminal/text.ts';
 import { checkBaseUrl, type SourcedText } from './base-url.ts';
 import { parseDuration } from './duration.ts';
+import { type ConfigFile, configValue, profilesWithKey, settingGroups } from './stored-files.ts';
 
 /** The settings of a command, from the options, the variables, config.json and the defaults. */
 export type CliSettings = Readonly<ReturnType<typeof resolveSettings>>;

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import type { ChalkInstance, ForegroundColorName } from 'chalk';
 import { visible } from '../../text.ts';
-import type { Env, Io, Output } from '../io.ts';
-import type { ColorWhen } from '../options.ts';
+import type { Env, Io, Output } from '../io/io.ts';
+import type { ColorWhen } from '../parser/options.ts';
 import type { MessageSettings } from '../settings/settings.ts';
 import { Redactor } from './redactor.ts';
 import { jsonLine, wrap } from './text.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { main } from '../../../src/cli/main.ts';
+import { main } from '../../../src/cli/program/main.ts';
 import { FakeIo, runCli, usageError } from '../../helpers/cli-io.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 

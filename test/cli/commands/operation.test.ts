@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { CliCommand } from '../../../src/cli/command.ts';
 import { operationCommand } from '../../../src/cli/commands/operation.ts';
-import { helpText } from '../../../src/cli/help.ts';
-import { namedQuery } from '../../../src/cli/parameters.ts';
+import { CliCommand } from '../../../src/cli/parser/command.ts';
+import { helpText } from '../../../src/cli/parser/help.ts';
+import { namedQuery } from '../../../src/cli/parser/parameters.ts';
 import { Screen } from '../../../src/cli/terminal/screen.ts';
 import type { Operation, Parameter } from '../../../src/generated/operations.ts';
 import { FakeIo } from '../../helpers/cli-io.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CliError } from '../../../src/cli/errors/cli-error.ts';
 import { crashReport } from '../../../src/cli/errors/crash-report.ts';
 import { printError } from '../../../src/cli/errors/print-error.ts';
-import { Interrupted, WriteFailure } from '../../../src/cli/io.ts';
+import { Interrupted, WriteFailure } from '../../../src/cli/io/io.ts';
 import { Screen } from '../../../src/cli/terminal/screen.ts';
 import { FakeIo, type FakeIoOptions, runCli } from '../../helpers/cli-io.ts';
 

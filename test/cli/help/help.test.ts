@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { manPage } from '../../../src/cli/man-page.ts';
-import { createProgram } from '../../../src/cli/program.ts';
+import { manPage } from '../../../src/cli/parser/man-page.ts';
+import { createProgram } from '../../../src/cli/program/program.ts';
 import { operations } from '../../../src/generated/operations.ts';
 import { runCli, usageError } from '../../helpers/cli-io.ts';
 import { hasProgram } from '../../helpers/has-program.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { main } from '../../../src/cli/main.ts';
+import { main } from '../../../src/cli/program/main.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';
 import { quotaRecord, success } from '../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import type { Invocation } from '../../../src/cli/command.ts';
-import { main } from '../../../src/cli/main.ts';
+import type { Invocation } from '../../../src/cli/parser/command.ts';
+import { main } from '../../../src/cli/program/main.ts';
 import { WaitReporter } from '../../../src/cli/request/wait-reporter.ts';
 import { Screen } from '../../../src/cli/terminal/screen.ts';
 import type { WaitEvent } from '../../../src/client/index.ts';

@@ -1,7 +1,7 @@
 import type { BatchProgress, FxRates, KeyLimits } from '../../../client/index.ts';
-import type { Invocation } from '../../command.ts';
 import { CliError, relatedCommand } from '../../errors/cli-error.ts';
-import { monotonicNow } from '../../io.ts';
+import { monotonicNow } from '../../io/io.ts';
+import type { Invocation } from '../../parser/command.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import type { CallReporter } from '../../request/send-request.ts';
 import { formatDuration } from '../../settings/duration.ts';

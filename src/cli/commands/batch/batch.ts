@@ -3,18 +3,24 @@ import type { AnyFxRatesError, BatchItem } from '../../../client/index.ts';
 import { operations } from '../../../generated/operations.ts';
 import { checkWritable, replaceFile } from '../../../replace-file.ts';
 import { visible } from '../../../text.ts';
-import { type CachingOptions, cacheOf, cacheOption } from '../../cache/fetch-or-cache.ts';
-import { CliCommand, type Invocation } from '../../command.ts';
 import { CliError, cannotWrite, changedCommand, usageError, writeReason } from '../../errors/cli-error.ts';
 import { errorFacts } from '../../errors/print-error.ts';
-import { type ExitCode, exitCodes } from '../../exit-codes.ts';
-import { compactJson } from '../../json/pretty-json.ts';
-import { connectionOptions, dataOptions, fileOption, type OutputFormat, repeatableOption } from '../../options.ts';
+import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
 import { dataOf, tableDocument, VALUE_COLUMNS } from '../../output/print-json.ts';
-import { type ParamOptions, parameterOption, parseParameters } from '../../parameters.ts';
+import { CliCommand, type Invocation } from '../../parser/command.ts';
+import {
+  connectionOptions,
+  dataOptions,
+  fileOption,
+  type OutputFormat,
+  repeatableOption,
+} from '../../parser/options.ts';
+import { type ParamOptions, parameterOption, parseParameters } from '../../parser/parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
+import { type CachingOptions, cacheOf, cacheOption } from '../../request/fetch-or-cache.ts';
 import { type OpenClient, type Query, withClient } from '../../request/send-request.ts';
 import type { GetPath } from '../../settings/settings.ts';
+import { compactJson } from '../../terminal/pretty-json.ts';
 import { grouped } from '../../terminal/text.ts';
 import { ProgressView } from './batch-progress.ts';
 import { queriesOfEach, readQueries } from './read-queries.ts';

@@ -1,4 +1,4 @@
-import { CliCommand } from '../../command.ts';
+import { CliCommand } from '../../parser/command.ts';
 import { completionScripts } from './scripts.ts';
 
 /** The settings file of each shell, and the line in it that loads the script. */

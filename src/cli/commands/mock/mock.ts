@@ -6,12 +6,12 @@ import { plans } from '../../../generated/service.ts';
 import { parseIsoInstant } from '../../../iso-instant.ts';
 import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
 import { oneLine } from '../../../text.ts';
-import { CliCommand, type Invocation } from '../../command.ts';
 import { CliError, changedCommand, usageError } from '../../errors/cli-error.ts';
 import { printError } from '../../errors/print-error.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import type { Env } from '../../io.ts';
-import { fileOption, oneOf, parsedOption, repeatableOption, wholeNumber } from '../../options.ts';
+import { exitCodes } from '../../io/exit-codes.ts';
+import type { Env } from '../../io/io.ts';
+import { CliCommand, type Invocation } from '../../parser/command.ts';
+import { fileOption, oneOf, parsedOption, repeatableOption, wholeNumber } from '../../parser/options.ts';
 import { commandLine, jsonLine, quoteForShell } from '../../terminal/text.ts';
 import { type MockOptions, PRESETS, type RunningMock, type StartOptions, startMock } from './start-mock.ts';
 

@@ -14,11 +14,11 @@ import type {
   TlsOptions,
 } from '../../../mock-server/index.ts';
 import { maskKey } from '../../../text.ts';
-import type { Invocation } from '../../command.ts';
 import { CliError, changedCommand, systemReason, usageError } from '../../errors/cli-error.ts';
-import { type ExitCode, exitCodes } from '../../exit-codes.ts';
-import { readLimited } from '../../io.ts';
-import { parseJsonFile } from '../../storage/json-file.ts';
+import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
+import { readLimited } from '../../io/io.ts';
+import type { Invocation } from '../../parser/command.ts';
+import { parseJsonFile } from '../../settings/json-file.ts';
 import { lowerFirst } from '../../terminal/text.ts';
 
 /** Options of `fxrates mock`, as parsed. */

@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, readdirSync, readFileSync, writeFileSyn
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { main } from '../../../../src/cli/main.ts';
+import { main } from '../../../../src/cli/program/main.ts';
 import { FakeIo, type FakeIoOptions, jsonLines, runCli, usageError } from '../../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import type { SentRequest } from '../../../helpers/fake-fetch.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { main } from '../../../../src/cli/main.ts';
+import { main } from '../../../../src/cli/program/main.ts';
 import { FakeIo, type FakeIoOptions, runCli, usageError } from '../../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import type { Reply } from '../../../helpers/fake-fetch.ts';

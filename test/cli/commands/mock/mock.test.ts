@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { main } from '../../../../src/cli/main.ts';
-import { realClock } from '../../../../src/cli/node-io.ts';
+import { realClock } from '../../../../src/cli/io/node-io.ts';
+import { main } from '../../../../src/cli/program/main.ts';
 import { connectMockServer } from '../../../../src/mock-server/index.ts';
 import { FakeIo, jsonLines, runCli, usageError } from '../../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { SignalName } from '../../../../src/cli/io.ts';
-import { main } from '../../../../src/cli/main.ts';
+import type { SignalName } from '../../../../src/cli/io/io.ts';
+import { main } from '../../../../src/cli/program/main.ts';
 import { FakeIo, type FakeIoOptions } from '../../../helpers/cli-io.ts';
 import { deferred } from '../../../helpers/deferred.ts';
 import { quiet } from '../../../helpers/fake-clock.ts';

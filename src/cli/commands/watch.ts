@@ -1,0 +1,150 @@
+import { Option } from 'commander';
+import type { AnyFxRatesError, PollSchedule } from '../../client/index.ts';
+import { visible } from '../../text.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
+import { printJson, tableDocument } from '../output/print-json.ts';
+import type { Invocation } from '../parser/command.ts';
+import { type OutputFormat, parsedOption, wholeNumber } from '../parser/options.ts';
+import { type OpenClient, type OperationRequest, type ServiceResponse, withClient } from '../request/send-request.ts';
+import { WaitReporter } from '../request/wait-reporter.ts';
+import { formatDuration, parseDuration } from '../settings/duration.ts';
+import { compactJson } from '../terminal/pretty-json.ts';
+import { wrap } from '../terminal/text.ts';
+
+export interface WatchOptions {
+  /** Milliseconds; `true` when no interval was typed. */
+  readonly watch?: number | true;
+  readonly count?: number;
+  readonly force?: boolean;
+}
+
+/** `conflicts`: the options of the command for a single response. */
+export function watchOptions(
+  text: string,
+  { shortestMs, conflicts = [] }: { readonly shortestMs: number; readonly conflicts?: string[] },
+): readonly Option[] {
+  return [
+    new Option('--watch [interval]', text).conflicts(conflicts).argParser((typed) => parseInterval(typed, shortestMs)),
+    parsedOption('--count <n>', 'with --watch: stop after this many responses', wholeNumber(1, 999_999_999)),
+  ];
+}
+
+function parseInterval(text: string, shortestMs: number): number {
+  if (text.includes('=')) {
+    throw usageError(`--watch expects an interval, got '${text}'`, undefined, [
+      'Write parameters before it:  fxrates latest base=USD --watch',
+    ]);
+  }
+  const intervalMs = parseDuration(text, '--watch');
+  if (intervalMs >= shortestMs) return intervalMs;
+  throw usageError(`--watch expects an interval from ${shortestMs / 1000}s, got '${text}'`);
+}
+
+/** @throws CliError for another option of a watch without `--watch` */
+export function isWatch({ watch, count, force }: WatchOptions): boolean {
+  if (watch !== undefined) return true;
+  const lonely = Object.entries({ count, force }).find(([, value]) => value !== undefined)?.[0];
+  if (lonely !== undefined) throw usageError(`--${lonely} requires --watch`);
+  return false;
+}
+
+interface Watch {
+  readonly request: OperationRequest;
+  /** Milliseconds, or the interval of the quota or of the snapshots. */
+  readonly every: number | 'quota';
+  readonly begin?: (client: OpenClient) => Promise<void>;
+  readonly show: (response: ServiceResponse, print: (shown: Shown) => Promise<void>) => Promise<void>;
+}
+
+/** One response, in each form in which it can be printed. */
+interface Shown {
+  /** For people. */
+  readonly text: string;
+  /** For programs. */
+  readonly json: string;
+}
+
+/**
+ * Calls an operation repeatedly until `--count` responses have arrived or Ctrl-C. A failure before the first response ends
+ * the watch; a later one that may be temporary is reported, and the next call follows.
+ */
+export async function watch(
+  invocation: Invocation<WatchOptions>,
+  { request: { operation, query }, every, begin, show }: Watch,
+): Promise<void> {
+  const { io, screen, options } = invocation;
+  const reporter = new WaitReporter(invocation, { endsLongWaits: false });
+  const print = printerOf(invocation);
+  let responses = 0;
+  const poll = async (client: OpenClient) => {
+    // Of a failure that may be over at the next call.
+    const onError = (failure: AnyFxRatesError, next: PollSchedule) => {
+      const error = client.explained(failure);
+      if (responses === 0 || failure.kind === 'quota_exhausted' || !(error instanceof CliError)) throw error;
+      reporter.end();
+      const { message } = error;
+      const at = localClock(next.at.getTime() - next.intervalMs, io.timeZone);
+      const text = `${at} ${visible(message)}; next request in ${formatDuration(next.intervalMs)}`;
+      void screen.report(text, { event: 'missed', code: error.details.code, message });
+    };
+    const polled = { every, onError, signal: reporter.signal, operation: operation.id as 'latest' }; // or another one
+    await begin?.(client);
+    for await (const { data, meta, next } of client.fx.poll(query, polled).withMeta()) {
+      reporter.end();
+      const response = client.responseOf({ data, meta });
+      responses += 1;
+      const isLast = responses === options.count;
+      await show(response, (shown) => print(shown, isLast ? undefined : next));
+      if (isLast) break;
+    }
+  };
+  await withClient(invocation, { reporter }, poll).catch(async (error: unknown) => {
+    if (io.interrupts.signal.aborted && screen.out.isTTY) await screen.info('\n'); // after the ^C that the terminal shows
+    throw error;
+  });
+}
+
+/** `14:20:05`. */
+function localClock(epochMs: number, timeZone: string | undefined): string {
+  return new Date(epochMs).toLocaleTimeString('en-GB', { timeZone });
+}
+
+/** Formats that print one JSON line per response to a pipe. The others, and `--get`, are printed as without `--watch`. */
+const AS_JSON_LINE: readonly OutputFormat[] = ['auto', 'json', 'compact'];
+
+/** Prints the responses of a watch: for people one below the other, for programs a JSON line for each. */
+function printerOf(invocation: Invocation) {
+  const { settings, screen, io } = invocation;
+  const { output, get } = settings;
+  // The lines of all responses are one document: its first column is the time of the response.
+  const rowsOf = output === 'csv' || output === 'tsv' ? tableDocument(output, ['fetched_at'], get) : undefined;
+  return ({ text, json }: Shown, next: PollSchedule | undefined): Promise<void> => {
+    const now = io.clock.now();
+    const fetchedAt = new Date(now).toISOString();
+    if (rowsOf !== undefined) return screen.printLines(`${[...rowsOf([fetchedAt], json)].join('\n')}\n`);
+    const isWhole = get.length === 0;
+    if (isWhole && screen.isForPeople) {
+      const footer = wrap(localClock(now, io.timeZone) + nextText(next, now, io.timeZone), screen.out.columns);
+      return screen.printText(`${text.trimEnd()}\n\n${screen.out.palette.faint(footer.join('\n'))}\n\n`);
+    }
+    if (!isWhole || !AS_JSON_LINE.includes(output)) return printJson(json, invocation);
+    return screen.printLines(`{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`);
+  };
+}
+
+/** ` · next 14:25:05 (every 5 min, the interval of --watch) · Ctrl-C to stop`; empty after the last response. */
+function nextText(next: PollSchedule | undefined, now: number, timeZone: string | undefined): string {
+  if (next === undefined) return '';
+  const { intervalMs, reason } = next;
+  const every = `every ${formatDuration(intervalMs)}, ${REASONS[reason]}`;
+  return ` · next ${localClock(now + intervalMs, timeZone)} (${every}) · Ctrl-C to stop`;
+}
+
+/** Why the next response comes when it does. */
+const REASONS: Readonly<Record<PollSchedule['reason'], string>> = {
+  every: 'the interval of --watch',
+  limit: 'the limit per minute',
+  snapshot: 'the interval of snapshots',
+  quota: 'so that the quota lasts',
+  unknown: 'the quota is not known',
+};

@@ -1,0 +1,264 @@
+import type { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fstatSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type crossSpawn from 'cross-spawn';
+import type { Clock } from '../../client/index.ts';
+import { main } from '../program/main.ts';
+import { httpFetch } from '../request/connection.ts';
+import { signalExitCodes } from './exit-codes.ts';
+import {
+  type ChildProcess,
+  type Env,
+  type Input,
+  Interrupted,
+  type Interrupts,
+  type Io,
+  type Output,
+  type Prompt,
+  type SignalName,
+  WriteFailure,
+} from './io.ts';
+import { writeWhole } from './write-whole.ts';
+
+export { completionText } from '../program/complete.ts';
+
+/** Runs one command line with the streams, files and network of the process. */
+export async function runOnNode(argv: readonly string[], env: Env): Promise<number> {
+  const io = createNodeIo(env);
+  const exitCode = await main(argv, io);
+  const signalName = io.interrupts.received();
+  const isInterrupted = signalName !== undefined && exitCode === signalExitCodes[signalName];
+  // A shell ends its loop only if a signal ended the command. Windows has only exit codes.
+  if (isInterrupted && process.platform !== 'win32') endBySignal(signalName);
+  endSoon(io.interrupts.signal.reason, LAST_WORK_MS);
+  return exitCode;
+}
+
+/** Longest time after an interrupt for work that cannot be aborted, such as opening a pipe without a writer. */
+const LAST_WORK_MS = 100;
+/** The same before the command has ended: a mock server stores its state. */
+const LAST_COMMAND_MS = 5_000;
+
+/** Ends the process after an interrupt if it has not ended by itself. */
+function endSoon(reason: unknown, afterMs: number): void {
+  if (!(reason instanceof Interrupted)) return;
+  // biome-ignore lint/plugin: `clock.sleep` would keep the process running; this timer must not
+  setTimeout(() => endBySignal(reason.signalName), afterMs).unref();
+}
+
+/** The real world, by way of `process`. */
+function createNodeIo(env: Env): Io & { readonly interrupts: NodeInterrupts } {
+  const interrupts = createInterrupts();
+  return {
+    stdin: createInput(interrupts),
+    stdout: createOutput(1, () => process.stdout),
+    stderr: createOutput(2, () => process.stderr),
+    env,
+    clock: realClock,
+    fetch: httpFetch,
+    interrupts,
+    pid: process.pid,
+    spawn: (command, more) => spawnChild(command, { ...env, ...more }),
+  };
+}
+
+/** Node.js creates a stream at its first use, which takes milliseconds. Only a terminal and a full pipe need one. */
+function createOutput(fileDescriptor: number, streamOf: () => NodeJS.WriteStream): Output {
+  let opened: NodeJS.WriteStream | undefined;
+  const stream = () => {
+    // Each write reports its own failure; without a listener the stream would end the process besides.
+    opened ??= streamOf().on('error', () => undefined);
+    return opened;
+  };
+  const isTTY = isTerminal(fileDescriptor);
+  return {
+    isTTY,
+    get columns() {
+      return isTTY ? stream().columns : undefined;
+    },
+    write: (chunk) =>
+      new Promise<void>((resolve, reject) => {
+        const rest = isTTY || opened !== undefined ? chunk : writeWhole(fileDescriptor, chunk);
+        if (rest.length === 0) resolve();
+        else stream().write(rest, (error) => (error ? reject(error) : resolve()));
+      }).catch((error) => {
+        throw new WriteFailure(error);
+      }),
+  };
+}
+
+/** `node:tty` loads the network of Node.js, so it is asked about devices only. */
+function isTerminal(fileDescriptor: number): boolean {
+  try {
+    if (!fstatSync(fileDescriptor).isCharacterDevice()) return false;
+  } catch {
+    // A closed descriptor, or a handle of Windows without a status.
+  }
+  const { isatty } = createRequire(import.meta.url)('node:tty') as typeof import('node:tty');
+  return isatty(fileDescriptor);
+}
+
+function createInput({ signal, receive }: NodeInterrupts): Input {
+  // The terminal sends no signal for a Ctrl-C at a prompt.
+  const received = (error: unknown): never => {
+    if (error instanceof Interrupted) receive(error.signalName);
+    throw error;
+  };
+  return {
+    isTTY: isTerminal(0),
+    typedLine: (prompt) => readTypedLine(process.stdin, prompt).catch(received),
+    text: (isEnough = () => false) => readStdin(signal, isEnough),
+  };
+}
+
+function writeToStderr(text: string): Promise<void> {
+  return new Promise((resolve) => process.stderr.write(text, () => resolve()));
+}
+
+async function readStdin(interrupted: AbortSignal, isEnough: (text: string) => boolean): Promise<string> {
+  let text = '';
+  const stop = () => process.stdin.destroy(interrupted.reason);
+  interrupted.addEventListener('abort', stop, { once: true });
+  for await (const chunk of process.stdin.setEncoding('utf8')) {
+    text += chunk;
+    if (isEnough(text)) break; // leaving the loop closes stdin
+  }
+  interrupted.removeEventListener('abort', stop);
+  return text;
+}
+
+interface NodeInterrupts extends Interrupts {
+  /** The last signal. */
+  received(): SignalName | undefined;
+  receive(name: SignalName): void;
+}
+
+const SIGNAL_NAMES = Object.keys(signalExitCodes) as readonly SignalName[]; // Object.keys loses the type
+
+function createInterrupts(): NodeInterrupts {
+  const controller = new AbortController();
+  let listener: ((name: SignalName) => void) | undefined;
+  let received: SignalName | undefined;
+  const receive = (name: SignalName) => {
+    received = name;
+    if (listener !== undefined) listener(name);
+    else if (controller.signal.aborted) endBySignal(name);
+    else controller.abort(new Interrupted(name));
+    endSoon(controller.signal.reason, LAST_COMMAND_MS);
+  };
+  for (const name of SIGNAL_NAMES) process.on(name, receive);
+  return {
+    signal: controller.signal,
+    received: () => received,
+    receive,
+    takeOver(next) {
+      listener = next;
+      return () => {
+        listener = undefined;
+      };
+    },
+  };
+}
+
+/** Sends the signal again: `process.exit` would wait for a read that cannot end, such as that of a pipe without a writer. */
+function endBySignal(name: SignalName): void {
+  process.removeAllListeners(name);
+  process.kill(process.pid, name);
+}
+
+function spawnChild([program = '', ...args]: readonly string[], env: Env): ChildProcess {
+  const starting = spawnFunction(process.platform).then((start) => start(program, args, { stdio: 'inherit', env }));
+  const exited = starting.then(async (child) => {
+    const [code, signal] = await once(child, 'exit');
+    return { code, signal };
+  });
+  return { exited, kill: (name) => void starting.then((child) => child.kill(name)) };
+}
+
+/**
+ * On Windows, `npm` is the script `npm.cmd`, which Node.js itself neither finds nor starts. Both modules are loaded only
+ * here, because `node:child_process` takes a tenth of the time of `--help`.
+ */
+export async function spawnFunction(platform: NodeJS.Platform): Promise<typeof crossSpawn | typeof spawn> {
+  return platform === 'win32' ? (await import('cross-spawn')).default : (await import('node:child_process')).spawn;
+}
+
+/** Node's timers take 32 bits. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The machine's time. The client has a clock too, but a command that does not call the service never loads the client. */
+export const realClock: Clock = {
+  // biome-ignore lint/plugin: this is the real clock
+  now: () => Date.now(),
+  // biome-ignore lint/plugin: this is the real clock
+  monotonicNow: () => performance.now(),
+  async sleep(ms, signal) {
+    for (let leftMs = ms; leftMs > 0; leftMs -= LONGEST_TIMER_MS) {
+      await sleep(Math.min(leftMs, LONGEST_TIMER_MS), undefined, signal && { signal }).catch(() => {
+        throw signal?.reason;
+      });
+    }
+  },
+};
+
+/** Keys for which the terminal sends no signal in raw mode: Ctrl-C and Ctrl-\. */
+const SIGNAL_KEYS = new Map<string, SignalName>([
+  ['\u0003', 'SIGINT'],
+  ['\u001c', 'SIGQUIT'],
+]);
+const CONTROL = { end: '\u0004', backspace: '\u0008', delete: '\u007f', killLine: '\u0015' };
+
+/** Ctrl-D ends a line as well. */
+const LINE_ENDS: readonly string[] = ['\r', '\n', CONTROL.end];
+
+/**
+ * Reads a line in raw mode, where Ctrl-C is a character like any other. The prompt follows after the echo of the
+ * terminal is off, so that a pasted key never shows. Characters after the line are left for the next one.
+ */
+export async function readTypedLine(
+  stdin: NodeJS.ReadStream,
+  { ask, isHidden = false }: Prompt,
+  echo: (text: string) => Promise<void> = writeToStderr,
+): Promise<string> {
+  const show = isHidden ? async () => undefined : echo;
+  stdin.setRawMode(true);
+  try {
+    await ask();
+    let line = '';
+    for await (const character of characters(stdin)) {
+      if (LINE_ENDS.includes(character)) break;
+      const next = edited(line, character);
+      await show(next.length > line.length ? character : '\b \b'.repeat(line.length - next.length));
+      line = next;
+    }
+    return line;
+  } finally {
+    stdin.setRawMode(false);
+    stdin.pause(); // else the process would not end
+  }
+}
+
+/** @throws Interrupted on Ctrl-C and Ctrl-\ */
+async function* characters(stdin: NodeJS.ReadStream): AsyncGenerator<string> {
+  let rest: readonly string[] = [];
+  try {
+    for await (const chunk of stdin.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+      for (rest = [...String(chunk)]; rest.length > 0; ) {
+        const [character = ''] = rest;
+        rest = rest.slice(1);
+        const signal = SIGNAL_KEYS.get(character);
+        if (signal !== undefined) throw new Interrupted(signal);
+        yield character;
+      }
+    }
+  } finally {
+    if (rest.length > 0) stdin.unshift(rest.join(''));
+  }
+}
+
+function edited(line: string, character: string): string {
+  if (character === CONTROL.backspace || character === CONTROL.delete) return line.slice(0, -1);
+  return character === CONTROL.killLine ? '' : line + character;
+}

@@ -1,0 +1,174 @@
+import { type Argument, Command, type Option } from 'commander';
+import { exitCodes } from '../io/exit-codes.ts';
+import type { Io } from '../io/io.ts';
+import type { CliSettings } from '../settings/settings.ts';
+import type { ConfigFile } from '../settings/stored-files.ts';
+import type { Screen } from '../terminal/screen.ts';
+
+export interface Example {
+  readonly command: string;
+  readonly comment: string;
+}
+
+/** A typed command: the parameter of its action. */
+export interface Invocation<Options = object> {
+  readonly io: Io;
+  readonly screen: Screen;
+  readonly settings: CliSettings;
+  /** Without a value if the file cannot be used; only commands with --profile reject that. */
+  readonly config: ConfigFile;
+  /** Name of the command, such as `auth login`. */
+  readonly command: string;
+  /** Everything typed after `fxrates`. */
+  readonly argv: readonly string[];
+  readonly args: readonly string[];
+  /** The command's own options, by commander's camelCase names. */
+  readonly options: Options;
+}
+
+type Run<Options> = (invocation: Invocation<Options>) => Promise<void> | Promise<number>;
+
+/** A line of help in two columns. */
+export interface HelpEntry {
+  readonly term: string;
+  readonly text: string;
+}
+
+interface HelpTexts {
+  readonly summary: string;
+  readonly description: string;
+  readonly examples?: readonly Example[];
+  /** Parameters that the contract names. */
+  readonly parameters?: readonly HelpEntry[];
+  /** Paragraphs after the usage. */
+  readonly notes?: readonly string[];
+}
+
+interface Traits {
+  /** Whether --profile can name a profile that does not exist. */
+  readonly createsProfile?: boolean;
+  /** Whether it runs if config.json cannot be used, as if the file were empty, to report that. */
+  readonly survivesBrokenConfig?: boolean;
+}
+
+/** commander's command, with examples and notes for its help, and an action that receives an `Invocation`. */
+export class CliCommand extends Command {
+  declare readonly commands: readonly CliCommand[];
+  declare readonly parent: CliCommand | null;
+  examples: readonly Example[] = [];
+  parameters: readonly HelpEntry[] = [];
+  notes: readonly string[] = [];
+  traits: Traits = {};
+  /** Returns the exit code. `undefined`: the command only has subcommands. */
+  run: ((invocation: Invocation) => Promise<number>) | undefined;
+  #wrongValue: unknown;
+  readonly #steps: (() => void)[] = [];
+
+  /** A text that is left out stays as it is. */
+  about({ summary = this.summary(), description = this.description(), ...texts }: Partial<HelpTexts>): this {
+    Object.assign(this, texts);
+    return this.summary(summary).description(description);
+  }
+
+  /** `options` is called at the first use: declaring those of all commands takes a quarter of the time of `--help`. */
+  with(options: () => readonly Option[]): this {
+    return this.whenUsed(() => {
+      for (const option of options()) this.addOption(option);
+    });
+  }
+
+  /** The error of a wrong value waits until all is parsed, because a later `--json` decides how it is reported. */
+  override addOption(option: Option): this {
+    const { parseArg: parse } = option;
+    if (parse !== undefined) {
+      option.argParser((text: string, earlier: unknown) => {
+        try {
+          return parse(text, earlier);
+        } catch (error) {
+          this.#wrongValue ??= error;
+          return earlier;
+        }
+      });
+    }
+    return super.addOption(option);
+  }
+
+  /** The error of the first option with a wrong value, before the command or behind it. */
+  get wrongValue(): unknown {
+    return this.parent?.wrongValue ?? this.#wrongValue;
+  }
+
+  whenUsed(step: () => void): this {
+    this.#steps.push(step);
+    return this;
+  }
+
+  /** Declares what the command has, before it is parsed or described. */
+  ready(): this {
+    for (const step of this.#steps.splice(0)) step();
+    return this;
+  }
+
+  /** `choices` are for completion and help: other values are valid too. */
+  takes(argument: Argument, choices: readonly string[] = []): this {
+    if (choices.length > 0) argument.argChoices = [...choices];
+    return this.addArgument(argument);
+  }
+
+  /** `Options` are the values that the parsers of the own options return. A `run` without an exit code ends with 0. */
+  runs<Options extends object>(run: Run<Options>, traits: Traits = {}): this {
+    this.traits = traits;
+    this.run = async (invocation) =>
+      (await run({ ...invocation, options: invocation.options as Options })) ?? exitCodes.ok;
+    return this;
+  }
+
+  /** The options that were typed, before the command or behind it, by commander's camelCase names. */
+  get typed(): Readonly<Record<string, unknown>> {
+    const values = Object.entries(this.opts());
+    return Object.fromEntries(values.filter(([name]) => this.getOptionValueSource(name) === 'cli'));
+  }
+
+  /** `['auth', 'login']`; empty for fxrates itself. */
+  get path(): readonly string[] {
+    return this.parent === null ? [] : [...this.parent.path, this.name()];
+  }
+
+  /** `fxrates auth login`. */
+  get fullName(): string {
+    return ['fxrates', ...this.path].join(' ');
+  }
+
+  /** `<name> <value>`. */
+  get syntax(): string {
+    return this.usage().replace(/^(\[options\] ?)?(\[command\] ?)?/, '');
+  }
+
+  /** The options that only this command has. Those of several commands are in a group. */
+  get ownOptions(): readonly Option[] {
+    return this.#visible().filter(({ helpGroupHeading }) => helpGroupHeading === undefined);
+  }
+
+  get sharedOptions(): readonly Option[] {
+    return this.#visible().filter(({ helpGroupHeading }) => helpGroupHeading !== undefined);
+  }
+
+  /** With that of help. */
+  #visible(): readonly Option[] {
+    return this.createHelp().visibleOptions(this);
+  }
+
+  has(long: string): boolean {
+    return this.options.some((option) => option.long === long && !option.hidden);
+  }
+
+  /** The subcommand at that path; `undefined` if it does not exist. */
+  find(path: readonly string[]): CliCommand | undefined {
+    const [name, ...rest] = path;
+    return name === undefined ? this.ready() : this.commands.find((child) => child.name() === name)?.find(rest);
+  }
+
+  all(): readonly CliCommand[] {
+    return [this.ready(), ...this.commands.flatMap((child) => child.all())];
+  }
+}

@@ -1,0 +1,171 @@
+import { Argument, type Option } from 'commander';
+import type { Operation, Parameter } from '../../generated/operations.ts';
+import { decodedComponent } from '../../operation.ts';
+import { usageError } from '../errors/cli-error.ts';
+import type { Query, QueryText } from '../request/send-request.ts';
+import { holdsKey } from '../terminal/redactor.ts';
+import { quoteForShell } from '../terminal/text.ts';
+import type { HelpEntry, Invocation } from './command.ts';
+import { repeatableOption } from './options.ts';
+
+export interface ParamOptions {
+  readonly param?: readonly string[];
+}
+
+/** The parameters of the examples. The service documents none. */
+export const EXAMPLE_NAMES = ['base', 'symbols'];
+const EXAMPLE_WORDS = EXAMPLE_NAMES.map((name) => `${name}=`); // for completion
+
+/** `base=USD`. */
+export function parametersArgument(description?: string): Argument {
+  const argument = new Argument('[name=value...]', description);
+  argument.argChoices = EXAMPLE_WORDS;
+  return argument;
+}
+
+/** `-p base=USD`, for a parameter whose name looks like an option. */
+export function parameterOption(): Option {
+  return repeatableOption('-p, --param <name=value>', 'a parameter (repeatable); same as name=value', EXAMPLE_WORDS);
+}
+
+/** Parameters typed as arguments, then those typed with `-p`, which may contain any characters. */
+export function typedParameters({ args, options }: Pick<Invocation<ParamOptions>, 'args' | 'options'>): Query {
+  refusePastedQuery(args);
+  return parseParameters([...args, ...(options.param ?? [])]);
+}
+
+/**
+ * The query of `name=value` texts. The first `=` splits; a repeated name becomes a list. Values are neither checked nor
+ * changed, because the service documents no parameters. @throws CliError for any other text, and for the API key
+ */
+export function parseParameters(texts: readonly string[]): Query {
+  return joinParameters(texts.map(parseParameter));
+}
+
+/** A repeated name has all its values, in their order. */
+export function joinParameters(parameters: Iterable<readonly [name: string, value: Query[string]]>): Query {
+  const query = new Map<string, QueryText[]>();
+  for (const [name, value] of parameters) {
+    const earlier = query.get(name) ?? [];
+    earlier.push(...[value].flat());
+    query.set(name, earlier);
+  }
+  return Object.fromEntries(
+    Array.from(query, ([name, values]) => [name, values.length === 1 ? (values[0] ?? '') : values]),
+  );
+}
+
+/**
+ * Keeps the key out of URLs, which end up in logs, and refuses text whose bytes are lost: the service would receive, and
+ * charge, another query. Never repeats the value.
+ */
+export function checkParameter(name: string, value: string): void {
+  if (plainName(name) === 'apikey') {
+    throw usageError(
+      `refusing to send '${name}' as a parameter`,
+      'URLs end up in logs; the key is already sent in a header',
+    );
+  }
+  if (holdsKey(value)) {
+    throw usageError(`refusing to send the value of '${name}'`, 'it looks like an API key, and URLs end up in logs');
+  }
+  if (`${name}${value}`.includes(REPLACEMENT)) {
+    throw usageError(`the parameter '${name}' is not valid UTF-8`, 'some of its bytes cannot be read as characters');
+  }
+}
+
+/** Node.js reads bytes that are not UTF-8 as this character. */
+const REPLACEMENT = '\uFFFD';
+
+/** `?base=EUR&symbols=USD`, which would be sent, and charged, as a single parameter. */
+export function refusePastedQuery(texts: readonly string[]): void {
+  const pasted = texts.find((text) => /^[^=]*\?|&[^=&\s]+=/.test(text));
+  if (pasted === undefined) return;
+  const parameters = pasted.replace(/^[^=]*\?/, '').replaceAll('&', ' ');
+  throw usageError(`'${pasted}' is not a parameter`, 'parameters are written without ? and &', [
+    `e.g. ${parameters}`,
+    `To send it as one parameter:  -p ${quoteForShell(pasted)}`,
+  ]);
+}
+
+function parseParameter(text: string): readonly [name: string, value: string] {
+  const at = text.indexOf('=');
+  if (at < 1) {
+    const example = /^[A-Z]{3}$/i.test(text) ? `base=${text.toUpperCase()}` : 'base=USD';
+    throw usageError(`'${text}' is not a parameter`, `parameters are written name=value, e.g. ${example}`);
+  }
+  const name = text.slice(0, at);
+  if (/^\s|\s$/.test(name)) throw usageError(`the name of the parameter '${text}' starts or ends with white space`);
+  const value = text.slice(at + 1);
+  checkParameter(name, value);
+  return [name, value];
+}
+
+/** `API_KEY`, `api-key` and `api%5Fkey` are the same name. */
+function plainName(name: string): string {
+  return decodedComponent(name)
+    .toLowerCase()
+    .replace(/[-_\s]/g, '');
+}
+
+/** The query of an operation whose parameters the contract names. @throws CliError for an unknown or a missing one */
+export function namedQuery(operation: Operation, typed: Query): Query {
+  const query = new Map(Object.entries(typed));
+  checkNames(operation, query);
+  return Object.fromEntries(operation.parameters.flatMap((parameter) => entryOf(parameter, query.get(parameter.name))));
+}
+
+/** For help: `date=<date>` and `The day (required)`. */
+export function parameterEntry({ name, type, list, description, required, deprecated, ...rest }: Parameter): HelpEntry {
+  const notes = [
+    ...(required ? ['required'] : []),
+    ...(deprecated ? ['deprecated'] : []),
+    ...(rest.default === undefined ? [] : [`default: ${String(rest.default)}`]),
+  ];
+  const text = `${description.replace(/\.$/, '')}${notes.map((note) => ` (${note})`).join('')}`.trim();
+  return { term: `${name}=<${type}${list === undefined ? '' : ',…'}>`, text };
+}
+
+function checkNames({ id, parameters }: Operation, query: ReadonlyMap<string, unknown>): void {
+  const names = parameters.map(({ name }) => name);
+  const unknown = [...query.keys()].find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw usageError(`${id} has no parameter '${unknown}'`, undefined, [`Valid parameters: ${names.join(', ')}`]);
+  }
+  const missing = parameters.find(({ name, required }) => required && !query.has(name));
+  if (missing !== undefined) {
+    throw usageError(`${id} needs the parameter '${missing.name}'`, undefined, [`fxrates ${id} ${missing.name}=…`]);
+  }
+}
+
+/** Converts typed text, because the client checks types. `EUR,GBP` is two values if the contract has a list. */
+function entryOf(parameter: Parameter, value: Query[string] | undefined): readonly [string, Query[string]][] {
+  if (value === undefined) return [];
+  const texts = [value].flat().map(String);
+  const listed = parameter.list === undefined ? texts : texts.flatMap((text) => text.split(','));
+  const values = listed.map((text) => typedValue(text, parameter));
+  const [first] = values;
+  return [
+    [parameter.name, parameter.list === undefined && values.length === 1 && first !== undefined ? first : values],
+  ];
+}
+
+/** The value that a text means. An invalid text is returned unchanged, so that the schema of the parameter rejects it. */
+function typedValue(text: string, { types, choices = [] }: Parameter): string | number | boolean {
+  const choice = choices.find((value) => String(value) === text);
+  if (choice !== undefined) return choice;
+  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  const isNumeric = types.includes('integer') || types.includes('number');
+  const number = Number(text);
+  if (!isNumeric || !NUMBER.test(text) || !isExact(text, number)) return text;
+  // If text is valid too, digits such as 007 can be a code.
+  return types.includes('string') && String(number) !== text ? text : number;
+}
+
+/** The numbers of JSON, also with leading zeros and a plus sign, but not other numbers of JavaScript, such as 0x10. */
+const NUMBER = /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+
+/** A double has 15 exact digits. A longer number is exact if it is printed in the same way. */
+function isExact(text: string, number: number): boolean {
+  return String(number) === text || (Number.isFinite(number) && text.replace(/\D/g, '').length <= 15);
+}

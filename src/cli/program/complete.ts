@@ -1,0 +1,155 @@
+import type { Option } from 'commander';
+import type { Env } from '../io/io.ts';
+import type { CliCommand } from '../parser/command.ts';
+import type { Parse } from '../parser/options.ts';
+import { CONFIG_SETTINGS, isSettingName } from '../settings/settings.ts';
+import { readConfig } from '../settings/stored-files.ts';
+import { createProgram } from './program.ts';
+
+/** Instructions to the shell, added up. `noSpace` and `noFiles` have the numbers of Cobra. */
+const DIRECTIVES = {
+  /** The shell adds no space after the candidate: `base=` is not a whole word. */
+  noSpace: 2,
+  /** The shell adds no file names. */
+  noFiles: 4,
+  /** The word belongs to the command line after `--`, which the shell completes itself. */
+  commandLine: 64,
+} as const;
+
+interface Candidate {
+  readonly word: string;
+  readonly description?: string;
+}
+
+interface Completion {
+  readonly candidates: readonly Candidate[];
+  readonly directive: number;
+}
+
+const NOTHING: Completion = { candidates: [], directive: DIRECTIVES.noFiles };
+
+/**
+ * The output of `fxrates __complete -- words…`: a candidate per line, its description after a tab, then a colon and the
+ * directive. The words are those after `fxrates`; the last one is to be completed.
+ */
+export async function completionText(argv: readonly string[], env: Env): Promise<string> {
+  const words = argv[0] === '--' ? argv.slice(1) : argv;
+  const current = words.at(-1) ?? '';
+  const { candidates, directive } = await offersAt(positionAfter(words.slice(0, -1)), current, env);
+  const fitting = candidates.filter(({ word }) => word.startsWith(current));
+  const areUnfinished = fitting.length > 0 && fitting.every(({ word }) => word.endsWith('='));
+  const lines = fitting.map(({ word, description = '' }) => (description === '' ? word : `${word}\t${description}`));
+  return `${[...lines, `:${directive + (areUnfinished ? DIRECTIVES.noSpace : 0)}`].join('\n')}\n`;
+}
+
+/** Where in the command line the word to be completed is. */
+interface Position {
+  readonly command: CliCommand;
+  /** The arguments before the word. */
+  readonly args: readonly string[];
+  /** The option whose value is next. */
+  readonly option: Option | undefined;
+  readonly isAfterSeparator: boolean;
+}
+
+function positionAfter(words: readonly string[]): Position {
+  const start: Position = { command: createProgram(), args: [], option: undefined, isAfterSeparator: false };
+  return words.reduce(advanced, start);
+}
+
+function advanced(position: Position, word: string): Position {
+  const { command, args, isAfterSeparator } = position;
+  if (isValueOf(position.option, word)) return { ...position, option: undefined };
+  if (isAfterSeparator) return { ...position, args: [...args, word] };
+  if (word === '--') return { ...position, isAfterSeparator: true };
+  if (word.startsWith('-') && word !== '-') return { ...position, option: optionAwaitingValue(word, command) };
+  const group = command.path[0] === 'help' ? command.parent : command;
+  const subcommand = args.length > 0 ? undefined : group?.find([word]);
+  return subcommand === undefined ? { ...position, args: [...args, word] } : { ...position, command: subcommand };
+}
+
+/** `--output`, `-o` and `-qo` await a value, `--output=json` has it. */
+function optionAwaitingValue(word: string, command: CliCommand): Option | undefined {
+  const option = findOption(word.startsWith('--') ? word : `-${word.at(-1)}`, command);
+  return option?.required || option?.optional ? option : undefined;
+}
+
+/** After `--watch`, whose value is optional, a word that starts with `-` is the next option. */
+function isValueOf(option: Option | undefined, word: string): option is Option {
+  return option !== undefined && !(option.optional && word.startsWith('-'));
+}
+
+function findOption(name: string, { options }: CliCommand): Option | undefined {
+  return options.find(({ short, long }) => short === name || long === name);
+}
+
+async function offersAt(position: Position, current: string, env: Env): Promise<Completion> {
+  const { command, option, isAfterSeparator } = position;
+  if (isAfterSeparator && command.syntax.startsWith('[--'))
+    return { candidates: [], directive: DIRECTIVES.commandLine };
+  if (isValueOf(option, current)) return valueOffers(option, current, env);
+  if (!current.startsWith('-') || isAfterSeparator) return argumentOffers(position, current, env);
+  const [name = ''] = current.split('=', 1);
+  if (name === current) return optionOffers(command, current);
+  const assigned = name.startsWith('--') ? findOption(name, command) : undefined; // `-o=csv` is refused
+  if (assigned === undefined) return NOTHING;
+  const { candidates, directive } = await valueOffers(assigned, current.slice(name.length + 1), env);
+  return { directive, candidates: candidates.map(({ word }) => ({ word: `${name}=${word}` })) };
+}
+
+/** Short names only after a single `-`. */
+function optionOffers({ ownOptions, sharedOptions: shared }: CliCommand, current: string): Completion {
+  const candidates = [...ownOptions, ...shared].flatMap(({ short, long, description }) =>
+    [short, long].flatMap((word) => (word === undefined ? [] : [{ word, description }])),
+  );
+  const isOffered = ({ word }: Candidate) => current === '-' || word.startsWith('--');
+  return { ...NOTHING, candidates: candidates.filter(isOffered) };
+}
+
+async function valueOffers({ long, flags, argChoices = [] }: Option, current: string, env: Env): Promise<Completion> {
+  if (long === '--profile') return choiceOffers(profileNames(env), current);
+  const choices = long === '--behaviour' ? [...argChoices, ...(await switchValues())] : argChoices;
+  const offers = choiceOffers(choices, current);
+  return /\bfile\b/.test(flags) ? { ...offers, directive: 0 } : offers;
+}
+
+/** Of choices such as `switch=value`, first the names, then the values of the one that was typed. */
+function choiceOffers(choices: readonly string[], current: string): Completion {
+  const words = current.includes('=') ? choices : new Set(choices.map((choice) => choice.replace(/=.*/s, '=')));
+  return { ...NOTHING, candidates: Array.from(words, (word) => ({ word })) };
+}
+
+/** `switch=value` for each value of each switch of the mock, which only this completion loads. */
+async function switchValues(): Promise<readonly string[]> {
+  const { createMockServer } = await import('../../mock-server/index.ts');
+  const settable = createMockServer()
+    .behaviour.describe()
+    .filter(({ provenance }) => provenance !== 'documented');
+  return settable.flatMap(({ name, default: byDefault, alternatives }) =>
+    [byDefault, ...alternatives].map((value) => `${name}=${value}`),
+  );
+}
+
+function argumentOffers({ command, args }: Position, current: string, env: Env): Completion {
+  const { registeredArguments, commands } = command;
+  if (args.length === 0 && commands.length > 0) {
+    return { ...NOTHING, candidates: commands.map((child) => ({ word: child.name(), description: child.summary() })) };
+  }
+  const argument = registeredArguments[args.length] ?? registeredArguments.findLast(({ variadic }) => variadic);
+  if (command.path.join(' ') === 'config set' && args[0] !== undefined) return settingOffers(args[0], current, env);
+  const offers = choiceOffers(argument?.argChoices ?? [], current);
+  return argument?.name() === 'file' ? { ...offers, directive: 0 } : offers;
+}
+
+/** Of `config set`. */
+function settingOffers(typed: string, current: string, env: Env): Completion {
+  const name = typed.replaceAll('-', '_');
+  if (name === 'profile') return choiceOffers(profileNames(env), current);
+  const parse: Parse<unknown> | undefined = isSettingName(name) ? CONFIG_SETTINGS[name] : undefined;
+  return choiceOffers(parse?.choices ?? [], current);
+}
+
+/** Of config.json; none if it cannot be used, which other commands report. */
+function profileNames(env: Env): readonly string[] {
+  return [...readConfig(env).profiles.keys()].toSorted();
+}

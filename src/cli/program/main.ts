@@ -1,0 +1,77 @@
+import { CommanderError } from 'commander';
+import { printError } from '../errors/print-error.ts';
+import { exitCodes } from '../io/exit-codes.ts';
+import type { Io } from '../io/io.ts';
+import type { CliCommand, Invocation } from '../parser/command.ts';
+import type { SharedOptions } from '../parser/options.ts';
+import { explainParserError, refuseTypedKey, requireOptions } from '../parser/parser-error.ts';
+import { messageSettings, requireProfile, resolveSettings, unknownSettings } from '../settings/settings.ts';
+import { readConfig, requireConfig } from '../settings/stored-files.ts';
+import { Redactor } from '../terminal/redactor.ts';
+import { Screen } from '../terminal/screen.ts';
+import { createProgram } from './program.ts';
+
+/** Runs `argv`, without `node` and the script. Prints a failure. Returns the exit code. */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const { env } = io;
+  const secrets = new Redactor();
+  secrets.protect(env['FXRATES_API_KEY'] ?? '');
+  const config = readConfig(env);
+  // For help, and for an error before the settings of the command are known.
+  const screenOf = ({ typed }: CliCommand) =>
+    new Screen(io, messageSettings({ options: typed, env, config, strict: [] }), secrets);
+  const pages: string[] = [];
+  let exitCode: number = exitCodes.ok;
+  const program = createProgram({
+    write: (text) => pages.push(text),
+    styleOf: (command) => screenOf(command).out,
+    onError: (error, command) => {
+      screen = screenOf(command);
+      refuseTypedKey(argv, command);
+      throw explainParserError(error, command, argv);
+    },
+    execute: async (command, run) => {
+      screen = screenOf(command);
+      refuseTypedKey(argv, command);
+      requireOptions(command);
+      const options = command.opts<SharedOptions>();
+      if (command.has('--profile') && !command.traits.survivesBrokenConfig) requireConfig(config);
+      // A command that only changes stored settings must also work if one of them is invalid.
+      const strict = isStrict(command) ? (['variable', 'config.json'] as const) : (['variable'] as const);
+      const settings = resolveSettings({ options, env, config, strict });
+      if (isStrict(command)) await checkConfig(command, { config, settings, screen, io });
+      const typed = { command: command.path.join(' '), argv, args: command.args, options };
+      exitCode = await run({ io, settings, config, screen, ...typed });
+    },
+  });
+  let screen = screenOf(program);
+  try {
+    await parse(argv, program);
+    if (pages.length > 0) await screen.printText(pages.join(''));
+    return exitCode;
+  } catch (error) {
+    return await printError(error, screen);
+  }
+}
+
+async function parse(argv: readonly string[], program: CliCommand): Promise<void> {
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error; // one of these ends help and version
+  }
+}
+
+/** Whether the command calls the service, so that a wrong setting could cost quota. Not the command that reports them. */
+function isStrict(command: CliCommand): boolean {
+  return command.has('--key-file') && !command.traits.survivesBrokenConfig;
+}
+
+/** Warns of names in config.json that have no effect. @throws CliError if the profile does not exist */
+async function checkConfig(
+  { traits }: CliCommand,
+  { config, settings, screen, io }: Pick<Invocation, 'config' | 'settings' | 'screen' | 'io'>,
+): Promise<void> {
+  if (!traits.createsProfile) requireProfile(settings, { config, env: io.env });
+  for (const warning of unknownSettings(config)) await screen.warn(`${config.path}: ${warning}`);
+}

@@ -1,0 +1,143 @@
+import { promises as fs } from 'node:fs';
+import { join } from 'node:path';
+import type { Option } from 'commander';
+import type { CacheOptions, CacheStore, Clock } from '../../client/index.ts';
+import { makeFolder, replaceFile } from '../../replace-file.ts';
+import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
+import type { Io } from '../io/io.ts';
+import type { Invocation } from '../parser/command.ts';
+import { parsedOption } from '../parser/options.ts';
+import { formatDuration, parseDuration } from '../settings/duration.ts';
+import { cacheFolder } from '../settings/folders.ts';
+import type { ServiceConnection } from './connection.ts';
+import { type ServiceRequest, type ServiceResponse, sendRequest } from './send-request.ts';
+
+export interface CachingOptions {
+  readonly cache?: number | 'snapshot';
+  readonly offline?: boolean;
+}
+
+export function cacheOption(description: string): Option {
+  return parsedOption('--cache <age>', description, Object.assign(parseCacheAge, { choices: ['snapshot'] }));
+}
+
+/** `--cache 10m` or `--cache snapshot`. */
+function parseCacheAge(text: string): number | 'snapshot' {
+  if (text === 'snapshot') return text;
+  const maxAgeMs = /^\d/.test(text) ? parseDuration(text, '--cache') : 0;
+  if (maxAgeMs > 0) return maxAgeMs;
+  throw usageError(
+    `--cache expects a time above 0 or snapshot, got '${text}'`,
+    'e.g. 10m; for an older response use --offline',
+  );
+}
+
+/** Sends the request, or with `--cache` and `--offline` uses a stored response and reports its age on stderr. */
+export async function fetchOrCache(
+  request: ServiceRequest,
+  invocation: Invocation<CachingOptions>,
+): Promise<ServiceResponse> {
+  const { options, screen } = invocation;
+  const sent = () => sendRequest(request, invocation, { cache: cacheOf(invocation) });
+  const response = await (options.offline ? readOffline(request, invocation) : sent());
+  const { source, ageMs } = response;
+  if (source !== 'cache') return response;
+  const event = { event: 'cached_response', age_seconds: Math.floor(ageMs / 1000) };
+  await screen.report(`cached response, ${formatDuration(ageMs)} old`, event);
+  return response;
+}
+
+/** The cache of `--cache`; `undefined` without this option. Without a folder, warns and returns `undefined`. */
+export function cacheOf({ options: { cache }, io, screen }: Invocation<CachingOptions>): CacheOptions | undefined {
+  if (cache === undefined) return undefined;
+  if (cacheFolder(io.env) !== undefined) return { maxAgeMs: cache, store: openCache(io) };
+  void screen.warn('cache: no folder, because HOME and XDG_CACHE_HOME are not set; requests are sent to the service');
+  return undefined;
+}
+
+/** The next step if the folder of the cache cannot be used. */
+export const OTHER_CACHE_FOLDER = 'Another folder:  export XDG_CACHE_HOME=/path/to/folder';
+
+export function openCache(io: Pick<Io, 'env' | 'clock'>): FileCacheStore {
+  const folder = cacheFolder(io.env);
+  if (folder === undefined) throw noFolder({ hint: OTHER_CACHE_FOLDER });
+  return new FileCacheStore(folder, io.clock);
+}
+
+/** Uses a response of any age. The transport of this client rejects, so that no request is sent. */
+async function readOffline(request: ServiceRequest, invocation: Invocation): Promise<ServiceResponse> {
+  const offline = Object.assign(new Error('offline'), { code: OFFLINE });
+  const connection: ServiceConnection = { fetch: () => Promise.reject(offline), close: async () => undefined };
+  const cache = { maxAgeMs: Number.MAX_SAFE_INTEGER, store: openCache(invocation.io) };
+  const once = { ...invocation, settings: { ...invocation.settings, retries: 0 } };
+  return sendRequest(request, once, { cache, connection }).catch((error: unknown) => {
+    if (!(error instanceof CliError) || error.details.causeCode !== OFFLINE) throw error;
+    throw new CliError('no cached response for this request', {
+      code: 'not_cached',
+      why: '--offline sends nothing',
+      hints: ['Cache it:  the same command with --cache 10m instead of --offline'],
+    });
+  });
+}
+
+const OFFLINE = 'FXRATES_OFFLINE';
+
+/** Older responses are removed when another one is stored. */
+const CACHED_FOR_MS = 30 * 86_400_000;
+const ENTRY_NAME = /^[0-9a-f]{64}\.json$/;
+
+/** Responses in files that only their owner can read; the client decides which of them is young enough. */
+class FileCacheStore implements CacheStore {
+  readonly folder: string;
+  readonly #clock: Clock;
+  #cleanUp: Promise<void> | undefined;
+
+  constructor(folder: string, clock: Clock) {
+    this.folder = folder;
+    this.#clock = clock;
+  }
+
+  async get(name: string): Promise<string | undefined> {
+    return fs.readFile(await this.#pathOf(name), 'utf8').catch(ifMissing(undefined));
+  }
+
+  async set(name: string, value: string): Promise<void> {
+    await makeFolder(this.folder, 0o700);
+    await replaceFile(await this.#pathOf(name), value, { isPrivate: true, isDisposable: true });
+    // Not awaited, because the client limits the time of a write. If it fails, a later command tries again.
+    this.#cleanUp ??= this.#removeOld().catch(() => undefined);
+  }
+
+  async #removeOld(): Promise<void> {
+    const since = this.#clock.now() - CACHED_FOR_MS;
+    for (const path of await this.#paths()) {
+      const { mtimeMs } = await fs.stat(path);
+      if (mtimeMs < since) await fs.rm(path, { force: true });
+    }
+  }
+
+  async #paths(): Promise<readonly string[]> {
+    const names = await fs.readdir(this.folder).catch(ifMissing([]));
+    return names.filter((name) => ENTRY_NAME.test(name)).map((name) => join(this.folder, name));
+  }
+
+  /** Removes all cached responses. Returns their number. */
+  async clear(): Promise<number> {
+    const paths = await this.#paths();
+    await Promise.all(paths.map((path) => fs.rm(path, { force: true })));
+    return paths.length;
+  }
+
+  /** Hashed, because the name contains the base URL and the query, which the names of files must not show. */
+  async #pathOf(name: string): Promise<string> {
+    const { createHash } = await import('node:crypto'); // only here, because it takes a tenth of the time of `--help`
+    return join(this.folder, `${createHash('sha256').update(name).digest('hex')}.json`);
+  }
+}
+
+function ifMissing<Value>(value: Value): (error: NodeJS.ErrnoException) => Value {
+  return (error) => {
+    if (error.code === 'ENOENT') return value;
+    throw error;
+  };
+}

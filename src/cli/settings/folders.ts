@@ -1,0 +1,74 @@
+import { existsSync, lstatSync, mkdirSync } from 'node:fs';
+import module from 'node:module';
+import { dirname, isAbsolute, join } from 'node:path';
+import type { Env } from '../io/io.ts';
+
+/** The variable of the XDG specification, that of Windows, and the folder under the home for each kind of file. */
+const FOLDERS = {
+  config: { xdg: 'XDG_CONFIG_HOME', windows: 'APPDATA', underHome: '.config' },
+  cache: { xdg: 'XDG_CACHE_HOME', windows: 'LOCALAPPDATA', underHome: '.cache' },
+  state: { xdg: 'XDG_STATE_HOME', windows: 'LOCALAPPDATA', underHome: join('.local', 'state') },
+} as const;
+
+function homeFolder({ HOME, USERPROFILE }: Env): string | undefined {
+  return HOME || USERPROFILE || undefined;
+}
+
+/** The folder for such files of all programs; `undefined` if the environment has no home folder. */
+function userFolder(kind: keyof typeof FOLDERS, env: Env): string | undefined {
+  const { xdg, windows, underHome } = FOLDERS[kind];
+  const folder = env[xdg];
+  if (folder && isAbsolute(folder)) return folder; // the specification says to ignore a relative one
+  const home = homeFolder(env);
+  return env[windows] || (home === undefined ? undefined : join(home, underHome));
+}
+
+/** The folder of config.json and credentials.json. */
+export function configFolder(env: Env): string | undefined {
+  return env['FXRATES_CONFIG_DIR'] || pathIn(userFolder('config', env), 'fxrates');
+}
+
+/** The folder of cached responses. */
+export function cacheFolder(env: Env): string | undefined {
+  return pathIn(userFolder('cache', env), 'fxrates');
+}
+
+/** The folder of the code that Node.js has compiled. */
+export function compiledIn(cacheFolder: string): string {
+  return join(cacheFolder, 'compiled');
+}
+
+/** `compileCache` of `node:module`, as far as this version of Node.js has it (22.1 and later). */
+interface CompileCache {
+  readonly enableCompileCache?: (folder: string) => unknown;
+}
+
+/**
+ * Makes Node.js store compiled code in the user's own folder, because others can write to its default, which is the folder
+ * for temporary files. If that is not possible, or there is no home folder, each start compiles the code again.
+ */
+export function useCompileCache(env: Env, { enableCompileCache } = module as CompileCache): void {
+  const parent = cacheFolder(env);
+  if (parent === undefined || enableCompileCache === undefined) return;
+  try {
+    // Not `recursive`, which never returns for a path below `/proc`, and creates a home folder that is not there.
+    for (const path of [dirname(parent), parent]) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
+    enableCompileCache(compiledIn(parent));
+  } catch {
+    // The cache is not worth an error.
+  }
+}
+
+/** The folder of the state between commands. `undefined` also if the home folder does not exist. */
+export function stateFolder(env: Env): string | undefined {
+  const home = homeFolder(env);
+  const hasHome = home !== undefined && lstatSync(home, { throwIfNoEntry: false }) !== undefined;
+  return hasHome || env['XDG_STATE_HOME'] || env['LOCALAPPDATA']
+    ? pathIn(userFolder('state', env), 'fxrates')
+    : undefined;
+}
+
+/** `undefined` without a folder. */
+export function pathIn(folder: string | undefined, name: string): string | undefined {
+  return folder === undefined ? undefined : join(folder, name);
+}

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { runCli, usageError } from '../../helpers/cli-io.ts';
+import { API_KEY } from '../../helpers/service-replies.ts';
+
+test.each([
+  [['base=USD', 'symbols=EUR,GBP'], '?base=USD&symbols=EUR%2CGBP'],
+  [['q=a b+c&d'], '?q=a+b%2Bc%26d'],
+  [['q=€ü'], '?q=%E2%82%AC%C3%BC'],
+  [['empty='], '?empty='],
+  [['x=1=2=3'], '?x=1%3D2%3D3'],
+  [['s=EUR', 's=GBP', 's=EUR'], '?s=EUR&s=GBP&s=EUR'],
+  [['b=1', 'a=2'], '?b=1&a=2'],
+  [['-p', '--base=USD', '-p', 'x=-1', 'y=2'], '?y=2&--base=USD&x=-1'],
+  [['constructor=1', 'toString=2'], '?constructor=1&toString=2'],
+  [['--', 'base=USD'], '?base=USD'],
+])('%j are sent as %s', async (args, search) => {
+  const { code, requests, stderr } = await runCli(['latest', ...args]);
+
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+  expect(requests[0]?.url).toBe(`https://api.example.test/api/v1/latest${search}`);
+});
+
+test.each(['base =USD', ' base=USD'])(
+  '%j is refused: the service would ignore the parameter and count the call',
+  async (text) => {
+    expect(await usageError(['latest', text])).toContain('starts or ends with white space');
+  },
+);
+
+test.each(['?base=EUR&symbols=USD', 'base=EUR&symbols=USD', '/api/v1/latest?base=EUR&symbols=USD'])(
+  '%s, copied from a URL, is rejected, and the error shows it as parameters',
+  async (text) => {
+    expect(await usageError(['latest', text])).toContain('e.g. base=EUR symbols=USD');
+  },
+);
+
+test('api sends a parameter of the path and the same one as an argument', async () => {
+  const { requests } = await runCli(['api', '/p?base=EUR&x=1', 'base=USD']);
+
+  expect(requests[0]?.url).toBe('https://api.example.test/p?base=EUR&base=USD&x=1');
+});
+
+test('api sends a query with a question mark unchanged', async () => {
+  const { requests } = await runCli(['api', '/p?base=EUR&q=a?b&c=d']);
+
+  expect(requests[0]?.url).toBe('https://api.example.test/p?base=EUR&q=a%3Fb&c=d');
+});
+
+test.each([
+  ['USD', 'base=USD'],
+  ['EUR', 'base=EUR'],
+  ['=EUR', 'base=USD'],
+  ['-', 'base=USD'],
+  ['base:EUR', 'base=USD'],
+])('%s is not a parameter; the message has an example, %s', async (text, example) => {
+  expect(await usageError(['latest', text])).toContain(
+    `'${text}' is not a parameter — parameters are written name=value, e.g. ${example}`,
+  );
+});
+
+test.each([
+  ['latest', 'api_key=secret-value'],
+  ['latest', 'API_KEY=secret-value'],
+  ['latest', 'api-key=secret-value'],
+  ['latest', 'apikey=secret-value'],
+  ['latest', 'api%5Fkey=secret-value'],
+  ['latest', '-p', 'api_key=secret-value'],
+  ['latest', '--dry-run', 'api_key=secret-value'],
+  ['api', '/api/v1/latest?api_key=secret-value'],
+  ['api', '/api/v1/latest?a=1&api%5Fkey=secret-value'],
+  ['api', '/api/v1/latest', 'api_key=secret-value'],
+])('%s %s %s is refused, because URLs end up in logs', async (...argv) => {
+  const stderr = await usageError(argv);
+
+  expect(stderr).toContain('refusing to send');
+  expect(stderr).not.toContain('secret-value');
+});
+
+test.each([
+  [['latest', `key=${API_KEY}`]],
+  [['latest', API_KEY]],
+  [['latest', API_KEY.replace('_', '%5F')]],
+  [['latest', '-p', `x=${API_KEY}`]],
+  [['latest', `x=see_${API_KEY}.`]],
+  [['api', `/api/v1/latest?x=${API_KEY}`]],
+])('a parameter that looks like a key is rejected and not printed', async (argv) => {
+  const env = { FXRATES_API_KEY: 'another-key-of-some-length' };
+
+  expect(await usageError(argv, { env })).not.toContain(API_KEY);
+});
+
+test('a parameter with a word of a million letters is sent', async () => {
+  const { code, requests } = await runCli(['latest', `x=${'a'.repeat(1_000_000)}`]);
+
+  expect(code).toBe(0);
+  expect(requests).toHaveLength(1);
+});
+
+test.each([
+  [['latest', 'base=caf\uFFFD'], "the parameter 'base' is not valid UTF-8"],
+  [['latest', '-p', 'b\uFFFD=x'], 'is not valid UTF-8'],
+  [['api', '/api/v1/latest?base=\uFFFD'], "the parameter 'base' is not valid UTF-8"],
+])('%j is rejected, because its bytes are lost', async (argv, says) => {
+  expect(await usageError(argv)).toContain(says);
+});

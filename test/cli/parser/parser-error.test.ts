@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import { refuseTypedKey } from '../../../src/cli/parser/parser-error.ts';
+import { operations } from '../../../src/generated/operations.ts';
+import { runCli, usageError } from '../../helpers/cli-io.ts';
+import { API_KEY } from '../../helpers/service-replies.ts';
+
+test.each([
+  ['latst', "unknown command 'latst'", 'Did you mean latest?'],
+  ['USD', "unknown command 'USD'", 'See: fxrates --help'],
+  ['latest --jsn', "unknown option '--jsn'", 'Did you mean --json?'],
+  ['latest --watch -1s', "unknown option '-1s'", 'See: fxrates latest --help'],
+  ['latest --base USD', "unknown option '--base' — parameters are written name=value", 'fxrates latest base=USD'],
+  ['latest --base=USD', "unknown option '--base=USD' — parameters are written name=value", 'fxrates latest base=USD'],
+  ['latest --base', "unknown option '--base' — parameters are written name=value", 'fxrates latest base=…'],
+  [
+    'latest --base USD -q --symbols=EUR --timeout 5s --x',
+    "unknown option '--base'",
+    'fxrates latest base=USD -q symbols=EUR --timeout 5s x=…',
+  ],
+  ['latest symbols=EUR --base --quiet', "unknown option '--base'", '  fxrates latest symbols=EUR base=… --quiet\n'],
+  ['api /x --base USD', "unknown option '--base' — parameters are written name=value", 'fxrates api /x base=USD'],
+  ['quota --base USD', "unknown option '--base'", 'See: fxrates quota --help'],
+  ['latest --output', "option '-o, --output <format>' argument missing", 'See: fxrates latest --help'],
+  ['quota base=USD', 'quota accepts no parameters\n', 'See: fxrates quota --help'],
+  ['latest --json=true', "unknown option '--json=true' — --json has no value\n", ''],
+  ['lates --help', "unknown command 'lates'", 'Did you mean latest?'],
+  ['login -h', "unknown command 'login'", 'fxrates auth login'],
+  ['latest -x', "unknown option '-x'", 'See: fxrates latest --help'],
+  ['api', "missing required argument 'path'", ''],
+  ['quota extra', 'quota accepts no arguments\n', 'See: fxrates quota --help'],
+  ['auth token x', 'auth token accepts no arguments\n', 'See: fxrates auth token --help'],
+  ['completion tcsh', "unknown command 'tcsh'\n", 'Subcommands: bash, zsh, fish, powershell'],
+  ['auth logn', "unknown command 'logn'", 'Did you mean login?'],
+  ['latest usd', "'usd' is not a parameter — parameters are written name=value, e.g. base=USD", ''],
+  ['config get timeout x', "too many arguments for 'get'", 'See: fxrates config get --help'],
+  ['mock --port abc', "--port expects a whole number from 0 to 65535, got 'abc'", ''],
+  ['mock --port 65536', '--port expects a whole number from 0 to 65535', ''],
+  ['mock --plan gold', '--plan expects one of free, developer, unlimited', ''],
+  ['mock --seed x', '--seed expects a whole number', ''],
+  ['mock --now yesterday', '--now expects a time with its zone', ''],
+  ['mock --now 2026-02-30T00:00:00Z', "--now expects a time with its zone, got '2026-02-30T00:00:00Z'", ''],
+])('%s', async (line, what, hint) => {
+  const stderr = await usageError(line);
+
+  expect(stderr).toContain(`fxrates: ${what}`);
+  expect(stderr).toContain(hint);
+});
+
+test.each([
+  ['auth login', 'auth login'],
+  ['config set api_key', 'auth login'],
+  ['', 'quota'],
+  ['quota', 'quota'],
+  ['latest', 'quota'],
+])('a key as an argument of %j is refused and not shown; the next step is %s --key-stdin', async (command, next) => {
+  const stderr = await usageError([...command.split(' ').filter(Boolean), API_KEY]);
+
+  expect(stderr).toContain('refusing an argument that contains an API key');
+  expect(stderr).toContain(`:  fxrates ${next} --key-stdin < key.txt\n`);
+  expect(stderr).toContain('Consider this key exposed');
+  expect(stderr).not.toContain(API_KEY);
+});
+
+test.each([
+  [['quota', '--key'], true],
+  [['--token=x', 'quota'], true],
+  [['quota', '--', '--key'], false],
+  [['mock', '--', 'tool', '--key', 'x'], false],
+  [['latest', 'note=my-key'], false],
+  [['latest', 'note=--key'], false],
+])('whether %j gives a key as an option: %s', (argv, isRefused) => {
+  const refuse = () => refuseTypedKey(argv, { path: [] });
+
+  if (isRefused) expect(refuse).toThrow('does not exist');
+  else expect(refuse).not.toThrow();
+});
+
+test('with --json, in any position, a parser error is one JSON line', async () => {
+  for (const line of [
+    'latest --bse --json',
+    '--json latest --bse',
+    '-o json latest --bse',
+    'latest --output=json --bse',
+  ]) {
+    expect(JSON.parse(await usageError(line)).error).toMatchObject({ code: 'usage', exit_code: 2 });
+  }
+});
+
+test('words after -- do not change how the error is reported', async () => {
+  expect((await runCli('latest -- --json')).stderr).toMatch(/^fxrates: '--json' is not a parameter/);
+});
+
+test.each(['--api-key', '--apikey', '--api_key', '--key', '--token', '-key', '--api-key=SECRET-VALUE'])(
+  '%s does not exist, and its value is not repeated',
+  async (flag) => {
+    const stderr = await usageError(['quota', flag, 'SECRET-VALUE']);
+
+    expect(stderr).not.toContain('SECRET-VALUE');
+    expect(stderr).toContain('a key on the command line is visible to other users');
+    expect(stderr).toContain('--key-stdin');
+  },
+);
+
+/** Those that the contract does not have as operations. */
+const otherNames = [
+  ['latest --format json', '--output json'],
+  ['latest --csv', '--output csv'],
+  ['latest --tsv', '--output tsv'],
+  ['latest --table', '--output table'],
+  ['latest --compact', '--output compact'],
+  ['latest --query', '--get rates.EUR'],
+  ['latest --jq .data', '--get rates.EUR'],
+  ['latest --pretty', 'in a pipe:  fxrates latest | jq'],
+  ['latest --raw', '--envelope'],
+  ['server', 'fxrates mock'],
+  ['profile', 'fxrates auth login --profile <name>'],
+  ['watch', 'fxrates latest --watch'],
+  ['login', 'fxrates auth login'],
+  ['logout', 'fxrates auth logout'],
+  ['token', 'fxrates auth token'],
+  ['whoami', 'fxrates auth status'],
+  ['status', 'fxrates auth status'],
+  ['usage', 'fxrates quota'],
+  ['rates', 'fxrates latest\n'],
+  ['serve', 'fxrates mock'],
+  ['start', 'fxrates mock'],
+  ['convert', '--get rates.EUR'],
+].filter(([name = '']) => !Object.hasOwn(operations, name));
+
+test.each(otherNames)('a name from other tools, %s, suggests %s', async (line, hint) => {
+  const stderr = await usageError(line);
+
+  expect(stderr).toContain(hint);
+  expect(stderr).not.toMatch(/Did you mean|name=value/);
+});

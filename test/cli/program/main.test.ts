@@ -1,0 +1,97 @@
+import { readdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { createProgram } from '../../../src/cli/program/program.ts';
+import { runCli, usageError } from '../../helpers/cli-io.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+
+const SEND_NO_SINGLE_REQUEST = [
+  ...['auth login --key-stdin', 'auth status', 'auth token', 'auth logout', 'doctor', 'doctor --offline'],
+  ...[
+    'batch -',
+    'probe https://api.example.test',
+    'mock',
+    'mock --port 0 -- node',
+    'config list',
+    'config set timeout 5s',
+  ],
+  ...['cache path', 'cache clear', 'completion bash', 'help latest'],
+];
+const PRINT_NO_DATA = [
+  ...['auth login --key-stdin', 'auth token', 'auth logout', 'mock'],
+  ...['config get timeout', 'config path', 'cache path', 'cache clear', 'completion bash', 'help latest'],
+];
+
+test.each([
+  ...SEND_NO_SINGLE_REQUEST.flatMap((line) => [
+    ['--dry-run', line, 'send a request'],
+    ['--curl', line, 'send a request'],
+  ]),
+  ...PRINT_NO_DATA.map((line) => ['--get plan', line, 'it prints no data']),
+])('%s %s is rejected before the command runs', async (option, line, why) => {
+  const folder = temporaryFolder();
+  const env = { HOME: folder };
+  const stdin = `fx_live_${'5700ed'.repeat(8)}\n`;
+
+  const stderr = await usageError(`${option} ${line}`, { env, stdin });
+
+  expect(stderr).toContain(`has no ${option.split(' ')[0]} — `);
+  expect(stderr).toContain(why);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('the error names the command and its help, and help does not offer the option', async () => {
+  const { stderr } = await runCli('auth login --dry-run', { env: { HOME: temporaryFolder() } });
+  const program = createProgram();
+  const offers = (line: string) =>
+    ['--dry-run', '--curl', '--get'].filter((name) => program.find(line.split(' '))?.has(name));
+
+  expect(stderr).toMatch(
+    /^fxrates: 'fxrates auth login' has no --dry-run — .*\n\n {2}See: fxrates auth login --help\n$/,
+  );
+  for (const line of ['auth login', 'auth token', 'completion bash']) expect(offers(line)).toEqual([]);
+  for (const line of ['doctor', 'probe', 'auth status']) expect(offers(line)).toEqual(['--get']);
+  for (const line of ['api', 'latest']) expect(offers(line)).toEqual(['--dry-run', '--curl', '--get']);
+});
+
+test.each([
+  ...['config path', 'config set timeout 5s', 'auth logout', 'cache clear', 'completion bash', 'help'].map(
+    (line) => [`${line} -o csv`, 'has no --output — it prints no data'] as const,
+  ),
+  ...['config path', 'cache path', 'completion bash', 'help quota'].map(
+    (line) => [`${line} --profile staging`, 'has no --profile — it does not use profiles'] as const,
+  ),
+  ...[
+    'config path --timeout 5s',
+    'auth token --no-wait',
+    'config list --base-url https://x.test',
+    'cache path --retries 1',
+  ].map((line) => [line, 'it sends nothing'] as const),
+  ['config list --profile staging', 'it prints the settings of all profiles'] as const,
+])('%s is refused, because the command cannot use the option', async (line, why) => {
+  expect(await usageError(line, { env: { HOME: temporaryFolder() } })).toContain(why);
+});
+
+test.each(['config path', 'auth token', 'completion bash', 'cache clear'])(
+  '%s -o json is accepted, because it also applies to errors',
+  async (line) => {
+    expect((await runCli(`${line} -o json`, { env: { HOME: temporaryFolder() } })).code).toBe(0);
+  },
+);
+
+test.each([
+  ['latest', 'curl '],
+  ['latest --watch', 'curl '],
+  ['quota --fail-at 80%', 'curl '],
+  ['api /api/v1/quota', 'curl '],
+])('%s --curl prints the request', async (line, start) => {
+  const { code, stdout, requests } = await runCli(`${line} --curl`);
+
+  expect([code, stdout.slice(0, start.length), requests]).toEqual([0, start, []]);
+});
+
+const { version } = packageJson;
+
+test.each(['--version', '-V', 'latest --version'])('%s prints the version of the package', async (line) => {
+  expect(await runCli(line)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+});

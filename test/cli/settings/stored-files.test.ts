@@ -1,0 +1,127 @@
+import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { beforeEach, expect, test } from 'vitest';
+import { cacheFolder, configFolder, stateFolder, useCompileCache } from '../../../src/cli/settings/folders.ts';
+import { parseJsonFile, readJsonFile, updateJsonFile } from '../../../src/cli/settings/json-file.ts';
+import { runCli } from '../../helpers/cli-io.ts';
+import { jsonText } from '../../helpers/cli-json-text.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+
+test.each([
+  ['', 1, 1],
+  ['{"a": 1,}', 1, 9],
+  ['{\n  "a": 1\n  "b": 2\n}', 3, 3],
+  ["{'a': 1}", 1, 2],
+  ['{"a": tru}', 1, 10],
+  ['{"a": x}', 1, 7],
+  ['{"a": 01}', 1, 8],
+  ['{"a": "open', 1, 12],
+  ['{"a": "\\u12x"}', 1, 12],
+  ['{"a": 1', 1, 8],
+  ['{} {}', 1, 4],
+  ['[}', 1, 2],
+])('the file %j stops being JSON in line %d, column %d', (text, line, column) => {
+  expect(parseJsonFile(Buffer.from(text))).toEqual({
+    problem: `it is not valid JSON: line ${line}, column ${column}`,
+  });
+});
+
+test('names a place in the text for every fault', () => {
+  fc.assert(
+    fc.property(jsonText, fc.nat(), fc.constantFrom('', ',', '}', '"', ':', '0', 'x'), (json, at, extra) => {
+      const text = json.slice(0, at % (json.length + 1)) + extra + json.slice((at % (json.length + 1)) + 1);
+
+      const bytes = Buffer.from(text);
+
+      const parsed = parseJsonFile(bytes);
+
+      if ('value' in parsed) {
+        expect(parsed.value).toEqual(JSON.parse(bytes.toString()));
+      } else {
+        const [, line, column] = /: line (\d+), column (\d+)$/.exec(parsed.problem) ?? [];
+        expect(text.split('\n')[Number(line) - 1]?.length).toBeGreaterThanOrEqual(Number(column) - 1);
+      }
+    }),
+  );
+});
+
+test('does not search for a fault in a long text', () => {
+  expect(parseJsonFile(Buffer.from('['.repeat(1_000_001)))).toEqual({ problem: 'it is not valid JSON' });
+});
+
+test.each([
+  [{ FXRATES_CONFIG_DIR: '/own', XDG_CONFIG_HOME: '/xdg', APPDATA: '/roaming', HOME: '/home/me' }, '/own'],
+  [{ XDG_CONFIG_HOME: '/xdg', APPDATA: '/roaming', HOME: '/home/me' }, '/xdg/fxrates'],
+  [{ XDG_CONFIG_HOME: 'relative', HOME: '/home/me' }, '/home/me/.config/fxrates'],
+  [{ APPDATA: '/roaming', USERPROFILE: '/users/me' }, '/roaming/fxrates'],
+  [{ USERPROFILE: '/users/me' }, '/users/me/.config/fxrates'],
+  [{ HOME: '' }, undefined],
+])('the configuration is stored in the folder that %j names', (env, folder) => {
+  expect(configFolder(env)).toBe(folder);
+});
+
+test('Windows needs no HOME for the cache and the state', () => {
+  const env = { APPDATA: '/roaming', LOCALAPPDATA: '/local', USERPROFILE: '/users/me' };
+
+  expect(cacheFolder(env)).toBe('/local/fxrates');
+  expect(stateFolder(env)).toBe('/local/fxrates');
+});
+
+let home = '';
+beforeEach(() => {
+  home = temporaryFolder();
+});
+
+const compiled = () => join(home, '.cache', 'fxrates', 'compiled');
+
+/** Node.js with a compile cache: it creates a folder for its version. */
+function nodeOf(version: string) {
+  return { enableCompileCache: () => mkdirSync(join(compiled(), version), { recursive: true }) };
+}
+
+test('compiled code is stored in a folder that only the user can read', () => {
+  useCompileCache({ HOME: home }, nodeOf('v26'));
+
+  expect(readdirSync(compiled())).toEqual(['v26']);
+  expect(statSync(join(home, '.cache', 'fxrates')).mode & 0o777).toBe(0o700);
+});
+
+test.each([
+  ['without a home folder', {}, nodeOf('v26')],
+  ['with a home folder that does not exist', { HOME: '/nonexistent' }, nodeOf('v26')],
+  ['with a home folder that has no files of users', { HOME: '/proc' }, nodeOf('v26')],
+  ['on a Node.js without a compile cache', undefined, {}],
+])('%s nothing is stored', (_, env, node) => {
+  useCompileCache(env ?? { HOME: home }, node);
+
+  expect(existsSync(join(home, '.cache'))).toBe(false);
+});
+
+test('cache clear removes the compiled code', async () => {
+  useCompileCache({ HOME: home }, nodeOf('v26'));
+
+  const { stderr } = await runCli('cache clear', { env: { HOME: home } });
+
+  expect(stderr).toBe('fxrates: removed 0 cached responses\n');
+  expect(existsSync(compiled())).toBe(false);
+});
+
+test('of a lock that another command has taken over, the end is awaited', async () => {
+  const path = join(temporaryFolder(), 'config.json');
+  const lock = `${path}.lock`;
+  mkdirSync(lock);
+  utimesSync(lock, 0, 0); // of a killed command
+  let looks = 0;
+  const sleep = async () => {
+    looks += 1;
+    if (looks === 200) rmdirSync(lock);
+    if (looks === 200) mkdirSync(lock);
+    if (looks === 300) writeFileSync(path, '{"other":1}');
+    if (looks === 300) rmdirSync(lock);
+  };
+
+  await updateJsonFile(path, (before) => ({ ...before, own: 2 }), { now: () => 0, sleep });
+
+  expect(readJsonFile(path)).toEqual({ version: 1, other: 1, own: 2 });
+});
