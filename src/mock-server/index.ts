@@ -1,5 +1,4 @@
 export type { PlanName } from '../generated/service.ts';
-export type { AdapterName } from './adapters/active-adapters.ts';
 export type { Fetch } from './adapters/fetch.ts';
 export type { InterceptionOptions, MswHandler, OnUnhandledRequest } from './adapters/interception.ts';
 export type { TlsOptions } from './adapters/tls-server.ts';
@@ -14,6 +13,7 @@ export {
 export type { PresetName, Provenance } from './behaviour/switch.ts';
 export type { BehaviourValues, SwitchName } from './behaviour/switches.ts';
 export type { Clock, ClockOptions, Instant, MockClock } from './clock/clock.ts';
+export type { AdapterName } from './http/message.ts';
 export { MockServerError } from './input/mock-server-error.ts';
 export type { JournalEntry } from './journal/journal.ts';
 export type { Audit, MockJournal, RequestExpectation, SubscribeOptions, WaitOptions } from './journal/mock-journal.ts';

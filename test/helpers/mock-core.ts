@@ -9,9 +9,9 @@ import { createChild, createCore } from '../../src/mock-server/mock/mock-state.t
 import { checkOptions } from '../../src/mock-server/mock/options.ts';
 import { createRouter, type Responder } from '../../src/mock-server/mock/respond.ts';
 import { createLatestResponder } from '../../src/mock-server/mock/respond-latest.ts';
+import { emptyRuleState } from '../../src/mock-server/rules/rule-state.ts';
 import { createAccounts } from '../../src/mock-server/service/accounts.ts';
 import { createKeys } from '../../src/mock-server/service/keys.ts';
-import { emptyState } from '../../src/mock-server/service/service-state.ts';
 
 export interface MockCoreOptions {
   readonly behaviour?: BehaviourOptions;
@@ -41,7 +41,7 @@ export class MockCore {
       name: undefined,
       behaviour: new Behaviour(options.behaviour ?? {}, { unsafe: options.unsafe ?? false }),
       clock: { now: () => this.now } as DrivenClock, // nothing waits
-      emptyState: () => emptyState(1),
+      emptyState: () => emptyRuleState(1),
       initial: core.initial,
     };
     const findRoute = createRouter(options.operations ?? operations);

@@ -1,7 +1,4 @@
-/** How a request reaches the mock: `mock.fetch`, msw (`handlers`, `listen()`) or `serve()`. */
-export type AdapterName = 'fetch' | 'msw' | 'socket';
-
-export const ADAPTER_NAMES = ['fetch', 'msw', 'socket'] as const satisfies readonly AdapterName[];
+import type { AdapterName } from '../http/message.ts';
 
 /** The adapters in use. A fault that one of them does not support is rejected before the first request. */
 export class ActiveAdapters {

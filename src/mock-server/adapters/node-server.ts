@@ -13,9 +13,11 @@ import type { Duplex } from 'node:stream';
 import * as z from 'zod';
 import { LOOPBACK_ADDRESS } from '../../environment-proxy.ts';
 import { nextTurn, pause } from '../clock/event-loop.ts';
+import { SERVER_CLOSED } from '../clock/response-delays.ts';
 import {
   type Delivery,
   type HandleRequest,
+  MAX_REQUEST_BODY_BYTES,
   type MockRequest,
   type MockResponse,
   piecesOf,
@@ -25,9 +27,6 @@ import { readBody } from '../http/read-body.ts';
 import { completed, type ErrorResponseOptions, errorResponse, reasonPhrase } from '../http/responses.ts';
 import { expected, strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
 import { invalidOption, MockServerError } from '../input/mock-server-error.ts';
-import { MAX_REQUEST_BODY_BYTES } from '../mock/respond.ts';
-import { SERVER_CLOSED } from '../rules/delay.ts';
-import type { Admin } from '../server/admin.ts';
 import type { TlsOptions } from './tls-server.ts';
 
 /** A server on a port. */
@@ -68,6 +67,9 @@ export interface ListenOptions extends ValueOf<typeof listenOptions> {}
 
 /** Where to listen. */
 type ListenAddress = Readonly<z.output<typeof listenOptions>>;
+
+/** Handles requests for the control panel and the admin API. Returns whether it responded. */
+export type Admin = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 interface ServerContext {
   readonly handleRequest: HandleRequest;

@@ -1,18 +1,11 @@
 import { Heap } from '../../heap.ts';
-import { ActiveAdapters } from '../adapters/active-adapters.ts';
-import { invalidOption } from '../input/mock-server-error.ts';
-import { quotaPeriod, quotaUse } from '../service/decide.ts';
-import { limitPerMinute, WINDOW_MS } from '../service/rate-windows.ts';
-import type { ServiceContext } from '../service/service-state.ts';
-import {
-  type Clock,
-  type ClockOptions,
-  checkedClockOptions,
-  LATEST_MS,
-  type MockClock,
-  parseInstant,
-} from './clock.ts';
+import { type Clock, type ClockOptions, checkedClockOptions, LATEST_MS, parseInstant } from './clock.ts';
 import { LONGEST_TIMER_MS, nextTurn, pause } from './event-loop.ts';
+
+/** Whether requests are in transit for a while before they reach the mock. */
+interface Transit {
+  readonly haveTransit: boolean;
+}
 
 /**
  * The clock of a mock, with the methods that only the mock uses. A real clock follows the time of the machine. A virtual
@@ -42,14 +35,14 @@ export class DrivenClock implements Clock {
   /** The function that has set the timer: when fake timers replace it, the timer may never fire. */
   #setTimeout = globalThis.setTimeout;
 
-  constructor(option: 'real' | 'virtual' | ClockOptions, adapters = new ActiveAdapters()) {
+  constructor(option: 'real' | 'virtual' | ClockOptions, transit: Transit = { haveTransit: false }) {
     const { mode, now, autoAdvance = true, frozen = false } = checkedClockOptions(option);
     const startAt = mode === 'real' ? now : (now ?? VIRTUAL_START);
     this.mode = mode;
     this.autoAdvance = autoAdvance;
     this.#startAt = startAt === undefined ? undefined : parseInstant('clock.now', startAt);
     this.#startsFrozen = frozen;
-    this.#idle = new IdleDetector(adapters);
+    this.#idle = new IdleDetector(transit);
     this.#passing = mode === 'real' ? systemNow : () => 0;
     this.reset();
   }
@@ -208,10 +201,10 @@ class IdleDetector {
   /** Increased when the clock is read, and when a wait starts or ends. */
   activity = 0;
   #held = 0;
-  readonly #adapters: ActiveAdapters;
+  readonly #transit: Transit;
 
-  constructor(adapters: ActiveAdapters) {
-    this.#adapters = adapters;
+  constructor(transit: Transit) {
+    this.#transit = transit;
   }
 
   hold(): () => void {
@@ -236,7 +229,7 @@ class IdleDetector {
     let idleTurns = 0;
     for (let turn = 0; idleTurns < IDLE_TURNS && turn < maxTurns; turn += 1) {
       const before = this.activity;
-      await (this.#adapters.haveTransit ? pause(TRANSIT_PAUSE_MS) : nextTurn());
+      await (this.#transit.haveTransit ? pause(TRANSIT_PAUSE_MS) : nextTurn());
       idleTurns = this.activity === before && this.#held === 0 ? idleTurns + 1 : 0;
     }
   }
@@ -303,61 +296,4 @@ interface QueuedTimer {
   dueAt: number;
   readonly order: number;
   readonly fire: () => void;
-}
-
-/** The public clock: it also advances to times of the service, and never moves back. */
-export function createMockClock(clock: DrivenClock, context: ServiceContext): MockClock {
-  return {
-    mode: clock.mode,
-    get isFrozen() {
-      return clock.isFrozen;
-    },
-    freeze: () => clock.freeze(),
-    resume: () => clock.resume(),
-    now: () => clock.now(),
-    sleep: (ms, signal) => clock.sleep(ms, signal),
-    async advance(ms) {
-      if (!(Number.isFinite(ms) && ms >= 0 && clock.now() + ms <= LATEST_MS)) {
-        throw invalidOption('advance', ms, 'milliseconds from 0, up to the year 9999; the clock cannot move backwards');
-      }
-      return await clock.advanceTo((now) => now + ms);
-    },
-    async advanceTo(moment) {
-      const next = moment === 'quota-reset' ? nextQuotaReset : moment === 'next-window' ? nextWindow : undefined;
-      if (next !== undefined) return await clock.advanceTo(() => checkedTarget(moment, next(context)));
-      const at = parseInstant('advanceTo', moment, "'quota-reset', 'next-window', ");
-      if (at < clock.now()) {
-        const now = new Date(clock.now()).toISOString();
-        throw invalidOption('advanceTo', moment, `a moment not before ${now}; the clock cannot move backwards`);
-      }
-      return await clock.advanceTo(() => at);
-    },
-  };
-}
-
-/** Later times have no ISO 8601 form with four digits of the year. */
-function checkedTarget(moment: unknown, at: number): number {
-  if (at <= LATEST_MS) return at;
-  throw invalidOption('advanceTo', moment, 'a time up to the year 9999; mock.reset() restores the first time');
-}
-
-/** The next end of a quota period of any key; without keys, of a period that starts now. */
-function nextQuotaReset(context: ServiceContext): number {
-  const { behaviour, state } = context;
-  const now = context.now();
-  const none = { createdAt: now, usedFrom: undefined };
-  let earliest = Number.POSITIVE_INFINITY;
-  for (const key of state.keys.values()) earliest = Math.min(earliest, quotaUse(key, now, behaviour).resetsAt);
-  return Number.isFinite(earliest) ? earliest : quotaPeriod(behaviour.use('quotaPeriod'), now, none).end;
-}
-
-/** The first time at which every key has its full per-minute limit; the next minute if no key is in use. */
-function nextWindow({ state, now }: ServiceContext): number {
-  let latest = 0;
-  for (const { account, window, quotaEndpointWindow } of state.keys.values()) {
-    for (const used of [window, quotaEndpointWindow]) {
-      latest = Math.max(latest, used?.fullAt(limitPerMinute(account), now()) ?? 0);
-    }
-  }
-  return latest > now() ? latest : (Math.floor(now() / WINDOW_MS) + 1) * WINDOW_MS;
 }

@@ -1,5 +1,12 @@
-import type { AdapterName } from '../adapters/active-adapters.ts';
 import { type RecordedValues, valuePairs } from '../input/masked-keys.ts';
+
+/** How a request reaches the mock: `mock.fetch`, msw (`handlers`, `listen()`) or `serve()`. */
+export type AdapterName = 'fetch' | 'msw' | 'socket';
+
+export const ADAPTER_NAMES = ['fetch', 'msw', 'socket'] as const satisfies readonly AdapterName[];
+
+/** No operation accepts a body; patterns and handlers of `mock.use()` read one. */
+export const MAX_REQUEST_BODY_BYTES = 1024 * 1024;
 
 /** A request, independent of the adapter. */
 export interface MockRequest {

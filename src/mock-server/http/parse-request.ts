@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import { parse as parseQuery } from 'node:querystring';
 import { apiKeyPattern } from '../../generated/service.ts';
+import type { SwitchName } from '../behaviour/switches.ts';
 import {
   type RecordedRequest,
   type RecordedValues,
@@ -9,7 +9,8 @@ import {
   recordedValues,
   redactKeys,
 } from '../input/masked-keys.ts';
-import type { JournalEntry } from '../journal/journal.ts';
+import type { QuotaUse, RateUse } from '../service/decide.ts';
+import { hashOf } from '../service/keys.ts';
 import type { MockRequest, MockResponse } from './message.ts';
 
 /** A request, parsed once: for the service, for patterns, and for the journal. */
@@ -24,18 +25,26 @@ export interface ParsedRequest {
   facts: RequestFacts | undefined;
 }
 
-/** For the journal. See `JournalEntry`. */
-export type RequestFacts = { [Name in FactName]: JournalEntry[Name] };
-type FactName =
-  | 'at'
-  | 'operation'
-  | 'isUnknownRoute'
-  | 'keyId'
-  | 'keyTransport'
-  | 'rate'
-  | 'quota'
-  | 'earlyByMs'
-  | 'switches';
+/** For the journal, whose entries describe each field. */
+export interface RequestFacts {
+  at: number;
+  operation: string | undefined;
+  isUnknownRoute: boolean;
+  keyId: string | undefined;
+  keyTransport: SentCredential['transport'] | undefined;
+  rate: RateUse | undefined;
+  quota: QuotaUse | undefined;
+  earlyByMs: number | undefined;
+  switches: readonly SwitchName[];
+}
+
+/** A request as a mock or a space reads it, for patterns. */
+export interface IdentifiedRequest extends RecordedRequest {
+  readonly at: number;
+  readonly operation: string | undefined;
+  readonly keyId: string | undefined;
+  readonly keyTransport: SentCredential['transport'] | undefined;
+}
 
 /** What the requests with one target have in common. Most requests repeat a target, so they share it, also in the journal. */
 export interface ParsedTarget extends Target {
@@ -127,11 +136,6 @@ function credential(transport: SentCredential['transport'], key: string): SentCr
 }
 
 const API_KEY = new RegExp(apiKeyPattern);
-
-/** SHA-256 of a key, in hexadecimal. The mock stores nothing else of a key. */
-export function hashOf(key: string): string {
-  return hash('sha256', key, 'hex');
-}
 
 /** The headers and the body of a response as the journal shows them: without the keys in them. */
 export function recordResponse({ headers, body, delivery }: MockResponse) {

@@ -11,10 +11,9 @@ import {
 } from '../input/checked-input.ts';
 import { valuePairs } from '../input/masked-keys.ts';
 import { invalidOption, MockServerError, show, within } from '../input/mock-server-error.ts';
-import { checkKeyId, nearMisses } from '../matching/request-pattern.ts';
-import type { MockCore } from '../mock/mock-state.ts';
+import { checkKeyId, nearMisses, type RequestPattern } from '../matching/request-pattern.ts';
 import { keyText, statusText } from './entry-text.ts';
-import { type JournalEntry, journalEntry } from './journal.ts';
+import { type Journal, type JournalEntry, journalEntry } from './journal.ts';
 import { createMatcher, filterDifferences, type RequestFilter, requestFilter } from './request-filter.ts';
 
 /** The requests that the mock received, each with the reason for its response. */
@@ -43,7 +42,19 @@ export interface MockJournal {
   clear(): void;
 }
 
-export function createMockJournal(mock: MockCore): MockJournal {
+/** What a journal needs of its mock. */
+interface JournalContext {
+  readonly journal: Journal;
+  readonly state: {
+    readonly keys: ReadonlyMap<string, unknown>;
+    readonly stubs: readonly { readonly id: string; readonly match: RequestPattern }[];
+    readonly faults: readonly {
+      readonly settings: { readonly id: string; readonly match?: RequestPattern | undefined };
+    }[];
+  };
+}
+
+export function createMockJournal(mock: JournalContext): MockJournal {
   const { journal } = mock;
   return {
     list: (filter = {}) => journal.entries.filter(createMatcher(checkedFilter(filter, mock))),
@@ -63,7 +74,11 @@ export function createMockJournal(mock: MockCore): MockJournal {
  * The filter with each RegExp as JSON has it. Throws for a wrong field, the id of an unknown key and a number after the last
  * one: a typo must not pass for "no such request". Ids of faults and stubs are not checked: they may have been removed.
  */
-export function checkedFilter(filter: RequestFilter, { journal, state }: MockCore, place = 'filter'): RequestFilter {
+export function checkedFilter(
+  filter: RequestFilter,
+  { journal, state }: JournalContext,
+  place = 'filter',
+): RequestFilter {
   return within(place, () => {
     const checked = checkedInput(requestFilter, filter, { what: 'a field of the filter' });
     const { after = 0 } = checked;
@@ -109,7 +124,7 @@ interface JournalWait extends Readonly<z.output<typeof waitOptions>> {
 
 /** Resolves with the matching entries as soon as there are `count`; rejects with code `wait_timeout` or `mock_closed`. */
 export async function waitForRequests(
-  mock: MockCore,
+  mock: JournalContext,
   { filter: given, count, timeoutMs, signal }: JournalWait,
 ): Promise<readonly JournalEntry[]> {
   const { journal } = mock;
@@ -156,7 +171,7 @@ export const audit = plainObject({
 /** Requests in the journal that a well-behaved client does not send. */
 export interface Audit extends ValueOf<typeof audit> {}
 
-export function auditOf({ journal: { entries, dropped } }: MockCore): Audit {
+export function auditOf({ journal: { entries, dropped } }: JournalContext): Audit {
   return {
     requests: entries.length,
     dropped,
@@ -222,7 +237,7 @@ export function checkedClaim(given: Claim): z.output<typeof claim> {
 }
 
 /** Throws if the requests that `filter` selects contradict the claim. Returns their number. */
-export function verifyRequests(mock: MockCore, given: RequestFilter, claim: Claim): number {
+export function verifyRequests(mock: JournalContext, given: RequestFilter, claim: Claim): number {
   const filter = checkedFilter(given, mock);
   const matching = mock.journal.entries.filter(createMatcher(filter));
   const selection = { filter, matching, mock };
@@ -241,7 +256,7 @@ export function verifyRequests(mock: MockCore, given: RequestFilter, claim: Clai
 interface Selection {
   readonly filter: RequestFilter;
   readonly matching: readonly JournalEntry[];
-  readonly mock: MockCore;
+  readonly mock: JournalContext;
 }
 
 /** A journal that has dropped requests cannot prove a maximum. */
@@ -310,7 +325,7 @@ function surplusText({ matching, mock }: Selection): string {
 }
 
 /** Lists the requests in the journal, after the expectation. */
-function receivedText({ journal }: MockCore): string {
+function receivedText({ journal }: JournalContext): string {
   return `Received requests:\n${formatRequests(journal.entries)}`;
 }
 
@@ -319,7 +334,7 @@ function unexpected(message: string): MockServerError {
 }
 
 /** The requests that nearly match, with the fields that differ, and all requests. */
-function nearestText(mock: MockCore, filter: RequestFilter, among = mock.journal.entries): string {
+function nearestText(mock: JournalContext, filter: RequestFilter, among = mock.journal.entries): string {
   const pattern = withPatterns(filter, mock);
   const close = nearMisses(among, (entry) => {
     const differences = [...filterDifferences(pattern, entry)];
@@ -333,7 +348,7 @@ function nearestText(mock: MockCore, filter: RequestFilter, among = mock.journal
 }
 
 /** The filter with the patterns of its stub and its fault, so that messages name the field that differs. */
-function withPatterns({ after: _, ...filter }: RequestFilter, { state }: MockCore): RequestFilter {
+function withPatterns({ after: _, ...filter }: RequestFilter, { state }: JournalContext): RequestFilter {
   const { stub, fault, ...others } = filter;
   const ofStub = state.stubs.find(({ id }) => id === stub)?.match;
   const ofFault = state.faults.find(({ settings }) => settings.id === fault)?.settings.match;

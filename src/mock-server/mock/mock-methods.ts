@@ -5,8 +5,7 @@ import type { MswHandler } from '../adapters/interception.ts';
 import { type BehaviourOptions, createMockBehaviour, type MockBehaviour } from '../behaviour/behaviour.ts';
 import type { PresetName } from '../behaviour/switch.ts';
 import type { Clock, ClockOptions, MockClock } from '../clock/clock.ts';
-import { createMockClock, DrivenClock } from '../clock/driven-clock.ts';
-import { hashOf } from '../http/parse-request.ts';
+import { DrivenClock } from '../clock/driven-clock.ts';
 import { checkedInput, nameSchema, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { freeName, MockServerError, withId } from '../input/mock-server-error.ts';
 import {
@@ -21,11 +20,13 @@ import {
 import type { RequestFilter } from '../journal/request-filter.ts';
 import { createMockFaults, type MockFaults } from '../rules/mock-faults.ts';
 import { createMockLatest, createMockStubs, type MockLatest, type MockStubs } from '../rules/mock-stubs.ts';
+import { emptyRuleState, type RuleState } from '../rules/rule-state.ts';
 import { type Accounts, createAccounts } from '../service/accounts.ts';
-import { type CreatedKey, createKeys, createKeyWithAccount, type Keys, newKey } from '../service/keys.ts';
+import { type CreatedKey, createKeys, createKeyWithAccount, hashOf, type Keys, newKey } from '../service/keys.ts';
 import { randomFromSeed } from '../service/random.ts';
-import { emptyState, planName, type ServiceState } from '../service/service-state.ts';
+import { planName } from '../service/service-state.ts';
 import { createHandler } from './handle-request.ts';
+import { createMockClock } from './mock-clock.ts';
 import { closeCore, createChild, type MockCore } from './mock-state.ts';
 import { checkedSetup, type Setup, type SetupResult } from './options.ts';
 import { applySetup, initialStateOfSpace, type ResetOptions, resetOptions, startState } from './setup.ts';
@@ -282,7 +283,7 @@ export function findSpace({ spaces }: MockCore, name: string): MockCore {
 }
 
 /** The rates are those of the mock. The keys are unique, and do not depend on the order of tests. */
-function namedState(seed: number, name: string): ServiceState {
+function namedState(seed: number, name: string): RuleState {
   const ownSeed = Number.parseInt(hashOf(`${seed} ${name}`).slice(0, 12), 16);
-  return { ...emptyState(seed), random: randomFromSeed(ownSeed) };
+  return { ...emptyRuleState(seed), random: randomFromSeed(ownSeed) };
 }

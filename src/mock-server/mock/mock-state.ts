@@ -3,12 +3,12 @@ import { ActiveAdapters } from '../adapters/active-adapters.ts';
 import { Overrides } from '../adapters/interception.ts';
 import { Behaviour } from '../behaviour/behaviour.ts';
 import { DrivenClock } from '../clock/driven-clock.ts';
+import { ResponseDelays } from '../clock/response-delays.ts';
 import type { ParsedRequest } from '../http/parse-request.ts';
 import { HttpDates, quotaResponse } from '../http/responses.ts';
 import { within } from '../input/mock-server-error.ts';
 import { Journal } from '../journal/journal.ts';
-import { ResponseDelays } from '../rules/delay.ts';
-import { emptyState, type ServiceState } from '../service/service-state.ts';
+import { emptyRuleState, type RuleState } from '../rules/rule-state.ts';
 import type { CheckedMockOptions, Setup } from './options.ts';
 import { createRouter, type EmulatedService } from './respond.ts';
 import { createLatestResponder } from './respond-latest.ts';
@@ -30,7 +30,7 @@ export interface MockCore extends EmulatedService {
   readonly delays: ResponseDelays;
   readonly adapters: ActiveAdapters;
   /** The state at the start and after `reset()`: an empty one, to which the setup is applied. */
-  readonly emptyState: () => ServiceState;
+  readonly emptyState: () => RuleState;
   readonly initial: Setup;
 }
 
@@ -45,7 +45,7 @@ export function createCore(options: CheckedMockOptions): MockCore {
     clock: new DrivenClock(options.clock, adapters),
     adapters,
     responders: { latest: createLatestResponder(), quota: quotaResponse },
-    emptyState: () => emptyState(options.seed),
+    emptyState: () => emptyRuleState(options.seed),
     initial: { ...options.setup, behaviour: undefined },
   });
 }

@@ -3,8 +3,8 @@ import { nearestName } from '../../nearest-name.ts';
 import { createOperationFinder, type FoundOperation } from '../../operation.ts';
 import { RequestSwitches, type Switches } from '../behaviour/behaviour.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
-import type { MockResponse } from '../http/message.ts';
-import type { ParsedRequest, RequestFacts, SentCredential } from '../http/parse-request.ts';
+import { MAX_REQUEST_BODY_BYTES, type MockResponse } from '../http/message.ts';
+import type { IdentifiedRequest, ParsedRequest, RequestFacts, SentCredential } from '../http/parse-request.ts';
 import {
   type AuthenticationRefusal,
   authenticationRefusal,
@@ -24,16 +24,16 @@ import {
   unknownRoute,
   withEtag,
 } from '../http/responses.ts';
-import type { RecordedRequest } from '../input/masked-keys.ts';
 import { plainPath } from '../matching/request-pattern.ts';
 import { findStub, nearStubs, stubResponse } from '../rules/mock-stubs.ts';
+import type { RuleContext } from '../rules/rule-state.ts';
 import type { StubRecord } from '../rules/stub-schemas.ts';
 import { keysAboveCap } from '../service/accounts.ts';
 import { type Decision, decide, type QuotaUse } from '../service/decide.ts';
-import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
+import type { KeyRecord } from '../service/service-state.ts';
 
 /** The emulated service, without the faults and handlers of a test. */
-export interface EmulatedService extends ServiceContext {
+export interface EmulatedService extends RuleContext {
   readonly findRoute: FindRoute;
   /** By operation id; the other operations return the example of openapi.yaml. */
   readonly responders: Readonly<Record<string, Responder>>;
@@ -43,14 +43,6 @@ export interface EmulatedService extends ServiceContext {
   readonly dates: HttpDates;
   /** The assumptions that a process warning has named. */
   readonly warned: Set<string>;
-}
-
-/** A request as a mock or a space reads it, for patterns. */
-export interface IdentifiedRequest extends RecordedRequest {
-  readonly at: number;
-  readonly operation: string | undefined;
-  readonly keyId: string | undefined;
-  readonly keyTransport: RequestFacts['keyTransport'];
 }
 
 /** Reads a request with the current keys and switches, before any decision. */
@@ -131,9 +123,6 @@ export interface Admission {
  * after it, in one step.
  */
 export type Responder = (request: RoutedRequest, admission: Admission) => MockResponse;
-
-/** No operation accepts a body; patterns and handlers of `mock.use()` read one. */
-export const MAX_REQUEST_BODY_BYTES = 1024 * 1024;
 
 export function isTooLarge({ message: { body } }: ParsedRequest): boolean {
   return body !== undefined && body.byteLength > MAX_REQUEST_BODY_BYTES;

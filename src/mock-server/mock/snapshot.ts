@@ -5,6 +5,7 @@ import { LATEST_MS } from '../clock/clock.ts';
 import type { Immutable } from '../input/checked-input.ts';
 import { MockServerError, show } from '../input/mock-server-error.ts';
 import { type FaultRecord, faultUnion } from '../rules/fault-kinds.ts';
+import type { RuleState } from '../rules/rule-state.ts';
 import { type SavedStub, type StubRecord, savedStub } from '../rules/stub-schemas.ts';
 import { randomFrom } from '../service/random.ts';
 import { rateWindows } from '../service/rate-windows.ts';
@@ -84,9 +85,9 @@ export function takeSnapshot({ state, behaviour, clock, defaultStubs }: MockCore
 }
 
 /** A new state that equals the one the snapshot was taken of. The snapshot was checked. */
-export function restoredState(snapshot: Snapshot): ServiceState {
+export function restoredState(snapshot: Snapshot): RuleState {
   const { seed, random, accounts, keys, faults, stubs, behaviour } = snapshot;
-  const state: ServiceState = {
+  const state: RuleState = {
     accounts: new Map(accounts.map((account) => [account.id, { ...account, keys: [], activeKeys: 0 }])),
     keys: new Map(),
     keysByHash: new Map(),

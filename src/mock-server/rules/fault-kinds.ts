@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ADAPTER_NAMES, type AdapterName } from '../adapters/active-adapters.ts';
+import { ADAPTER_NAMES, type AdapterName } from '../http/message.ts';
 import {
   ADDED_FIELD,
   expected,

@@ -1,14 +1,12 @@
 import { isJson, isJsonObject } from '../../json.ts';
-import type { AdapterName } from '../adapters/active-adapters.ts';
-import { type Delivery, type MockResponse, noResponse, readHeaders, WHOLE } from '../http/message.ts';
+import type { ResponseDelays } from '../clock/response-delays.ts';
+import { type AdapterName, type Delivery, type MockResponse, noResponse, readHeaders, WHOLE } from '../http/message.ts';
+import type { IdentifiedRequest } from '../http/parse-request.ts';
 import { codeOfStatus, completed, errorResponse, reasonPhrase, STATUSES_WITHOUT_BODY } from '../http/responses.ts';
 import { checkedInput } from '../input/checked-input.ts';
 import { freeName, invalidOption, MockServerError, withId, within } from '../input/mock-server-error.ts';
 import { checkKeyId, matchesPattern } from '../matching/request-pattern.ts';
-import type { MockCore } from '../mock/mock-state.ts';
-import type { IdentifiedRequest } from '../mock/respond.ts';
 import { chance } from '../service/random.ts';
-import type { ServiceState } from '../service/service-state.ts';
 import { drawDelayMs } from './delay.ts';
 import {
   FAULT_KINDS,
@@ -19,6 +17,7 @@ import {
   faultKinds,
   type StruckFault,
 } from './fault-kinds.ts';
+import type { RuleContext, RuleState } from './rule-state.ts';
 
 /** Adds and removes faults: failures that the test defines. */
 export interface MockFaults {
@@ -46,7 +45,13 @@ export interface MockFaults {
   clear(): void;
 }
 
-export function createMockFaults({ state, now, adapters, delays }: MockCore): MockFaults {
+/** What faults need of a mock. */
+interface FaultContext extends RuleContext {
+  readonly adapters: { readonly inUse: readonly AdapterName[] };
+  readonly delays: ResponseDelays;
+}
+
+export function createMockFaults({ state, now, adapters, delays }: FaultContext): MockFaults {
   const current = () => unexpired(state.faults, now());
   const find = (id: string) => {
     const among = new Map(current().map((fault) => [fault.settings.id, fault]));
@@ -78,7 +83,7 @@ export function createMockFaults({ state, now, adapters, delays }: MockCore): Mo
 }
 
 /** A copy of the settings with their defaults, without what `toFault` added. Throws for an invalid one. */
-function checkedFault(given: FaultOptions, state: ServiceState): FaultRecord['settings'] {
+function checkedFault(given: FaultOptions, state: RuleState): FaultRecord['settings'] {
   if (!isJsonObject(given)) throw invalidOption('fault', given, 'an object with a kind');
   const read = given as FaultOptions & Partial<Fault>; // may be one that was read
   const { addedAt: _, matched: __, struck: ___, ...options } = read;
@@ -114,7 +119,7 @@ function checkStrikes(options: FaultOptions): void {
   throw invalidOption('afterBytes', options.afterBytes, `no afterBytes ${notYet}`);
 }
 
-function nextId({ lastFault, faults }: ServiceState): string {
+function nextId({ lastFault, faults }: RuleState): string {
   return freeName('fault', lastFault + 1, (name) => faults.some(({ settings }) => settings.id === name));
 }
 
@@ -127,7 +132,7 @@ function toFault({ settings, addedAt, matched, struck }: FaultRecord): Fault {
  * request. Counts in one synchronous step, like the limits.
  */
 export function selectFaults(
-  state: Pick<ServiceState, 'faults' | 'seed'>,
+  state: Pick<RuleState, 'faults' | 'seed'>,
   candidate: FaultCandidate,
   point: 'before' | 'after',
 ): readonly StruckFault[] {
@@ -154,7 +159,7 @@ function endsRequest({ settings }: FaultRecord): boolean {
 function waitOf(
   { settings, matchedByKey, addedAt }: FaultRecord,
   { request: { keyId = '', at } }: FaultCandidate,
-  { seed }: Pick<ServiceState, 'seed'>,
+  { seed }: Pick<RuleState, 'seed'>,
 ): number {
   if (settings.kind === 'hang') return addedAt + (settings.forMs ?? Number.POSITIVE_INFINITY) - at;
   if (settings.kind !== 'latency') return 0;
@@ -171,7 +176,7 @@ interface FaultCandidate {
 }
 
 /** Counts the request if the fault is for it, and returns whether the fault strikes. */
-function countMatch(fault: FaultRecord, candidate: FaultCandidate, { seed }: Pick<ServiceState, 'seed'>): boolean {
+function countMatch(fault: FaultRecord, candidate: FaultCandidate, { seed }: Pick<RuleState, 'seed'>): boolean {
   const { id, nth, times, probability = 1 } = fault.settings;
   if (!isFor(fault, candidate)) return false;
   const key = candidate.request.keyId ?? '';

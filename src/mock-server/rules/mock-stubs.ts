@@ -13,9 +13,9 @@ import {
   matchesPattern,
   nearMisses,
 } from '../matching/request-pattern.ts';
-import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 import { drawDelayMs } from './delay.ts';
 import { JsonText, jsonOf, parseReplay, type Replay, recordedResponseTo, unquoted, withDigits } from './json-parts.ts';
+import type { RuleContext, RuleState } from './rule-state.ts';
 import {
   type LatestFunction,
   type Stub,
@@ -52,7 +52,7 @@ export interface MockStubs {
   clear(): void;
 }
 
-export function createMockStubs({ state }: ServiceContext): MockStubs {
+export function createMockStubs({ state }: RuleContext): MockStubs {
   const find = (id: string) => withId('stub', id, { among: new Map(state.stubs.map((stub) => [stub.id, stub])) });
   return {
     add(given: StubOptions | string) {
@@ -74,7 +74,7 @@ export function createMockStubs({ state }: ServiceContext): MockStubs {
   };
 }
 
-function nextId({ lastStub, stubs }: ServiceState): string {
+function nextId({ lastStub, stubs }: RuleState): string {
   return freeName('stub', lastStub + 1, (name) => stubs.some(({ id }) => id === name));
 }
 
@@ -261,7 +261,7 @@ export const latestOptions = strictObject({
 /** Options of `mock.latest.set()` and `mock.latest.reset()`. */
 export interface LatestOptions extends ValueOf<typeof latestOptions> {}
 
-export function createMockLatest({ state }: ServiceContext): MockLatest {
+export function createMockLatest({ state }: RuleContext): MockLatest {
   const baseOf = (options: LatestOptions) =>
     checkedInput(latestOptions, options, { what: 'an option of latest.set() and latest.reset()' }).base;
   const put = (source: StubSource, options: LatestOptions = {}) => {

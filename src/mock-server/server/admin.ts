@@ -1,13 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Admin } from '../adapters/node-server.ts';
 import { ADMIN_ROOT, isAdminPath } from '../http/own-paths.ts';
 import { parseTarget } from '../http/parse-request.ts';
 import { isBrowserAtRoot, redirectToPanel } from '../panel/serve-panel.ts';
 import type { AdminServerOptions, HandleAdmin } from './admin-server.ts';
 import { hasToken, type OwnNames, refuseForeignHost, refuseForeignPage } from './gate.ts';
 import { type Problem, sendProblem } from './problem.ts';
-
-/** Handles requests for the control panel and the admin API. Returns whether it responded. */
-export type Admin = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 /** Checks the path only. The control panel and the API are loaded at the first request for them. */
 export function createAdmin({ mock, token, ...names }: AdminServerOptions & OwnNames): Admin {

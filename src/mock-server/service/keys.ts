@@ -1,7 +1,7 @@
+import { hash } from 'node:crypto';
 import * as z from 'zod';
 import type { PlanName } from '../../generated/service.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
-import { hashOf } from '../http/parse-request.ts';
 import { checkedInput, expected, plainObject, strictObject, type ValueOf, wholeFrom } from '../input/checked-input.ts';
 import { invalidOption, MockServerError, withId } from '../input/mock-server-error.ts';
 import { addAccount, findAccount, maxActiveKeys, revoke } from './accounts.ts';
@@ -215,6 +215,11 @@ function issue({ state, behaviour, now }: ServiceContext, account: AccountRecord
   state.keys.set(record.id, record);
   state.keysByHash.set(record.hash, record);
   return { id: record.id, key: prefix + digits, accountId: account.id };
+}
+
+/** SHA-256 of a key, in hexadecimal. The mock stores nothing else of a key. */
+export function hashOf(key: string): string {
+  return hash('sha256', key, 'hex');
 }
 
 function findKey(state: ServiceState, keyId: string): KeyRecord {

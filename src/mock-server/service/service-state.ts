@@ -3,8 +3,6 @@ import { type PlanName, plans } from '../../generated/service.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import { LATEST_MS } from '../clock/clock.ts';
 import { expected } from '../input/checked-input.ts';
-import type { FaultRecord } from '../rules/fault-kinds.ts';
-import type { StubRecord } from '../rules/stub-schemas.ts';
 import { type Random, randomFromSeed } from './random.ts';
 import type { RateWindow } from './rate-windows.ts';
 
@@ -83,10 +81,6 @@ export interface ServiceState extends z.output<typeof counters> {
   /** Determines the invented rates and the start of `random`. */
   seed: number;
   random: Random;
-  /** In the order they were added. */
-  faults: readonly FaultRecord[];
-  /** Of those that match a request, the last one applies. */
-  stubs: readonly StubRecord[];
 }
 
 /** The state of the service, the switches and the time. */
@@ -107,10 +101,8 @@ export function emptyState(seed: number): ServiceState {
     random,
     lastAccount: 0,
     lastKey: 0,
-    faults: [],
     lastFault: 0,
     lastSpace: 0,
-    stubs: [],
     lastStub: 0,
   };
 }

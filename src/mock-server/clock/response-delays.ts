@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import type { Clock } from './clock.ts';
+import { holdProcess } from './event-loop.ts';
+
+interface DelayOptions {
+  /** Ids of the faults that make the request hang. The wait ends when one of them is removed. */
+  readonly faults?: readonly string[] | undefined;
+  /** Called with the reason when the wait ends early, before code that waits for the same signal continues. */
+  readonly onEndedEarly?: ((reason: string) => void) | undefined;
+}
+
+/** Reason of the signals that abort because the server is closed, not because the client has disconnected. */
+export const SERVER_CLOSED = 'the server was closed';
+
+/**
+ * The waits that faults and stubs cause, by the mock's clock. They end early when the client disconnects, or the mock is
+ * closed or reset.
+ */
+export class ResponseDelays {
+  readonly #clock: Clock;
+  /** Each with the ids of the faults that make the request hang. */
+  readonly #waiting = new Map<AbortController, readonly string[]>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Waits `ms` milliseconds; infinity waits until something ends the wait. Returns whether the whole time has passed. */
+  async wait(
+    ms: number,
+    signal: AbortSignal | undefined,
+    { faults = [], onEndedEarly = () => undefined }: DelayOptions = {},
+  ): Promise<boolean> {
+    const end = new AbortController();
+    const isByClient = () => signal?.aborted === true && signal.reason !== SERVER_CLOSED;
+    const noteEnd = () => onEndedEarly(isByClient() ? 'the client disconnected' : 'the mock was closed');
+    end.signal.addEventListener('abort', noteEnd, { once: true });
+    const stop = () => end.abort();
+    if (signal?.aborted) {
+      stop();
+      return false;
+    }
+    signal?.addEventListener('abort', stop, { once: true });
+    this.#waiting.set(end, faults);
+    const release = holdProcess(); // the client waits, even if its own timeout holds nothing, as that of a signal
+    try {
+      await (ms === Number.POSITIVE_INFINITY ? once(end.signal, 'abort') : this.#clock.sleep(ms, end.signal));
+      return !end.signal.aborted;
+    } catch (error) {
+      if (end.signal.aborted) return false;
+      throw error;
+    } finally {
+      release();
+      signal?.removeEventListener('abort', stop);
+      this.#waiting.delete(end);
+    }
+  }
+
+  /** Ends the requests that hang because of a fault. */
+  endHangsOf(faultId: string): void {
+    for (const [end, faults] of this.#waiting) if (faults.includes(faultId)) end.abort();
+  }
+
+  endAll(): void {
+    for (const end of this.#waiting.keys()) end.abort();
+  }
+}
