@@ -54,6 +54,10 @@ const BUNDLER_CHECKS: readonly ConsumerCheck[] = [
   },
 ];
 
+/** Needs a newer Node than the package. */
+const UNDICI_8_CHECK: ConsumerCheck = { name: 'beside undici 8', line: 'node with-undici-8.mjs' };
+const UNDICI_8_MIN_NODE = 22;
+
 /** Next replaces the global `fetch`. With the packages of `NEXT`. */
 const NEXT_CHECK: ConsumerCheck = { name: 'in a page of Next', line: 'node next-app.mjs' };
 const NEXT = ['next@16', 'react@19', 'react-dom@19'];
@@ -118,6 +122,10 @@ try {
   await runWith(BUNDLERS, BUNDLER_CHECKS, tarball);
   await runWith(NEXT, [NEXT_CHECK], tarball);
   await runWith(JEST, [JEST_CHECK, JEST_WITH_MSW_CHECK], tarball);
+  const besideUndici8 = await installInto('undici-8', [tarball.path, 'undici@8']);
+  for (const node of NODES) {
+    if ((await majorOf(node)) >= UNDICI_8_MIN_NODE) await runAll([UNDICI_8_CHECK], besideUndici8, node);
+  }
   for (const { msw, minNode } of MSWS) {
     const project = await installInto(`msw-${msw}`, [tarball.path, '@types/node@20', `msw@${msw}`]);
     await runAll([named(MSW_COMPILE_CHECK, msw)], project, process.execPath);

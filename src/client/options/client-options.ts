@@ -219,7 +219,8 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends Overr
    */
   readonly fetch?: FetchLike | undefined;
   /**
-   * An undici 7 dispatcher, for mTLS, a connection pool or a proxy. If omitted, undici's global dispatcher is used.
+   * A dispatcher of undici 6, 7 or 8, for mTLS, a connection pool or a proxy. If omitted, the global dispatcher is used if the
+   * program has set one.
    *
    * @default undefined
    * @example new Agent({ connections: 8 })

@@ -54,7 +54,7 @@ export function send({ settings, events }: StepContext): Send {
     const transmit = (url: string, others: Readonly<Record<string, string>>) => {
       call.isSent = true;
       const signed = authenticate(url, { key: call.key, form, others });
-      return transport({ cancellation, maxBytes, ...signed }).catch((error) => {
+      return transport({ cancellation, maxBytes, timeoutMs: call.settings.timeoutMs, ...signed }).catch((error) => {
         throw call.signal.aborted ? call.signal.reason : networkFailure(error, call, baseUrl);
       });
     };

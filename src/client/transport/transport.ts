@@ -11,6 +11,8 @@ export interface TransportRequest {
   readonly cancellation: Cancellation;
   /** Longest body that is read, in bytes. */
   readonly maxBytes: number;
+  /** The time limit of the attempt. The caller cancels the request then. */
+  readonly timeoutMs: number;
 }
 
 /** A response, read to its end unless there was a problem with its body. */

@@ -9,16 +9,6 @@ async function builtInDispatcher(url: string): Promise<Agent> {
   return (globalThis as unknown as Record<symbol, Agent>)[Symbol.for('undici.globalDispatcher.1')]!;
 }
 
-/** Rejects handlers of the older form, like undici 8. */
-function ofUndici8(): Agent {
-  return {
-    dispatch: (_: unknown, handler: object) => {
-      if ('onRequestStart' in handler) return true;
-      throw Object.assign(new Error('invalid onRequestStart method'), { code: 'UND_ERR_INVALID_ARG' });
-    },
-  } as unknown as Agent;
-}
-
 function mockAgent(url: string): MockAgent {
   const agent = new MockAgent();
   agent.disableNetConnect();
@@ -51,7 +41,6 @@ const scenes = {
     const proxy = await startConnectProxy({ port: Number(new URL(url).port) });
     return { dispatcher: new ProxyAgent({ uri: proxy.url, proxyTunnel: true }) };
   },
-  'a dispatcher of undici 8': async () => ({ dispatcher: ofUndici8() }),
 } satisfies Record<string, (url: string) => Promise<FxRatesOptions>>;
 
 export type Scene = keyof typeof scenes;

@@ -52,12 +52,3 @@ test.each<Scene>(['an Agent', 'an Agent with interceptors', 'a MockAgent', 'a pr
     expectRightEndings(scene, await play(scene, server.url));
   },
 );
-
-test('a dispatcher of another major version of undici is a ConfigError', async () => {
-  const { ok } = await play('a dispatcher of undici 8', server.url);
-
-  expect(ok).toEqual({
-    kind: 'config',
-    message: 'dispatcher: cannot send the request (invalid onRequestStart method); pass a dispatcher of undici 7',
-  });
-});

@@ -12,7 +12,8 @@ import { fakeFetch } from '../../helpers/fake-fetch.ts';
 import { errorOf, testClient } from '../../helpers/test-client.ts';
 
 function requestWith(changes: Partial<TransportRequest> = {}): TransportRequest {
-  return { url: 'https://fx.test/a', headers: {}, cancellation: new Cancellation(), maxBytes: 1000, ...changes };
+  const cancellation = new Cancellation();
+  return { url: 'https://fx.test/a', headers: {}, cancellation, maxBytes: 1000, timeoutMs: 10_000, ...changes };
 }
 
 test('calls fetch with a GET that follows no redirect, and with headers that fetch may change', async () => {

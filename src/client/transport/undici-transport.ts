@@ -1,0 +1,179 @@
+import type { Dispatcher } from 'undici';
+import { ACCEPTED_ENCODINGS } from '../../content-encoding.ts';
+import { ConfigError } from '../errors/errors.ts';
+import {
+  BodyReader,
+  type HeaderList,
+  headerIn,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+} from './transport.ts';
+
+type UndiciParts = Pick<typeof import('undici'), 'Agent' | 'buildConnector'>;
+
+/** Shared by all clients, so that a client of `withOptions()` uses the open connections. */
+let agent: Dispatcher | undefined;
+let connect: ReturnType<UndiciParts['buildConnector']>;
+/** Longest time for connecting: at first the default of undici, then the longest `timeoutMs` of a request so far. */
+let connectMs = 10_000;
+
+/** The Agent of this package. undici ends a connection attempt by itself, which must not be before the client does. */
+export function ownAgent({ Agent, buildConnector }: UndiciParts, { timeoutMs }: TransportRequest): Dispatcher {
+  if (agent === undefined || timeoutMs > connectMs) {
+    connectMs = Math.max(connectMs, timeoutMs);
+    connect = buildConnector({ timeout: connectMs });
+  }
+  agent ??= new Agent({ connect: (options, callback) => connect(options, callback) });
+  return agent;
+}
+
+/** Sends through the dispatcher that `dispatcherOf` returns for each request. */
+export function undiciTransport(dispatcherOf: (request: TransportRequest) => Dispatcher): Transport {
+  return (request) =>
+    new Promise((resolve, reject) => {
+      // Scheme and host, and the rest. Cheaper than a URL object; the base URL is already checked.
+      const pathStart = request.url.indexOf('/', request.url.indexOf('://') + 3);
+      const options = {
+        origin: request.url.slice(0, pathStart),
+        path: request.url.slice(pathStart),
+        method: 'GET',
+        headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...request.headers },
+        // The client has its own timeouts, which use its clock.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      } as const;
+      try {
+        const dispatcher = dispatcherOf(request);
+        const Handler = dispatcher === agent ? ExchangeHandler : ForeignExchangeHandler;
+        dispatcher.dispatch(options, new Handler(request, { resolve, reject }));
+      } catch (error) {
+        reject(refusedBy(error));
+      }
+    });
+}
+
+/** A dispatcher throws for a request that it cannot send; it is probably of another version of undici, so there is no retry. */
+function refusedBy(error: unknown): unknown {
+  const isRefusal = error instanceof Error && 'code' in error && error.code === 'UND_ERR_INVALID_ARG';
+  if (!isRefusal) return error;
+  return new ConfigError(
+    `dispatcher: cannot send the request (${error.message}); pass a dispatcher of undici 6, 7 or 8`,
+  );
+}
+
+interface Settle {
+  readonly resolve: (response: TransportResponse | Promise<TransportResponse>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Collects one response directly from the dispatcher; `undici.request` would add a stream and an AbortSignal. The
+ * methods are those that undici 6 calls, and undici 7 with the least work.
+ */
+class ExchangeHandler implements Dispatcher.DispatchHandler {
+  readonly #request: TransportRequest;
+  readonly #settle: Settle;
+  readonly #body: BodyReader;
+  #abort: ((error?: Error) => void) | undefined;
+  #status = 0;
+  #headers: readonly RawHeader[] = [];
+
+  constructor(request: TransportRequest, settle: Settle) {
+    this.#request = request;
+    this.#settle = settle;
+    this.#body = new BodyReader(request.maxBytes);
+    request.cancellation.listen(this.#onCancel);
+  }
+
+  /** Called again if undici sends the request on another connection. */
+  onConnect(abort: (error?: Error) => void): void {
+    this.#abort = abort;
+    if (this.#request.cancellation.aborted) this.#onCancel();
+  }
+
+  /** Also called for informational responses (1xx); the last headers are those of the response. */
+  onHeaders(status: number, headers: readonly RawHeader[]): boolean {
+    this.#status = status;
+    this.#headers = headers;
+    return true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.#body.add(chunk)) return true;
+    this.onComplete();
+    this.#abort?.(new Error('The rest of the body is not needed'));
+    return false;
+  }
+
+  onComplete(): void {
+    this.#stopListening();
+    const status = this.#status;
+    const headers = headerList(this.#headers);
+    const encoding = headerIn(headers, 'content-encoding');
+    if (encoding === undefined) return this.#settle.resolve({ status, headers, ...this.#body.end() });
+    const read = this.#body.endEncoded(encoding, this.#request);
+    this.#settle.resolve(read.then((body) => ({ status, headers, ...body })));
+  }
+
+  onError(error: Error): void {
+    this.#stopListening();
+    this.#settle.reject(error);
+  }
+
+  readonly #onCancel = () => {
+    const { reason } = this.#request.cancellation;
+    this.#settle.reject(reason);
+    this.#abort?.(reason instanceof Error ? reason : new Error('cancelled', { cause: reason }));
+  };
+
+  #stopListening(): void {
+    this.#request.cancellation.unlisten(this.#onCancel);
+  }
+}
+
+type Controller = Dispatcher.DispatchController;
+
+/**
+ * For dispatchers of all versions: undici 8 and the interceptors of undici 7 call the other methods. The global
+ * dispatcher is that of Node 20, of undici 6, after a use of its `fetch`.
+ */
+class ForeignExchangeHandler extends ExchangeHandler {
+  onRequestStart(controller: Controller): void {
+    this.onConnect((reason) => controller.abort(reason ?? new Error('aborted')));
+  }
+
+  onResponseStart({ rawHeaders }: Controller, status: number, headers: Readonly<Record<string, HeaderValue>>): void {
+    // A MockAgent and HTTP/2 have no raw headers.
+    const given = Object.entries(headers).flatMap(([name, value = '']): RawHeader[] => [name, value]);
+    this.onHeaders(status, Array.isArray(rawHeaders) ? rawHeaders : given);
+  }
+
+  onResponseData(_: Controller, chunk: Buffer): void {
+    this.onData(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.onComplete();
+  }
+
+  onResponseError(_: Controller, error: Error): void {
+    this.onError(error);
+  }
+}
+
+type HeaderValue = string | string[] | undefined;
+type RawHeader = Buffer | string | (Buffer | string)[];
+
+/** The headers of undici's parser: name, value, name, value, … in bytes. Interceptors create a list of the values of one name. */
+export function headerList(raw: readonly RawHeader[]): HeaderList {
+  const list: [string, string][] = [];
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = String(raw[index]).toLowerCase();
+    const value: RawHeader = raw[index + 1] ?? '';
+    for (const one of Array.isArray(value) ? value : [value]) {
+      list.push([name, typeof one === 'string' ? one : one.toString('latin1')]);
+    }
+  }
+  return list;
+}

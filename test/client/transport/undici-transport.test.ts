@@ -1,0 +1,258 @@
+import { Agent, type Dispatcher } from 'undici';
+import { expect, test, vi } from 'vitest';
+import { ConfigError } from '../../../src/client/index.ts';
+import { Cancellation } from '../../../src/client/time/abort.ts';
+import { type HeaderList, headerIn, headersOf } from '../../../src/client/transport/transport.ts';
+import { headerList, undiciTransport } from '../../../src/client/transport/undici-transport.ts';
+import { errorOf } from '../../helpers/test-client.ts';
+
+function headers(...raw: (string | string[])[]): HeaderList {
+  return headerList(
+    raw.map((value) =>
+      Array.isArray(value) ? value.map((one) => Buffer.from(one, 'latin1')) : Buffer.from(value, 'latin1'),
+    ),
+  );
+}
+
+test.each([
+  ['in any case', headers('Retry-After', '7', 'X', 'y'), '7'],
+  ['as text instead of bytes', headerList(['Retry-After', '7']), '7'],
+  ['beyond ASCII', headers('retry-after', 'Grüße'), 'Grüße'],
+  ['on several lines', headers('retry-after', '30', 'x', 'y', 'Retry-After', '60'), '30, 60'],
+  ['with a list of values, as interceptors make it', headers('x', 'y', 'retry-after', ['30', '60']), '30, 60'],
+  ['without a value', headers('x', 'y', 'retry-after'), undefined],
+  ['that is only a value', headers('x', 'retry-after', '__proto__', 'retry-after'), undefined],
+  ['that is missing', headers('constructor', 'x', 'retry-afte', '7'), undefined],
+])('reads a header %s', (_, list, value) => {
+  expect(headerIn(list, 'retry-after')).toBe(value);
+  expect(headersOf(list).get('retry-after')).toBe(value ?? null);
+});
+
+type Handler = Dispatcher.DispatchHandler;
+
+/** A dispatcher that leaves the response to the test. */
+class ManualDispatcher extends Agent {
+  options: Dispatcher.DispatchOptions | undefined;
+  handler: Handler = {};
+  readonly aborts: (Error | undefined)[] = [];
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Handler): boolean {
+    this.options = options;
+    this.handler = handler;
+    return true;
+  }
+
+  open(): this {
+    this.handler.onConnect?.((error?: Error) => void this.aborts.push(error));
+    return this;
+  }
+
+  respond(status: number, ...raw: string[]): this {
+    const bytes = raw.map((value) => Buffer.from(value));
+    const wantsBody = this.handler.onHeaders?.(status, bytes, () => undefined, '');
+    expect(wantsBody).toBe(true); // false would pause the connection
+    return this;
+  }
+}
+
+function send({ url = 'https://fx.test/a', maxBytes = 1000 } = {}) {
+  const dispatcher = new ManualDispatcher();
+  const cancellation = new Cancellation();
+  const headers = { accept: 'application/json' };
+  const response = undiciTransport(() => dispatcher)({ url, headers, cancellation, maxBytes, timeoutMs: 10_000 });
+  return { dispatcher, cancellation, response };
+}
+
+test.each([
+  ['https://fx.test/a', 'https://fx.test', '/a'],
+  ['http://127.0.0.1:8080/api/v1/latest?base=EUR', 'http://127.0.0.1:8080', '/api/v1/latest?base=EUR'],
+  ['https://fx.test/a?next=https://other.test/b', 'https://fx.test', '/a?next=https://other.test/b'],
+])('sends a GET for %s, without the timeouts of undici', (url, origin, path) => {
+  const { dispatcher } = send({ url });
+
+  expect(dispatcher.options).toEqual({
+    origin,
+    path,
+    method: 'GET',
+    headers: { accept: 'application/json', 'accept-encoding': 'gzip, deflate, br' },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+});
+
+test('the response has the last status and headers, without those of informational responses', async () => {
+  const { dispatcher, response } = send();
+
+  dispatcher.open().respond(103, 'link', '</x>').respond(200, 'date', 'today');
+  dispatcher.handler.onData?.(Buffer.from('bo'));
+  dispatcher.handler.onData?.(Buffer.from('dy'));
+  dispatcher.handler.onComplete?.([]);
+
+  const { headers, ...rest } = await response;
+  expect(rest).toEqual({ status: 200, rawBody: 'body', problem: undefined });
+  expect([headerIn(headers, 'date'), headerIn(headers, 'link')]).toEqual(['today', undefined]);
+  expect(dispatcher.aborts).toEqual([]);
+});
+
+test('a dispatcher that never reports its connection can send a body beyond the maximum', async () => {
+  const { dispatcher, response } = send({ maxBytes: 3 });
+
+  dispatcher.respond(200).handler.onData?.(Buffer.from('abcd'));
+
+  expect(await response).toMatchObject({ problem: expect.stringContaining('longer than 3 bytes') });
+});
+
+test.each([
+  [new Error('enough'), new Error('enough')],
+  ['enough', new Error('cancelled', { cause: 'enough' })],
+])(
+  'a request cancelled with %j in the middle of its response ends the connection with an Error',
+  async (reason, error) => {
+    const { dispatcher, cancellation, response } = send();
+    dispatcher.open().respond(200);
+
+    cancellation.cancel(reason);
+
+    await expect(response).rejects.toBe(reason);
+    expect(dispatcher.aborts).toEqual([error]);
+  },
+);
+
+test.each<[string, (handler: Handler) => void]>([
+  ['complete', (handler) => handler.onComplete?.([])],
+  ['failed', (handler) => handler.onError?.(new Error('lost'))],
+])('cancelling a %s request does not end the connection, which another request may use', async (_, end) => {
+  const { dispatcher, cancellation, response } = send();
+  dispatcher.open().respond(200);
+  end(dispatcher.handler);
+  await response.catch(() => undefined);
+
+  cancellation.cancel(new Error('late'));
+
+  expect(dispatcher.aborts).toEqual([]);
+});
+
+test.each([
+  ['an error that is not about the request', new Error('destroyed'), 'destroyed'],
+  ['an error with another code', Object.assign(new Error('closed'), { code: 'UND_ERR_CLOSED' }), 'closed'],
+  [
+    'a refusal of the request',
+    Object.assign(new Error('invalid handler'), { code: 'UND_ERR_INVALID_ARG' }),
+    'dispatcher: cannot send the request (invalid handler); pass a dispatcher of undici 6, 7 or 8',
+  ],
+  ['a value that is not an error', 'no', 'no'],
+])('a dispatcher that throws %s rejects the request', async (_, thrown, message) => {
+  class Throwing extends Agent {
+    override dispatch(): boolean {
+      throw thrown;
+    }
+  }
+  const cancellation = new Cancellation();
+
+  const error = await errorOf(
+    undiciTransport(() => new Throwing())({
+      url: 'https://fx.test/a',
+      headers: {},
+      cancellation,
+      maxBytes: 1000,
+      timeoutMs: 10_000,
+    }),
+  );
+
+  expect(error instanceof Error ? error.message : error).toBe(message);
+  expect(error instanceof ConfigError).toBe(message.startsWith('dispatcher:'));
+  expect(error === thrown).toBe(!(error instanceof ConfigError));
+});
+
+/** Calls the methods of undici 8 alone. `rawHeaders` are absent with a MockAgent and HTTP/2. */
+class NewerDispatcher extends Agent {
+  readonly aborts: unknown[] = [];
+  handler: Handler = {};
+  readonly #rawHeaders: string[] | undefined;
+
+  constructor(rawHeaders?: string[]) {
+    super();
+    this.#rawHeaders = rawHeaders;
+  }
+
+  override dispatch(_: Dispatcher.DispatchOptions, handler: Handler): boolean {
+    this.handler = handler;
+    return true;
+  }
+
+  get controller(): Dispatcher.DispatchController {
+    const rawHeaders = this.#rawHeaders?.map((value) => Buffer.from(value));
+    return { rawHeaders, abort: (reason: unknown) => this.aborts.push(reason) } as never;
+  }
+
+  respond(body: string): void {
+    this.handler.onRequestStart?.(this.controller, undefined);
+    this.handler.onResponseStart?.(this.controller, 200, { 'x-a': ['1', '2'], 'x-b': '3' }, 'OK');
+    this.handler.onResponseData?.(this.controller, Buffer.from(body));
+  }
+}
+
+function sendNewer(dispatcher: NewerDispatcher) {
+  const cancellation = new Cancellation();
+  const request = { url: 'https://fx.test/a', headers: {}, cancellation, maxBytes: 10, timeoutMs: 10_000 };
+  return { cancellation, response: undiciTransport(() => dispatcher)(request) };
+}
+
+test.each([
+  ['raw headers', ['X-A', '1', 'X-A', '2', 'X-B', '3']],
+  ['headers as an object alone', undefined],
+])('reads a response of a dispatcher like that of undici 8, with %s', async (_, rawHeaders) => {
+  const dispatcher = new NewerDispatcher(rawHeaders);
+  const { response } = sendNewer(dispatcher);
+
+  dispatcher.respond('body');
+  dispatcher.handler.onResponseEnd?.(dispatcher.controller, {});
+
+  const { headers, ...rest } = await response;
+  expect(rest).toEqual({ status: 200, rawBody: 'body', problem: undefined });
+  expect([headerIn(headers, 'x-a'), headerIn(headers, 'x-b')]).toEqual(['1, 2', '3']);
+});
+
+test('ends the request of a dispatcher like that of undici 8 that fails, is cancelled or sends too much', async () => {
+  const [failing, waiting, talkative] = [new NewerDispatcher(), new NewerDispatcher(), new NewerDispatcher()];
+  const failed = sendNewer(failing);
+  const cancelled = sendNewer(waiting);
+  const long = sendNewer(talkative);
+
+  failing.handler.onResponseError?.(failing.controller, new Error('lost'));
+  waiting.handler.onRequestStart?.(waiting.controller, undefined);
+  cancelled.cancellation.cancel(new Error('enough'));
+  talkative.respond('longer than that');
+
+  await expect(failed.response).rejects.toThrow('lost');
+  await expect(cancelled.response).rejects.toThrow('enough');
+  expect(await long.response).toMatchObject({ problem: expect.stringContaining('longer than 10 bytes') });
+  expect([waiting.aborts, talkative.aborts]).toEqual([[new Error('enough')], [expect.any(Error)]]);
+});
+
+test('one Agent serves all requests, and connecting may take as long as the longest timeoutMs', async () => {
+  vi.resetModules(); // the Agent of the module
+  const { ownAgent } = await import('../../../src/client/transport/undici-transport.ts');
+  const used: unknown[] = [];
+  const buildConnector =
+    ({ timeout }: { timeout?: number } = {}) =>
+    () =>
+      void used.push(timeout);
+  let connect: () => void = () => undefined;
+  class RecordingAgent extends Agent {
+    constructor(options: Agent.Options) {
+      super(options);
+      connect = options.connect as never;
+    }
+  }
+  const parts = { Agent: RecordingAgent, buildConnector } as never;
+
+  const agents = [1_000, 30_000, 20_000].map((timeoutMs) => {
+    const agent = ownAgent(parts, { timeoutMs } as never);
+    connect();
+    return agent;
+  });
+
+  expect(new Set(agents).size).toBe(1);
+  expect(used).toEqual([10_000, 30_000, 30_000]);
+});
