@@ -22,7 +22,7 @@ const LIBRARY = {
 const FILES = {
   ...LIBRARY,
   'cli/fxrates': 'src/cli/bin.ts',
-  'cli/main': 'src/cli/io/node-io.ts',
+  'cli/main': 'src/cli/program/main.ts',
   panel: 'src/mock-server/panel/panel-files.ts',
 };
 

@@ -25,7 +25,7 @@ async function start(): Promise<void> {
   const env = { ...process.env };
   // Node.js would warn on stderr that it ignores NO_COLOR; here NO_COLOR wins, and a child still gets both.
   if (env['NO_COLOR']) delete process.env['FORCE_COLOR'];
-  const { runOnNode } = await import('./io/node-io.ts');
+  const { runOnNode } = await import('./program/main.ts');
   process.exitCode = await runOnNode(argv, env);
 }
 
@@ -43,7 +43,7 @@ function writeToStdout(text: string): boolean {
 /** Runs at each press of the TAB key, so it loads as little as it can. */
 async function complete(): Promise<void> {
   useCompileCache(process.env);
-  const { completionText } = await import('./io/node-io.ts');
+  const { completionText } = await import('./program/main.ts');
   writeToStdout(await completionText(argv.slice(1), process.env));
 }
 

@@ -3,7 +3,7 @@ import { operations } from '../../generated/operations.ts';
 import { isJson } from '../../json.ts';
 import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
-import { CliCommand, type Invocation } from '../parser/command.ts';
+import { CliCommand } from '../parser/command.ts';
 import { connectionOptions, dataOptions, requestOptions } from '../parser/options.ts';
 import {
   checkParameter,
@@ -15,6 +15,7 @@ import {
 } from '../parser/parameters.ts';
 import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
 import { dryRun, type PathRequest, sendRequest } from '../request/send-request.ts';
+import type { Invocation } from '../settings/invocation.ts';
 
 const PATHS: readonly string[] = Object.values(operations).map(({ path }) => path);
 const BASE_PATH = operations.quota.path.replace(/\/[^/]*$/, '');

@@ -1,8 +1,9 @@
 import { promises as fs } from 'node:fs';
 import { storageError, systemReason } from '../errors/cli-error.ts';
-import { CliCommand, type Invocation } from '../parser/command.ts';
+import { CliCommand } from '../parser/command.ts';
 import { OTHER_CACHE_FOLDER, openCache } from '../request/fetch-or-cache.ts';
 import { compiledIn } from '../settings/folders.ts';
+import type { Invocation } from '../settings/invocation.ts';
 import { grouped } from '../terminal/text.ts';
 
 export function cacheCommand(): CliCommand {

@@ -1,8 +1,9 @@
 import { Argument } from 'commander';
 import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
 import { printJson } from '../output/print-json.ts';
-import { CliCommand, type Invocation } from '../parser/command.ts';
-import { dataOptions, profileOption, type SharedOptions } from '../parser/options.ts';
+import { CliCommand } from '../parser/command.ts';
+import { dataOptions, profileOption } from '../parser/options.ts';
+import type { Invocation } from '../settings/invocation.ts';
 import {
   CONFIG_SETTINGS,
   isSettingName,
@@ -19,6 +20,7 @@ import {
   settingGroups,
   settingText,
 } from '../settings/stored-files.ts';
+import type { SharedOptions } from '../settings/values.ts';
 
 const nameArgument = () => new Argument('<name>', SETTING_NAMES.join(', '));
 

@@ -1,8 +1,9 @@
 import { Option } from 'commander';
 import type { Operation } from '../../generated/operations.ts';
+import { usageError } from '../errors/cli-error.ts';
 import { dataOf, printJson } from '../output/print-json.ts';
-import { CliCommand, type Invocation } from '../parser/command.ts';
-import { connectionOptions, dataOptions, requestOptions } from '../parser/options.ts';
+import { CliCommand } from '../parser/command.ts';
+import { connectionOptions, dataOptions, parsedOption, requestOptions } from '../parser/options.ts';
 import {
   namedQuery,
   type ParamOptions,
@@ -11,8 +12,10 @@ import {
   parametersArgument,
   typedParameters,
 } from '../parser/parameters.ts';
-import { type CachingOptions, cacheOption, fetchOrCache } from '../request/fetch-or-cache.ts';
+import { type CachingOptions, fetchOrCache } from '../request/fetch-or-cache.ts';
 import { dryRun, type OperationRequest, type ServiceResponse } from '../request/send-request.ts';
+import { parseDuration } from '../settings/duration.ts';
+import type { Invocation } from '../settings/invocation.ts';
 import { lowerFirst, quoteForShell } from '../terminal/text.ts';
 
 /** What was typed for the response of an operation. */
@@ -90,6 +93,21 @@ export function responseOptions({ consumesQuota }: Operation): readonly Option[]
         ]
       : []),
   ];
+}
+
+export function cacheOption(description: string): Option {
+  return parsedOption('--cache <age>', description, Object.assign(parseCacheAge, { choices: ['snapshot'] }));
+}
+
+/** `--cache 10m` or `--cache snapshot`. */
+function parseCacheAge(text: string): number | 'snapshot' {
+  if (text === 'snapshot') return text;
+  const maxAgeMs = /^\d/.test(text) ? parseDuration(text, '--cache') : 0;
+  if (maxAgeMs > 0) return maxAgeMs;
+  throw usageError(
+    `--cache expects a time above 0 or snapshot, got '${text}'`,
+    'e.g. 10m; for an older response use --offline',
+  );
 }
 
 function exampleOf({ id, parameters }: Operation): { readonly command: string; readonly comment: string } {

@@ -6,12 +6,14 @@ import { CliError, cannotWrite } from '../errors/cli-error.ts';
 import type { ErrorCode } from '../io/exit-codes.ts';
 import { asTable } from '../output/print-json.ts';
 import { printReport } from '../output/report.ts';
-import { CliCommand, type Invocation } from '../parser/command.ts';
-import { connectionOptions, dataOptions, fileOption, parsedOption, wholeNumber } from '../parser/options.ts';
+import { CliCommand } from '../parser/command.ts';
+import { connectionOptions, dataOptions, fileOption, parsedOption } from '../parser/options.ts';
 import { openConnection } from '../request/connection.ts';
 import { baseUrlHint, explainNetworkError, type NetworkContext, refusedKeyHints } from '../request/explain-error.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
+import type { Invocation } from '../settings/invocation.ts';
+import { wholeNumber } from '../settings/values.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 
 interface ProbeCommandOptions {

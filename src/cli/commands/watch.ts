@@ -3,11 +3,12 @@ import type { AnyFxRatesError, PollSchedule } from '../../client/index.ts';
 import { visible } from '../../text.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { printJson, tableDocument } from '../output/print-json.ts';
-import type { Invocation } from '../parser/command.ts';
-import { type OutputFormat, parsedOption, wholeNumber } from '../parser/options.ts';
+import { parsedOption } from '../parser/options.ts';
 import { type OpenClient, type OperationRequest, type ServiceResponse, withClient } from '../request/send-request.ts';
 import { WaitReporter } from '../request/wait-reporter.ts';
 import { formatDuration, parseDuration } from '../settings/duration.ts';
+import type { Invocation } from '../settings/invocation.ts';
+import { type OutputFormat, wholeNumber } from '../settings/values.ts';
 import { compactJson } from '../terminal/pretty-json.ts';
 import { wrap } from '../terminal/text.ts';
 

@@ -5,9 +5,8 @@ import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type crossSpawn from 'cross-spawn';
 import type { Clock } from '../../client/index.ts';
-import { main } from '../program/main.ts';
-import { httpFetch } from '../request/connection.ts';
 import { signalExitCodes } from './exit-codes.ts';
+import { httpFetch } from './http-fetch.ts';
 import {
   type ChildProcess,
   type Env,
@@ -22,20 +21,6 @@ import {
 } from './io.ts';
 import { writeWhole } from './write-whole.ts';
 
-export { completionText } from '../program/complete.ts';
-
-/** Runs one command line with the streams, files and network of the process. */
-export async function runOnNode(argv: readonly string[], env: Env): Promise<number> {
-  const io = createNodeIo(env);
-  const exitCode = await main(argv, io);
-  const signalName = io.interrupts.received();
-  const isInterrupted = signalName !== undefined && exitCode === signalExitCodes[signalName];
-  // A shell ends its loop only if a signal ended the command. Windows has only exit codes.
-  if (isInterrupted && process.platform !== 'win32') endBySignal(signalName);
-  endSoon(io.interrupts.signal.reason, LAST_WORK_MS);
-  return exitCode;
-}
-
 /** Longest time after an interrupt for work that cannot be aborted, such as opening a pipe without a writer. */
 const LAST_WORK_MS = 100;
 /** The same before the command has ended: a mock server stores its state. */
@@ -49,7 +34,7 @@ function endSoon(reason: unknown, afterMs: number): void {
 }
 
 /** The real world, by way of `process`. */
-function createNodeIo(env: Env): Io & { readonly interrupts: NodeInterrupts } {
+export function createNodeIo(env: Env): Io & { readonly interrupts: NodeInterrupts } {
   const interrupts = createInterrupts();
   return {
     stdin: createInput(interrupts),
@@ -130,9 +115,9 @@ async function readStdin(interrupted: AbortSignal, isEnough: (text: string) => b
 }
 
 interface NodeInterrupts extends Interrupts {
-  /** The last signal. */
-  received(): SignalName | undefined;
   receive(name: SignalName): void;
+  /** Ends the process after a command that an interrupt ended. */
+  finish(exitCode: number): void;
 }
 
 const SIGNAL_NAMES = Object.keys(signalExitCodes) as readonly SignalName[]; // Object.keys loses the type
@@ -151,8 +136,13 @@ function createInterrupts(): NodeInterrupts {
   for (const name of SIGNAL_NAMES) process.on(name, receive);
   return {
     signal: controller.signal,
-    received: () => received,
     receive,
+    finish(exitCode) {
+      const endedBy = received !== undefined && exitCode === signalExitCodes[received] ? received : undefined;
+      // A shell ends its loop only if a signal ended the command. Windows has only exit codes.
+      if (endedBy !== undefined && process.platform !== 'win32') endBySignal(endedBy);
+      endSoon(controller.signal.reason, LAST_WORK_MS);
+    },
     takeOver(next) {
       listener = next;
       return () => {

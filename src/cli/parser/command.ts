@@ -1,29 +1,10 @@
 import { type Argument, Command, type Option } from 'commander';
 import { exitCodes } from '../io/exit-codes.ts';
-import type { Io } from '../io/io.ts';
-import type { CliSettings } from '../settings/settings.ts';
-import type { ConfigFile } from '../settings/stored-files.ts';
-import type { Screen } from '../terminal/screen.ts';
+import type { Invocation } from '../settings/invocation.ts';
 
 export interface Example {
   readonly command: string;
   readonly comment: string;
-}
-
-/** A typed command: the parameter of its action. */
-export interface Invocation<Options = object> {
-  readonly io: Io;
-  readonly screen: Screen;
-  readonly settings: CliSettings;
-  /** Without a value if the file cannot be used; only commands with --profile reject that. */
-  readonly config: ConfigFile;
-  /** Name of the command, such as `auth login`. */
-  readonly command: string;
-  /** Everything typed after `fxrates`. */
-  readonly argv: readonly string[];
-  readonly args: readonly string[];
-  /** The command's own options, by commander's camelCase names. */
-  readonly options: Options;
 }
 
 type Run<Options> = (invocation: Invocation<Options>) => Promise<void> | Promise<number>;

@@ -2,10 +2,10 @@ import { Argument, type Option } from 'commander';
 import type { Operation, Parameter } from '../../generated/operations.ts';
 import { decodedComponent } from '../../operation.ts';
 import { usageError } from '../errors/cli-error.ts';
-import type { Query, QueryText } from '../request/send-request.ts';
+import type { Invocation, Query, QueryText } from '../settings/invocation.ts';
 import { holdsKey } from '../terminal/redactor.ts';
 import { quoteForShell } from '../terminal/text.ts';
-import type { HelpEntry, Invocation } from './command.ts';
+import type { HelpEntry } from './command.ts';
 import { repeatableOption } from './options.ts';
 
 export interface ParamOptions {

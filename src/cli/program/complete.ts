@@ -1,9 +1,9 @@
 import type { Option } from 'commander';
 import type { Env } from '../io/io.ts';
 import type { CliCommand } from '../parser/command.ts';
-import type { Parse } from '../parser/options.ts';
 import { CONFIG_SETTINGS, isSettingName } from '../settings/settings.ts';
 import { readConfig } from '../settings/stored-files.ts';
+import type { Parse } from '../settings/values.ts';
 import { createProgram } from './program.ts';
 
 /** Instructions to the shell, added up. `noSpace` and `noFiles` have the numbers of Cobra. */

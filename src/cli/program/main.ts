@@ -1,15 +1,27 @@
 import { CommanderError } from 'commander';
 import { printError } from '../errors/print-error.ts';
 import { exitCodes } from '../io/exit-codes.ts';
-import type { Io } from '../io/io.ts';
-import type { CliCommand, Invocation } from '../parser/command.ts';
-import type { SharedOptions } from '../parser/options.ts';
+import type { Env, Io } from '../io/io.ts';
+import { createNodeIo } from '../io/node-io.ts';
+import type { CliCommand } from '../parser/command.ts';
 import { explainParserError, refuseTypedKey, requireOptions } from '../parser/parser-error.ts';
+import type { Invocation } from '../settings/invocation.ts';
 import { messageSettings, requireProfile, resolveSettings, unknownSettings } from '../settings/settings.ts';
 import { readConfig, requireConfig } from '../settings/stored-files.ts';
+import type { SharedOptions } from '../settings/values.ts';
 import { Redactor } from '../terminal/redactor.ts';
 import { Screen } from '../terminal/screen.ts';
 import { createProgram } from './program.ts';
+
+export { completionText } from './complete.ts';
+
+/** Runs one command line with the streams, files and network of the process. */
+export async function runOnNode(argv: readonly string[], env: Env): Promise<number> {
+  const io = createNodeIo(env);
+  const exitCode = await main(argv, io);
+  io.interrupts.finish(exitCode);
+  return exitCode;
+}
 
 /** Runs `argv`, without `node` and the script. Prints a failure. Returns the exit code. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {

@@ -1,35 +1,18 @@
 import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
-import type { Option } from 'commander';
 import type { CacheOptions, CacheStore, Clock } from '../../client/index.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
-import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
+import { CliError, noFolder } from '../errors/cli-error.ts';
 import type { Io } from '../io/io.ts';
-import type { Invocation } from '../parser/command.ts';
-import { parsedOption } from '../parser/options.ts';
-import { formatDuration, parseDuration } from '../settings/duration.ts';
+import { formatDuration } from '../settings/duration.ts';
 import { cacheFolder } from '../settings/folders.ts';
+import type { Invocation } from '../settings/invocation.ts';
 import type { ServiceConnection } from './connection.ts';
 import { type ServiceRequest, type ServiceResponse, sendRequest } from './send-request.ts';
 
 export interface CachingOptions {
   readonly cache?: number | 'snapshot';
   readonly offline?: boolean;
-}
-
-export function cacheOption(description: string): Option {
-  return parsedOption('--cache <age>', description, Object.assign(parseCacheAge, { choices: ['snapshot'] }));
-}
-
-/** `--cache 10m` or `--cache snapshot`. */
-function parseCacheAge(text: string): number | 'snapshot' {
-  if (text === 'snapshot') return text;
-  const maxAgeMs = /^\d/.test(text) ? parseDuration(text, '--cache') : 0;
-  if (maxAgeMs > 0) return maxAgeMs;
-  throw usageError(
-    `--cache expects a time above 0 or snapshot, got '${text}'`,
-    'e.g. 10m; for an older response use --offline',
-  );
 }
 
 /** Sends the request, or with `--cache` and `--offline` uses a stored response and reports its age on stderr. */

@@ -1,6 +1,6 @@
 import type { FetchLike } from '../../client/index.ts';
 import { maskKey, visible } from '../../text.ts';
-import type { Invocation } from '../parser/command.ts';
+import type { Invocation } from '../settings/invocation.ts';
 
 /** A longer body is cut in `-vv`. */
 const LONGEST_SHOWN_BODY = 2048;

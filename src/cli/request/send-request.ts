@@ -12,10 +12,10 @@ import type {
 import { type Operation, operations } from '../../generated/operations.ts';
 import { relatedCommand } from '../errors/cli-error.ts';
 import type { Io } from '../io/io.ts';
-import type { Invocation } from '../parser/command.ts';
 import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { isLoopback, requireBaseUrl } from '../settings/base-url.ts';
 import { pathIn, stateFolder } from '../settings/folders.ts';
+import type { Invocation, Query } from '../settings/invocation.ts';
 import type { CliSettings } from '../settings/settings.ts';
 import { quoteForShell } from '../terminal/text.ts';
 import { openConnection, type ServiceConnection } from './connection.ts';
@@ -35,9 +35,6 @@ export interface PathRequest {
   readonly path: string;
   readonly query: Query;
 }
-
-export type QueryText = string | number | boolean;
-export type Query = Readonly<Record<string, QueryText | readonly QueryText[]>>;
 
 export interface ServiceResponse extends Pick<ResponseMeta, 'rawBody' | 'status' | 'durationMs' | 'source' | 'ageMs'> {
   readonly data: unknown;

@@ -1,7 +1,7 @@
 import { UTF16_PROBLEM } from '../../text.ts';
 import { CliError, loginCommand, systemReason, usageError } from '../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted, readLimited } from '../io/io.ts';
-import type { Invocation } from '../parser/command.ts';
+import type { Invocation } from './invocation.ts';
 import type { CliSettings } from './settings.ts';
 import { readCredential, type StoredKey } from './stored-files.ts';
 

@@ -1,6 +1,12 @@
 import { nearestName } from '../../nearest-name.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import type { Env } from '../io/io.ts';
+import type { MessageSettings } from '../terminal/screen.ts';
+import { type JsonPath, parseJsonPath } from '../terminal/select-value.ts';
+import { commandLine, lowerFirst } from '../terminal/text.ts';
+import { checkBaseUrl, type SourcedText } from './base-url.ts';
+import { parseDuration } from './duration.ts';
+import { type ConfigFile, configValue, profilesWithKey, settingGroups } from './stored-files.ts';
 import {
   type OutputFormat,
   parseColor,
@@ -10,12 +16,7 @@ import {
   parseSwitch,
   parseTimeout,
   type SharedOptions,
-} from '../parser/options.ts';
-import { type JsonPath, parseJsonPath } from '../terminal/select-value.ts';
-import { commandLine, lowerFirst } from '../terminal/text.ts';
-import { checkBaseUrl, type SourcedText } from './base-url.ts';
-import { parseDuration } from './duration.ts';
-import { type ConfigFile, configValue, profilesWithKey, settingGroups } from './stored-files.ts';
+} from './values.ts';
 
 /** The settings of a command, from the options, the variables, config.json and the defaults. */
 export type CliSettings = Readonly<ReturnType<typeof resolveSettings>>;
@@ -37,9 +38,7 @@ interface Sources {
   readonly strict: readonly SettingSource[];
 }
 
-/** The settings that shape messages. */
-export type MessageSettings = Readonly<ReturnType<typeof messageSettings>>;
-
+/** Those that shape messages, which help and an early error need too. */
 export function messageSettings(sources: Sources) {
   const { options, env } = sources;
   return {
@@ -47,7 +46,7 @@ export function messageSettings(sources: Sources) {
     color: options.color === false ? 'never' : (options.color ?? stored('color', sources) ?? 'auto'),
     quiet: options.quiet ?? 0,
     verbose: options.verbose ?? debugLevel(env),
-  } as const;
+  } satisfies MessageSettings;
 }
 
 /** @throws CliError for an invalid value */

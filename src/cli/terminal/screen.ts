@@ -2,10 +2,19 @@ import { createRequire } from 'node:module';
 import type { ChalkInstance, ForegroundColorName } from 'chalk';
 import { visible } from '../../text.ts';
 import type { Env, Io, Output } from '../io/io.ts';
-import type { ColorWhen } from '../parser/options.ts';
-import type { MessageSettings } from '../settings/settings.ts';
+
 import { Redactor } from './redactor.ts';
 import { jsonLine, wrap } from './text.ts';
+
+export type ColorWhen = 'auto' | 'always' | 'never';
+
+/** The settings that shape messages. */
+export interface MessageSettings {
+  readonly output: string;
+  readonly color: ColorWhen;
+  readonly quiet: number;
+  readonly verbose: number;
+}
 
 /** The styles of the two output streams, and the only way to write to them: each text is redacted first. */
 export class Screen {

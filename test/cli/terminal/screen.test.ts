@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ColorWhen } from '../../../src/cli/parser/options.ts';
+import type { ColorWhen } from '../../../src/cli/terminal/screen.ts';
 import { Screen, usesColor } from '../../../src/cli/terminal/screen.ts';
 import { visible } from '../../../src/text.ts';
 import { FakeIo } from '../../helpers/cli-io.ts';

@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { httpFetch } from '../../../src/cli/request/connection.ts';
+import { httpFetch } from '../../../src/cli/io/http-fetch.ts';
 import { FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
 import { respond, startRawServer } from '../../helpers/raw-server.ts';
 

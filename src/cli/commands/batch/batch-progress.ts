@@ -1,10 +1,10 @@
 import type { BatchProgress, FxRates, KeyLimits } from '../../../client/index.ts';
 import { CliError, relatedCommand } from '../../errors/cli-error.ts';
 import { monotonicNow } from '../../io/io.ts';
-import type { Invocation } from '../../parser/command.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import type { CallReporter } from '../../request/send-request.ts';
 import { formatDuration } from '../../settings/duration.ts';
+import type { Invocation } from '../../settings/invocation.ts';
 import { grouped } from '../../terminal/text.ts';
 
 const FRAME_MS = 500;

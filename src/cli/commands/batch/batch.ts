@@ -7,21 +7,18 @@ import { CliError, cannotWrite, changedCommand, usageError, writeReason } from '
 import { errorFacts } from '../../errors/print-error.ts';
 import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
 import { dataOf, tableDocument, VALUE_COLUMNS } from '../../output/print-json.ts';
-import { CliCommand, type Invocation } from '../../parser/command.ts';
-import {
-  connectionOptions,
-  dataOptions,
-  fileOption,
-  type OutputFormat,
-  repeatableOption,
-} from '../../parser/options.ts';
+import { CliCommand } from '../../parser/command.ts';
+import { connectionOptions, dataOptions, fileOption, repeatableOption } from '../../parser/options.ts';
 import { type ParamOptions, parameterOption, parseParameters } from '../../parser/parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
-import { type CachingOptions, cacheOf, cacheOption } from '../../request/fetch-or-cache.ts';
-import { type OpenClient, type Query, withClient } from '../../request/send-request.ts';
+import { type CachingOptions, cacheOf } from '../../request/fetch-or-cache.ts';
+import { type OpenClient, withClient } from '../../request/send-request.ts';
+import type { Invocation, Query } from '../../settings/invocation.ts';
 import type { GetPath } from '../../settings/settings.ts';
+import type { OutputFormat } from '../../settings/values.ts';
 import { compactJson } from '../../terminal/pretty-json.ts';
 import { grouped } from '../../terminal/text.ts';
+import { cacheOption } from '../operation.ts';
 import { ProgressView } from './batch-progress.ts';
 import { queriesOfEach, readQueries } from './read-queries.ts';
 

@@ -2,7 +2,7 @@ import { isJson } from '../../../json.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted, readLimited, refuseEndless } from '../../io/io.ts';
 import { checkParameter, parseParameters, refusePastedQuery } from '../../parser/parameters.ts';
-import type { Query } from '../../request/send-request.ts';
+import type { Query } from '../../settings/invocation.ts';
 import { memberTexts, scalarText } from '../../terminal/select-value.ts';
 import { quoteForShell } from '../../terminal/text.ts';
 

@@ -10,8 +10,10 @@ import { CliError, changedCommand, usageError } from '../../errors/cli-error.ts'
 import { printError } from '../../errors/print-error.ts';
 import { exitCodes } from '../../io/exit-codes.ts';
 import type { Env } from '../../io/io.ts';
-import { CliCommand, type Invocation } from '../../parser/command.ts';
-import { fileOption, oneOf, parsedOption, repeatableOption, wholeNumber } from '../../parser/options.ts';
+import { CliCommand } from '../../parser/command.ts';
+import { fileOption, parsedOption, repeatableOption } from '../../parser/options.ts';
+import type { Invocation } from '../../settings/invocation.ts';
+import { oneOf, wholeNumber } from '../../settings/values.ts';
 import { commandLine, jsonLine, quoteForShell } from '../../terminal/text.ts';
 import { type MockOptions, PRESETS, type RunningMock, type StartOptions, startMock } from './start-mock.ts';
 

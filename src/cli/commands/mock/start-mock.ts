@@ -17,7 +17,7 @@ import { maskKey } from '../../../text.ts';
 import { CliError, changedCommand, systemReason, usageError } from '../../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
 import { readLimited } from '../../io/io.ts';
-import type { Invocation } from '../../parser/command.ts';
+import type { Invocation } from '../../settings/invocation.ts';
 import { parseJsonFile } from '../../settings/json-file.ts';
 import { lowerFirst } from '../../terminal/text.ts';
 

@@ -2,7 +2,7 @@ import { createServer, globalAgent, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
-import { httpFetch } from '../../../src/cli/request/connection.ts';
+import { httpFetch } from '../../../src/cli/io/http-fetch.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 import { close, listen } from '../../helpers/listen.ts';
 

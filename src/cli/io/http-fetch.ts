@@ -1,0 +1,79 @@
+import type { Agent } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { FetchLike } from '../../client/index.ts';
+import { ACCEPTED_ENCODINGS, decoded } from '../../content-encoding.ts';
+
+/**
+ * Sends over `node:http`. The built-in `fetch` does the same, but loading it and its parser takes longer than all other
+ * work of a command. Does not follow redirects.
+ */
+export const httpFetch: FetchLike = async (url, { method, headers, signal }) => {
+  const protocol = url.startsWith('https:') ? 'https' : 'http';
+  const http = protocol === 'https' ? await import('node:https') : await import('node:http');
+  agents[protocol] ??= new http.Agent({ keepAlive: true, timeout: 5_000 }); // as the global one
+  const agent = agents[protocol];
+  return new Promise((resolve, reject) => {
+    const request = http.request(url, {
+      agent,
+      method,
+      headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...headers },
+      signal,
+    });
+    request.once('response', (message) => {
+      const { statusCode: status = 0, statusMessage: statusText = '', headersDistinct } = message;
+      resolve(asResponse({ status, statusText, headers: headersDistinct, body: message }));
+    });
+    request.on('error', reject); // also after the response, if the connection breaks
+    request.end();
+  });
+};
+
+/** With NODE_USE_ENV_PROXY, the global agents of Node.js send through a proxy, also to this machine. */
+const agents: { http?: Agent; https?: Agent } = {};
+
+interface ReceivedMessage {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: ReceivedHeaders;
+  readonly body: Readable;
+}
+
+/** It has the fields of a `Response` that the callers read. Its body is decompressed. */
+export function asResponse({ status, statusText, headers: received, body: sent }: ReceivedMessage): Response {
+  const headers = new HttpHeaders(received);
+  const encoding = headers.get('content-encoding');
+  const body = encoding === null ? sent : decodedBody(sent, encoding);
+  const text = async () => (await import('node:stream/consumers')).text(body);
+  return { status, statusText, headers, body, text } as unknown as Response;
+}
+
+/** A reader that has enough closes the connection, as without an encoding. */
+async function* decodedBody(body: Readable, encoding: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* decoded(body, encoding);
+  } finally {
+    body.destroy();
+  }
+}
+
+type ReceivedHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+class HttpHeaders implements Pick<Headers, 'get' | 'has'>, Iterable<readonly [string, string]> {
+  readonly #values: ReceivedHeaders;
+
+  constructor(values: ReceivedHeaders) {
+    this.#values = values;
+  }
+
+  get(name: string): string | null {
+    return this.has(name) ? [this.#values[name.toLowerCase()] ?? ''].flat().join(', ') : null;
+  }
+
+  has(name: string): boolean {
+    return Object.hasOwn(this.#values, name.toLowerCase());
+  }
+
+  *[Symbol.iterator](): Iterator<readonly [string, string]> {
+    for (const name of Object.keys(this.#values).sort()) yield [name, this.get(name) ?? ''];
+  }
+}
