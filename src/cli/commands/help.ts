@@ -2,7 +2,7 @@ import { Argument } from 'commander';
 import { nearestName } from '../../nearest-name.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { CliCommand } from '../parser/command.ts';
-import { helpText, optionGroups, paragraphs } from '../parser/help.ts';
+import { helpText, optionGroups, paragraphs } from '../parser/help-page.ts';
 import { helpOption, sharedOptions } from '../parser/options.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { commandLine, wrap } from '../terminal/text.ts';

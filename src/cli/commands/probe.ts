@@ -10,9 +10,9 @@ import { CliCommand } from '../parser/command.ts';
 import { connectionOptions, dataOptions, fileOption, parsedOption } from '../parser/options.ts';
 import { openConnection } from '../request/connection.ts';
 import { baseUrlHint, explainNetworkError, type NetworkContext, refusedKeyHints } from '../request/explain-error.ts';
-import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import type { Invocation } from '../settings/invocation.ts';
+import { type KeyInUse, requireKey } from '../settings/resolve-key.ts';
 import { wholeNumber } from '../settings/values.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 

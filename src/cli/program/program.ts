@@ -15,7 +15,7 @@ import { operationCommand } from '../commands/operation.ts';
 import { probeCommand } from '../commands/probe.ts';
 import { quotaCommand } from '../commands/quota.ts';
 import { CliCommand } from '../parser/command.ts';
-import { helpText } from '../parser/help.ts';
+import { helpText } from '../parser/help-page.ts';
 import { formatOptions, generalOptions, helpOption, outputOption, sharedOptions } from '../parser/options.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 

@@ -2,10 +2,10 @@ import type { AnyFxRatesError, NetworkError, QuotaExhaustedError } from '../../c
 import { environmentProxy } from '../../environment-proxy.ts';
 import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
 import type { Env } from '../io/io.ts';
-import type { KeyInUse } from '../settings/api-key.ts';
 import { isLoopback } from '../settings/base-url.ts';
 import { durationOption, durationOptionAbove, formatDuration } from '../settings/duration.ts';
 import type { Invocation } from '../settings/invocation.ts';
+import type { KeyInUse } from '../settings/resolve-key.ts';
 import { commandLine, grouped, localTime, lowerFirst } from '../terminal/text.ts';
 
 interface ErrorContext {

@@ -12,10 +12,10 @@ import type {
 import { type Operation, operations } from '../../generated/operations.ts';
 import { relatedCommand } from '../errors/cli-error.ts';
 import type { Io } from '../io/io.ts';
-import { type KeyInUse, requireKey } from '../settings/api-key.ts';
 import { isLoopback, requireBaseUrl } from '../settings/base-url.ts';
 import { pathIn, stateFolder } from '../settings/folders.ts';
 import type { Invocation, Query } from '../settings/invocation.ts';
+import { type KeyInUse, requireKey } from '../settings/resolve-key.ts';
 import type { CliSettings } from '../settings/settings.ts';
 import { quoteForShell } from '../terminal/text.ts';
 import { openConnection, type ServiceConnection } from './connection.ts';

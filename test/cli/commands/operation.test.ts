@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { operationCommand } from '../../../src/cli/commands/operation.ts';
 import { CliCommand } from '../../../src/cli/parser/command.ts';
-import { helpText } from '../../../src/cli/parser/help.ts';
+import { helpText } from '../../../src/cli/parser/help-page.ts';
 import { namedQuery } from '../../../src/cli/parser/parameters.ts';
 import { Screen } from '../../../src/cli/terminal/screen.ts';
 import type { Operation, Parameter } from '../../../src/generated/operations.ts';
