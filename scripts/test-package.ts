@@ -78,18 +78,16 @@ interface OtherRuntime {
 const OTHER_RUNTIMES: readonly OtherRuntime[] = [
   { name: 'bun', version: '1', program: /@oven\/bun-[\w-]+\/bin\/bun(\.exe)?$/, checks: runtimeChecks('bun') },
   { name: 'deno', version: '2', program: /@deno\/[\w-]+\/deno(\.exe)?$/, checks: runtimeChecks('deno run -A') },
-  {
-    name: 'workerd',
-    version: '1',
-    program: /@cloudflare\/workerd-[\w-]+\/bin\/workerd(\.exe)?$/,
-    checks: [
-      {
-        name: 'client in a worker',
-        line: 'esbuild worker.mjs --bundle --platform=node --format=esm --log-level=warning --outfile=alone/worker.mjs && fxrates mock -- node ask-worker.mjs',
-      },
-    ],
-  },
 ];
+
+/** Runs Cloudflare's workerd; needs this Node. */
+const MINIFLARE = { version: '4', node: '22' };
+
+function workerCheck(modules: string): ConsumerCheck {
+  const bundle = 'esbuild worker.mjs --bundle --platform=node --format=esm --log-level=warning';
+  const ask = `fxrates mock --plan developer -- node ask-worker.mjs '${modules}'`;
+  return { name: 'clients in a worker', line: `${bundle} --outfile=alone/worker.mjs && ${ask}` };
+}
 
 function runtimeChecks(run: string): readonly ConsumerCheck[] {
   const cli = `${run} node_modules/fxrates/dist/cli/fxrates.cjs`;
@@ -119,6 +117,7 @@ try {
   for (const node of NODES) await runAll(RUN_CHECKS, plain, node);
   await runAll([...COMPILE_CHECKS, ...BUNDLE_CHECKS], plain, process.execPath);
   for (const runtime of OTHER_RUNTIMES) await runOther(runtime, plain);
+  await runWorker(plain);
   await runWith(BUNDLERS, BUNDLER_CHECKS, tarball);
   await runWith(NEXT, [NEXT_CHECK], tarball);
   await runWith(JEST, [JEST_CHECK, JEST_WITH_MSW_CHECK], tarball);
@@ -146,6 +145,13 @@ async function runOther({ name, version, program, checks }: OtherRuntime, projec
   const path = files.find((file) => program.test(file));
   if (modules === undefined || path === undefined) return print(`skip ${name}: npm has no program for this platform`);
   await runAll(checks, project, join(modules, path), `${name}@${version}`);
+}
+
+async function runWorker(project: string): Promise<void> {
+  const node = attempted(() => installNode(MINIFLARE.node));
+  const modules = attempted(() => installPackage('miniflare', MINIFLARE.version));
+  if (node === undefined || modules === undefined) return print('skip workerd: npm has no miniflare for this platform');
+  await runAll([workerCheck(modules)], project, node, 'workerd');
 }
 
 /** Runs the checks in a project with these packages too. */

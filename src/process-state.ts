@@ -11,3 +11,9 @@ export function processState<T>(name: string, create: () => T): T {
   Object.defineProperty(globalThis, key, { value }); // not enumerable: printing globalThis does not show it
   return value;
 }
+
+/** Whether a promise that another request settles never continues (Cloudflare Workers): then requests share data only. */
+export function isolatesRequests(): boolean {
+  const { navigator } = globalThis as { readonly navigator?: { readonly userAgent?: string } };
+  return navigator?.userAgent === 'Cloudflare-Workers';
+}

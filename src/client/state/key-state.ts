@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import type { QuotaData } from '../../generated/types.ts';
-import { processState } from '../../process-state.ts';
+import { isolatesRequests, processState } from '../../process-state.ts';
 import type { ClientEvents } from '../call/events.ts';
 import type { RetryAfter } from '../errors/errors.ts';
 import type { ApiKey } from '../key/api-key.ts';
@@ -200,15 +200,18 @@ function shown(value: unknown): string {
 }
 
 /** Ends with the version of the shape of `Shared`, which includes `KeyState` and the limiter. */
-const SHARED = 'key-states.13';
+const SHARED = 'key-states.14';
 
 /** A state is removed when the last client that used it is closed. */
 type StatesByName = Map<string, KeyState>;
 
 interface Shared {
   readonly real: StatesByName;
-  /** Clients with a fake clock share a state only with clients that have the same clock. */
-  readonly fake: WeakMap<Clock, StatesByName>;
+  /**
+   * Clients with a fake clock share a state only with clients that have the same clock. Where requests are isolated, a client
+   * shares it only with those of its `withOptions()`: the queue settles promises of other calls.
+   */
+  readonly apart: WeakMap<Clock | Lifetime, StatesByName>;
 }
 
 /** Finds the state of a key: one per origin and key in the process. */
@@ -231,7 +234,7 @@ export class KeyStates {
   #find(key: ApiKey): KeyState {
     const settings = this.#settings;
     if (this.#lifetime.isClosed) return new KeyState(key, settings); // it must not affect other clients
-    const states = statesUnder(settings.clock);
+    const states = statesOf(isolatesRequests() ? this.#lifetime.root : settings.clock);
     const name = stateName(key.hash, settings);
     const state = states.get(name) ?? new KeyState(key, settings, () => states.delete(name));
     states.set(name, state);
@@ -240,10 +243,10 @@ export class KeyStates {
   }
 }
 
-function statesUnder(clock: Clock): StatesByName {
-  const { real, fake } = processState<Shared>(SHARED, () => ({ real: new Map(), fake: new WeakMap() }));
-  if (clock === realClock) return real;
-  const states = fake.get(clock) ?? new Map();
-  fake.set(clock, states);
+function statesOf(owner: Clock | Lifetime): StatesByName {
+  const { real, apart } = processState<Shared>(SHARED, () => ({ real: new Map(), apart: new WeakMap() }));
+  if (owner === realClock) return real;
+  const states = apart.get(owner) ?? new Map();
+  apart.set(owner, states);
   return states;
 }

@@ -50,6 +50,11 @@ export class Lifetime {
     return () => this.#calls.remove(node);
   }
 
+  /** That of the client from which all others of this family were created. */
+  get root(): Lifetime {
+    return this.#parent === undefined ? this : this.#parent.root;
+  }
+
   get isClosed(): boolean {
     return this.#closing.signal.aborted || this.#parent?.isClosed === true;
   }

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { type EnvironmentProxy, proxyDispatcher } from '../../environment-proxy.ts';
-import { processState } from '../../process-state.ts';
+import { isolatesRequests, processState } from '../../process-state.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { abortable } from '../time/abort.ts';
 import { type FetchLike, fetchTransport, type Transport } from './transport.ts';
@@ -118,8 +118,7 @@ async function loadUndici(runtime: Runtime): Promise<UndiciModule | Error> {
 
 const thisRuntime: Runtime = {
   get hasNodeSockets() {
-    const { navigator } = globalThis as { readonly navigator?: { readonly userAgent?: string } };
-    return !('Bun' in globalThis || 'Deno' in globalThis || navigator?.userAgent === 'Cloudflare-Workers');
+    return !('Bun' in globalThis || 'Deno' in globalThis || isolatesRequests());
   },
   get hasProxyFetch() {
     return 'Bun' in globalThis || 'Deno' in globalThis;

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ClientEvents } from '../../../src/client/call/events.ts';
 import { fileStore } from '../../../src/client/file-store/index.ts';
 import type { FxRatesOptions, WaitEvent } from '../../../src/client/index.ts';
@@ -195,6 +195,18 @@ test('two copies of the package in one process share the state of a key', async 
 
   expect(copy.KeyStates).not.toBe(KeyStates);
   expect(new copy.KeyStates(settings).of(keyNumber(0))).toBe(state);
+});
+
+test('in a Cloudflare Worker, only a client and its withOptions() share the state of a key', () => {
+  vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const lifetime = new Lifetime();
+  const key = keyNumber(3);
+
+  const state = statesOf({}, lifetime).of(key);
+
+  expect(statesOf({}, new Lifetime(lifetime)).of(key)).toBe(state);
+  expect(statesOf({}).of(key)).not.toBe(state);
 });
 
 test('the shared states contain no full key, at any depth', () => {
