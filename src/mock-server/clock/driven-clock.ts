@@ -1,6 +1,6 @@
 import { Heap } from '../../heap.ts';
 import { type Clock, type ClockOptions, checkedClockOptions, LATEST_MS, parseInstant } from './clock.ts';
-import { LONGEST_TIMER_MS, nextTurn, pause } from './event-loop.ts';
+import { LONGEST_TIMER_MS, monotonicNow, nextTurn, pause } from './event-loop.ts';
 
 /** Whether requests are in transit for a while before they reach the mock. */
 interface Transit {
@@ -24,16 +24,17 @@ export class DrivenClock implements Clock {
   #frozenAt: number | undefined;
   #aheadMs = 0;
   #latest = 0;
-  /** By how much `#date` was set back. This clock continues from where it was, so that its waits end. */
-  #setBackMs = 0;
-  #date = globalThis.Date;
+  /** By how much the date of the machine is behind this clock, which never goes back. */
+  #behindMs = 0;
+  /** The source of the date, which fake timers of a test replace. */
+  #dateNow: unknown;
   /** Moves run one after the other. This resolves after the last one. */
   #lastMove: Promise<unknown> = Promise.resolve();
   #moves = 0;
   #isWatching = false;
+  /** Virtual time minus real time, at the most, when one of the pending waits began: no wait lasts longer than its length. */
+  #leadMs = Number.NEGATIVE_INFINITY;
   #stopTimer: () => void = () => undefined;
-  /** The function that has set the timer: when fake timers replace it, the timer may never fire. */
-  #setTimeout = globalThis.setTimeout;
 
   constructor(option: 'real' | 'virtual' | ClockOptions, transit: Transit = { haveTransit: false }) {
     const { mode, now, autoAdvance = true, frozen = false } = checkedClockOptions(option);
@@ -52,13 +53,14 @@ export class DrivenClock implements Clock {
   }
 
   now(): number {
-    this.#idle.activity += 1;
-    if (globalThis.setTimeout !== this.#setTimeout) this.#arm();
-    if (globalThis.Date !== this.#date) this.#setBackMs = 0;
-    this.#date = globalThis.Date;
     const time = (this.#frozenAt ?? this.#passing()) + this.#aheadMs;
-    this.#setBackMs = Math.max(this.#setBackMs, this.#latest - time);
-    this.#latest = time + this.#setBackMs;
+    const { now: dateNow } = Date;
+    // Of another source, the date need not be behind.
+    if (dateNow !== this.#dateNow || time >= this.#latest) this.#behindMs = 0;
+    this.#dateNow = dateNow;
+    // A small difference is that of a timer that fired early, and ends by itself.
+    if (time + this.#behindMs < this.#latest - TIMER_SKEW_MS) this.#behindMs = this.#latest - time;
+    this.#latest = Math.max(this.#latest, time + this.#behindMs);
     return this.#latest;
   }
 
@@ -77,15 +79,18 @@ export class DrivenClock implements Clock {
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    const now = this.now();
     if (!(ms > 0)) return;
+    const now = this.now();
+    const leadMs = now - monotonicNow();
+    this.#leadMs = this.#timers.size === 0 ? leadMs : Math.max(this.#leadMs, leadMs);
     const slept = this.#timers.add(now + ms, signal);
+    this.#idle.noteWait();
     this.#arm();
     try {
       await slept;
-    } finally {
-      this.#idle.activity += 1;
-      this.#arm();
+    } catch (error) {
+      this.#idle.noteActivity();
+      throw error;
     }
   }
 
@@ -104,9 +109,11 @@ export class DrivenClock implements Clock {
 
   /** Sets the clock to any time. Waits keep their remaining duration. */
   set(at: number): void {
-    this.#timers.shift(at - this.now());
+    const byMs = at - this.now();
+    this.#timers.shift(byMs);
+    this.#leadMs += byMs;
     this.#latest = at;
-    this.#setBackMs = 0;
+    this.#behindMs = 0;
     this.#aheadMs = at - (this.#frozenAt ?? this.#passing());
     this.#arm();
   }
@@ -117,6 +124,11 @@ export class DrivenClock implements Clock {
     this.set(this.#startAt ?? systemNow());
   }
 
+  /** A request has arrived: a virtual clock does not jump until the process is idle again. */
+  noteRequest(): void {
+    this.#idle.noteActivity();
+  }
+
   /** Prevents automatic jumps until the returned function is called, because a request is being handled. */
   hold(): () => void {
     return this.#idle.hold();
@@ -124,55 +136,68 @@ export class DrivenClock implements Clock {
 
   async #move(target: (now: number) => number): Promise<number> {
     // Operations that have begun run before the time moves: a request in flight is decided at the old time.
-    await this.#settle();
+    await this.#settle(LONGEST_SETTLE_MS);
     const at = target(this.now());
     while (this.#timers.nextDueAt <= at) {
       this.#wakeNext();
-      await this.#settle();
+      await this.#settle(Math.min(this.#timers.nextDueAt, at) - this.now());
     }
     this.#aheadMs += Math.max(0, at - this.now());
     return this.now();
   }
 
-  /** Lets the code run that continues after a wait. Real time passes meanwhile, so there a few turns are enough. */
-  async #settle(): Promise<void> {
-    if (this.mode === 'virtual') return await this.#idle.settle(MOST_TURNS);
-    for (let turn = 0; turn < IDLE_TURNS; turn += 1) await nextTurn();
+  /** Lets the code run that continues after a wait, at most for a while. Real time passes meanwhile, so there a few turns are enough. */
+  async #settle(mostMs: number): Promise<void> {
+    this.#idle.restart();
+    if (this.mode === 'real') {
+      for (let turn = 0; turn < IDLE_TURNS; turn += 1) await nextTurn();
+      return;
+    }
+    const endsAt = monotonicNow() + Math.min(mostMs, LONGEST_SETTLE_MS);
+    while (!(await this.#idle.turn()) && (monotonicNow() < endsAt || !this.#idle.hasHadTurns)) {}
   }
 
+  /** Moves to the end of the earliest wait, and ends it. */
   #wakeNext(): void {
-    const at = this.#timers.nextDueAt;
-    this.#aheadMs += Math.max(0, at - this.now());
-    this.#timers.fireDue(Math.max(at, this.now()));
+    this.#aheadMs += Math.max(0, this.#timers.nextDueAt - this.now());
+    this.#idle.noteWoken(this.#timers.fireDue(this.now()));
   }
 
   /** Prepares the end of the earliest wait: a timer, without which the process can end, or the jump to it. */
   #arm(): void {
-    this.#setTimeout = globalThis.setTimeout;
     if (this.mode === 'virtual') return void this.#watch();
     this.#stopTimer();
     if (this.#timers.size === 0 || this.isFrozen) return;
-    const waitMs = Math.min(this.#timers.nextDueAt - this.now(), LONGEST_TIMER_MS);
+    const from = this.now();
+    const waitMs = Math.max(1, Math.ceil(Math.min(this.#timers.nextDueAt - from, LONGEST_TIMER_MS)));
     // biome-ignore lint/plugin: this is the real clock
-    const timer = setTimeout(() => this.#wake(), Math.max(1, Math.ceil(waitMs)));
+    const timer = setTimeout(() => this.#timerFired(from + waitMs), waitMs);
     const { clearTimeout } = globalThis; // the one that knows the timer, whatever replaces it later
     this.#stopTimer = () => clearTimeout(timer);
   }
 
-  #wake(): void {
-    this.#timers.fireDue(this.now());
+  /** It is `at` when the timer has fired, whatever a faked date says. */
+  #timerFired(at: number): void {
+    this.#latest = Math.max(this.now(), at);
+    this.#timers.fireDue(this.#latest);
     this.#arm();
   }
 
   /** Waits until the process is idle, then jumps to the earliest sleep, until there are no more. */
   async #watch(): Promise<void> {
-    if (!this.autoAdvance || this.#isWatching) return;
+    if (!this.autoAdvance || this.#isWatching || !this.#hasNext()) return;
     this.#isWatching = true;
+    this.#idle.restart();
     while (this.#hasNext()) {
-      await this.#idle.idle();
-      if (this.#hasNext()) this.#wakeNext();
+      const isIdle = await this.#idle.turn();
+      if (this.#hasNext() && (isIdle || this.#isOverdue())) this.#wakeNext();
     }
     this.#isWatching = false;
+  }
+
+  /** Whether the earliest wait has taken as long in real time as it lasts. */
+  #isOverdue(): boolean {
+    return this.#idle.hasHadTurns && monotonicNow() + this.#leadMs >= this.#timers.nextDueAt;
   }
 
   /** Times after year 9999 are never reached: a wait beyond them does not end. */
@@ -184,61 +209,93 @@ export class DrivenClock implements Clock {
 /** Default start of a virtual clock. It is fixed, so that every run has the same responses. */
 const VIRTUAL_START = '2026-01-15T00:00:00.000Z';
 
+/** A timer of Node.js can fire about a millisecond early; one that fires this early was faked. */
+const TIMER_SKEW_MS = 50;
+
+/** A move waits so long for requests in flight: one that is being handled can wait for the move itself. */
+const LONGEST_SETTLE_MS = 50;
+
 /** Milliseconds since the Unix epoch by the machine's own clock. */
 export function systemNow(): number {
   // biome-ignore lint/plugin: this is the real clock
   return Date.now();
 }
 
-/** A request can wait inside the mock for the move that waits for it; the move then continues. */
-const MOST_TURNS = 1000;
-
 /**
- * Detects when the process only waits: no request is being handled, and for several turns of the event loop the
- * clock was not used.
+ * Detects when the process only waits: no request is being handled, and for several turns of the event loop no request
+ * arrived and no wait began.
  */
 class IdleDetector {
-  /** Increased when the clock is read, and when a wait starts or ends. */
-  activity = 0;
+  /** Increased by each event that is no sign of waiting. */
+  #activity = 0;
   #held = 0;
+  /** Waits that ended minus waits that began, since the last other event. At 0, all code that was woken waits again. */
+  #awake = Number.POSITIVE_INFINITY;
+  #turns = 0;
+  #quietTurns = 0;
+  #busyTurns = 0;
   readonly #transit: Transit;
 
   constructor(transit: Transit) {
     this.#transit = transit;
   }
 
+  /** Whether enough turns have passed for work that needs only a few of them. */
+  get hasHadTurns(): boolean {
+    return this.#turns >= (this.#transit.haveTransit ? 1 : LEAST_TURNS);
+  }
+
+  noteActivity(): void {
+    this.#activity += 1;
+    this.#awake = Number.POSITIVE_INFINITY;
+  }
+
+  noteWait(): void {
+    this.#activity += 1;
+    this.#awake -= 1;
+  }
+
+  /** After `count` waits have ended. */
+  noteWoken(count: number): void {
+    this.restart();
+    this.#awake = count;
+  }
+
   hold(): () => void {
     this.#held += 1;
     return () => {
       this.#held -= 1;
-      this.activity += 1;
+      this.noteActivity();
     };
   }
 
-  /** Resolves when the process is idle and no operation of the system is pending, or after about a second. */
-  async idle(): Promise<void> {
-    await this.settle();
-    for (let round = 0; isSystemBusy() && round < MOST_PAUSES; round += 1) {
-      await pause(TRANSIT_PAUSE_MS);
-      await this.settle();
-    }
+  restart(): void {
+    this.#turns = 0;
+    this.#quietTurns = 0;
+    this.#busyTurns = 0;
   }
 
-  /** Resolves when it is idle, or after `maxTurns` turns: a request may itself wait for the caller. */
-  async settle(maxTurns = Number.POSITIVE_INFINITY): Promise<void> {
-    let idleTurns = 0;
-    for (let turn = 0; idleTurns < IDLE_TURNS && turn < maxTurns; turn += 1) {
-      const before = this.activity;
-      await (this.#transit.haveTransit ? pause(TRANSIT_PAUSE_MS) : nextTurn());
-      idleTurns = this.activity === before && this.#held === 0 ? idleTurns + 1 : 0;
-    }
+  /** Waits a turn. Resolves to whether the process is idle. */
+  async turn(): Promise<boolean> {
+    const before = this.#activity;
+    const isInTransit = this.#transit.haveTransit && this.#awake !== 0;
+    await (isInTransit || this.#busyTurns > 0 ? pause(TRANSIT_PAUSE_MS) : nextTurn());
+    this.#turns += 1;
+    this.#quietTurns = this.#activity === before && this.#held === 0 ? this.#quietTurns + 1 : 0;
+    if (this.#quietTurns < IDLE_TURNS) return false;
+    if (this.#awake === 0 || this.#busyTurns >= MOST_BUSY_TURNS || !isSystemBusy()) return true;
+    this.#quietTurns = 0;
+    this.#busyTurns += 1;
+    return false;
   }
 }
 
 /** Several times the turns in which a client reads and parses a response and sends the next request. */
 const IDLE_TURNS = 12;
+const LEAST_TURNS = 100;
 const TRANSIT_PAUSE_MS = 2;
-const MOST_PAUSES = 500;
+/** About a second. */
+const MOST_BUSY_TURNS = 40;
 
 /** Whether an operation of the system is pending, such as reading a file, resolving a name or connecting. */
 function isSystemBusy(): boolean {
@@ -281,9 +338,11 @@ class TimerQueue {
     });
   }
 
-  /** Resolves the waits that end at `now`, in their order. */
-  fireDue(now: number): void {
+  /** Resolves the waits that end at `now`, in their order. Returns their number. */
+  fireDue(now: number): number {
+    const before = this.size;
     while (this.nextDueAt <= now) this.#heap.pop()?.fire();
+    return before - this.size;
   }
 
   /** Moves the ends of all waits, because the clock was set. */

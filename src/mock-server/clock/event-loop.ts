@@ -4,6 +4,10 @@ import * as promises from 'node:timers/promises';
 // the mock. sinon also replaces the functions of the module.
 const { setImmediate: afterEvents, setTimeout: afterMs } = promises;
 
+/** Milliseconds of real time since any fixed moment, also under fake timers. */
+// biome-ignore lint/plugin: this is the real clock
+export const monotonicNow = performance.now.bind(performance);
+
 /** Waits one turn of the event loop, in which all promises and events that are ready run. */
 export function nextTurn(): Promise<void> {
   return afterEvents();

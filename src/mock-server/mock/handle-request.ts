@@ -20,6 +20,7 @@ export function createHandler(core: MockCore): HandleRequest {
     const request = parseRequest(message, targets);
     const mock = coreFor(core, request);
     const exchange = { mock, request, source };
+    mock.clock.noteRequest();
     try {
       const { state, overrides } = mock;
       if (state.faults.length === 0 && overrides.handlers.length === 0) return send(exchange, respond(mock, request));

@@ -3,10 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { DrivenClock } from '../../../src/mock-server/clock/driven-clock.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { runScript } from '../../helpers/child-program.ts';
 import { deferred } from '../../helpers/deferred.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
+import { servedMock } from '../../helpers/served-mock.ts';
 
 const START = Date.parse('2026-01-15T00:00:00.000Z');
 const still = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } }).clock;
@@ -115,6 +117,108 @@ test('the clock jumps to the earliest sleep when nothing else can run', async ()
   await Promise.all([late, chain]);
 
   expect(times).toEqual([60_000, 120_000, 180_000, 3_600_000]);
+});
+
+/** Sends requests, each after the response to the last one, until the returned function is called. */
+function polling(send: () => Promise<unknown>) {
+  const polls = { areSent: true };
+  const sending = (async () => {
+    while (polls.areSent) {
+      await send();
+      await nextTurn(); // in process, a response needs none
+    }
+  })();
+  return () => {
+    polls.areSent = false;
+    return sending;
+  };
+}
+
+test.each([
+  [
+    'requests arrive over sockets',
+    async () => {
+      const { mock, server, call } = await servedMock();
+      const { key } = mock.createKey({ plan: 'unlimited' });
+      return { clock: mock.clock, use: () => call(key, '/api/v1/quota'), close: () => server.close() };
+    },
+  ],
+  [
+    'requests arrive in process',
+    async () => {
+      const { mock, send } = mockWithKey({ clock: 'virtual', plan: 'unlimited' });
+      return { clock: mock.clock, use: () => send('/api/v1/quota'), close: () => mock.close() };
+    },
+  ],
+  [
+    'waits begin and are aborted',
+    async () => {
+      const clock = jumping();
+      const use = async () => {
+        const controller = new AbortController();
+        const sleep = clock.sleep(60_000, controller.signal).catch(() => undefined);
+        await nextTurn();
+        controller.abort();
+        await sleep;
+      };
+      return { clock, use, close: async () => undefined };
+    },
+  ],
+  [
+    'the time is read',
+    async () => {
+      const clock = jumping();
+      const use = async () => {
+        clock.now();
+      };
+      return { clock, use, close: async () => undefined };
+    },
+  ],
+])('a virtual wait ends while %s again and again', async (_, create) => {
+  const { clock, use, close } = await create();
+  const stop = polling(use);
+
+  const long = clock.sleep(300).then(() => clock.now() - START);
+  await clock.sleep(20);
+  await clock.sleep(20);
+  expect(await clock.advance(60_000)).toBeGreaterThanOrEqual(START + 60_040);
+
+  expect(await long).toBeGreaterThanOrEqual(300);
+  await stop();
+  await close();
+});
+
+/** A clock to whose mock requests can be on the way. It waits then in real time, before the earliest wait ends. */
+const inTransit = (autoAdvance: boolean) => new DrivenClock({ mode: 'virtual', autoAdvance }, { haveTransit: true });
+
+// The limit is a fraction of what the steps would take, if each of them waited for requests on the way.
+test.each([true, false])(
+  'a wait of many steps does not wait for requests at each step: autoAdvance %s',
+  { timeout: 40_000 },
+  async (autoAdvance) => {
+    const clock = inTransit(autoAdvance);
+    const steps = (async () => {
+      for (let step = 0; step < 2000; step += 1) await clock.sleep(1000);
+      return clock.now() - START;
+    })();
+
+    if (!autoAdvance) await clock.advanceTo((now) => now + 2_000_000);
+
+    expect(await steps).toBe(2_000_000);
+  },
+);
+
+test('simultaneous waits of any lengths take no longer than the longest of them', { timeout: 40_000 }, async () => {
+  const clock = inTransit(true);
+
+  const ends = await Promise.all(
+    Array.from({ length: 2000 }, async (_, index) => {
+      await clock.sleep(index / 8);
+      return clock.now() - START;
+    }),
+  );
+
+  expect(ends).toEqual(Array.from({ length: 2000 }, (_, index) => index / 8));
 });
 
 test('without autoAdvance, the clock stays at its fixed start and no sleep ends by itself', async () => {
