@@ -50,8 +50,8 @@ export {
   type Remote,
   type RemoteJournal,
   type RemoteLatest,
+  type RemoteMethods,
   type RemoteMockServer,
-  type RemoteScope,
   type RemoteSpace,
 } from './server/connect-mock-server.ts';
 export type { RunningServer, ServeOptions } from './server/mock-server.ts';

@@ -5,7 +5,7 @@ import type { DrivenClock } from '../../src/mock-server/clock/driven-clock.ts';
 import type { MockResponse } from '../../src/mock-server/http/message.ts';
 import { quotaResponse } from '../../src/mock-server/http/responses.ts';
 import { createHandler } from '../../src/mock-server/mock/handle-request.ts';
-import { createChild, createCore } from '../../src/mock-server/mock/mock-state.ts';
+import { createMockState, createSpaceState } from '../../src/mock-server/mock/mock-state.ts';
 import { checkOptions } from '../../src/mock-server/mock/options.ts';
 import { createRouter, type Responder } from '../../src/mock-server/mock/respond.ts';
 import { createLatestResponder } from '../../src/mock-server/mock/respond-latest.ts';
@@ -36,7 +36,7 @@ export class MockCore {
     this.responders = { ...builtIn, ...options.responders };
     this.now = options.now ?? Date.UTC(2026, 0, 15);
     const defaults = checkOptions({});
-    const core = createCore(defaults);
+    const core = createMockState(defaults);
     const own = {
       name: undefined,
       behaviour: new Behaviour(options.behaviour ?? {}, { unsafe: options.unsafe ?? false }),
@@ -45,7 +45,7 @@ export class MockCore {
       initial: core.initial,
     };
     const findRoute = createRouter(options.operations ?? operations);
-    this.context = { ...createChild(core, own), parent: undefined, responders: this.responders, findRoute };
+    this.context = { ...createSpaceState(core, own), parent: undefined, responders: this.responders, findRoute };
     this.journal = this.context.journal;
     this.accounts = createAccounts(this.context);
     this.keys = createKeys(this.context);

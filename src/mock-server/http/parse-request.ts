@@ -2,13 +2,13 @@ import { parse as parseQuery } from 'node:querystring';
 import { apiKeyPattern } from '../../generated/service.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
 import {
-  type RecordedRequest,
   type RecordedValues,
   recordedHeaders,
   recordedQuery,
   recordedValues,
   redactKeys,
 } from '../input/masked-keys.ts';
+import type { RecordedRequest } from '../matching/request-pattern.ts';
 import type { QuotaUse, RateUse } from '../service/decide.ts';
 import { hashOf } from '../service/keys.ts';
 import type { MockRequest, MockResponse } from './message.ts';

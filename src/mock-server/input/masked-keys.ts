@@ -15,22 +15,6 @@ function asciiDecoded(text: string): string {
   return text.replace(/%([0-7][0-9a-f])/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
-/** A request as the journal shows it and as patterns match it. API keys are masked. */
-export interface RecordedRequest {
-  /** HTTP method, in capitals. */
-  readonly method: string;
-  /** Path without the query. */
-  readonly path: string;
-  /** Parameters by name; a repeated parameter has an array of values. */
-  readonly query: RecordedValues;
-  /** Headers by name in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The complete body; `undefined` without a body. */
-  readonly body: string | undefined;
-  /** Whether the URL contains an API key, where logs would show it. */
-  readonly hasKeyInUrl: boolean;
-}
-
 /** Values by name; an array for several values of a name. */
 export type RecordedValues = Readonly<Record<string, string | readonly string[]>>;
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
 import { editDistance } from '../../nearest-name.ts';
 import { expected, type Immutable, recordOf, strictObject, type ValueOf } from '../input/checked-input.ts';
-import { type RecordedRequest, recordedHeader, recordedParameter, redactKeys } from '../input/masked-keys.ts';
+import { type RecordedValues, recordedHeader, recordedParameter, redactKeys } from '../input/masked-keys.ts';
 import { invalidOption } from '../input/mock-server-error.ts';
 
 const plain = z.union([z.string(), z.number(), z.boolean()]);
@@ -143,6 +143,22 @@ export interface Difference {
   /** In words: `'USD'`, or `absent`. */
   readonly actual: string;
   readonly expected: string;
+}
+
+/** A request as the journal shows it and as patterns match it. API keys are masked. */
+export interface RecordedRequest {
+  /** HTTP method, in capitals. */
+  readonly method: string;
+  /** Path without the query. */
+  readonly path: string;
+  /** Parameters by name; a repeated parameter has an array of values. */
+  readonly query: RecordedValues;
+  /** Headers by name in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The complete body; `undefined` without a body. */
+  readonly body: string | undefined;
+  /** Whether the URL contains an API key, where logs would show it. */
+  readonly hasKeyInUrl: boolean;
 }
 
 /** A request as patterns see it. */

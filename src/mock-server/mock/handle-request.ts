@@ -6,7 +6,7 @@ import { MockServerError } from '../input/mock-server-error.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import type { StruckFault } from '../rules/fault-kinds.ts';
 import { applyFaults, selectFaults } from '../rules/mock-faults.ts';
-import { coreFor, type MockCore } from './mock-state.ts';
+import { type MockState, mockFor } from './mock-state.ts';
 import { identified, isTooLarge, respond } from './respond.ts';
 
 /**
@@ -14,11 +14,11 @@ import { identified, isTooLarge, respond } from './respond.ts';
  * service, calls the handlers of `mock.use()` or the emulated service, applies the other faults, and writes the journal.
  * Synchronous without faults and such handlers.
  */
-export function createHandler(core: MockCore): HandleRequest {
+export function createHandler(receiver: MockState): HandleRequest {
   const targets: Parameters<typeof parseRequest>[1] = new Map();
   return (message, source) => {
     const request = parseRequest(message, targets);
-    const mock = coreFor(core, request);
+    const mock = mockFor(receiver, request);
     const exchange = { mock, request, source };
     mock.clock.noteRequest();
     try {
@@ -43,7 +43,7 @@ function failed({ mock, request }: Exchange, error: unknown): MockResponse {
 }
 
 interface Exchange {
-  readonly mock: MockCore;
+  readonly mock: MockState;
   readonly request: ParsedRequest;
   readonly source: RequestSource;
 }
@@ -139,7 +139,7 @@ const NOTHING_SENT = { status: 0, code: undefined, responseHeaders: undefined, r
  * a test can wait for the request before it advances the clock.
  */
 function entryOf(
-  mock: MockCore,
+  mock: MockState,
   request: ParsedRequest,
   { response, struck }: { readonly response: MockResponse; readonly struck: readonly StruckFault[] },
 ): JournalEntry {

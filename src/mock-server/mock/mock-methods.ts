@@ -27,7 +27,7 @@ import { randomFromSeed } from '../service/random.ts';
 import { planName } from '../service/service-state.ts';
 import { createHandler } from './handle-request.ts';
 import { createMockClock } from './mock-clock.ts';
-import { closeCore, createChild, type MockCore } from './mock-state.ts';
+import { closeMock, createSpaceState, type MockState } from './mock-state.ts';
 import { checkedSetup, type Setup, type SetupResult } from './options.ts';
 import { applySetup, initialStateOfSpace, type ResetOptions, resetOptions, startState } from './setup.ts';
 import { restoredState, restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
@@ -43,7 +43,7 @@ export interface ClientOptions {
 }
 
 /** The methods that a mock and its spaces share. */
-export class MockScope {
+export class MockMethods {
   /** Origin at which the mock responds in process. */
   readonly baseUrl: string;
   /** A `fetch` function that calls the mock in process. Rejects for other origins, as for an unknown host. */
@@ -64,26 +64,26 @@ export class MockScope {
   readonly stubs: MockStubs;
   /** Sets the response of `latest`. */
   readonly latest: MockLatest;
-  readonly #core: MockCore;
+  readonly #mock: MockState;
   readonly #clientFetch: Fetch;
   /** Another object after each reset: clients of one key and one clock share a limit, which a reset must not keep. */
   #clientClock: Clock;
 
-  constructor(core: MockCore) {
-    const { baseUrl } = core.options;
+  constructor(mock: MockState) {
+    const { baseUrl } = mock.options;
     this.baseUrl = baseUrl;
-    const handleRequest = createHandler(core);
+    const handleRequest = createHandler(mock);
     this.fetch = createFetch(baseUrl, handleRequest);
-    this.#clientFetch = createFetch(baseUrl, handleRequest, core.clock);
-    this.accounts = createAccounts(core);
-    this.keys = createKeys(core);
-    this.clock = createMockClock(core.clock, core);
-    this.behaviour = createMockBehaviour(core);
-    this.journal = createMockJournal(core);
-    this.faults = createMockFaults(core);
-    this.stubs = createMockStubs(core);
-    this.latest = createMockLatest(core);
-    this.#core = core;
+    this.#clientFetch = createFetch(baseUrl, handleRequest, mock.clock);
+    this.accounts = createAccounts(mock);
+    this.keys = createKeys(mock);
+    this.clock = createMockClock(mock.clock, mock);
+    this.behaviour = createMockBehaviour(mock);
+    this.journal = createMockJournal(mock);
+    this.faults = createMockFaults(mock);
+    this.stubs = createMockStubs(mock);
+    this.latest = createMockLatest(mock);
+    this.#mock = mock;
     this.#clientClock = Object.create(this.clock);
   }
 
@@ -93,7 +93,7 @@ export class MockScope {
    */
   createKey(options: { readonly plan?: PlanName | undefined } = {}): CreatedKey {
     const { plan } = checkedInput(newKey, options, { what: 'an option of createKey()' });
-    return createKeyWithAccount(this.#core, plan);
+    return createKeyWithAccount(this.#mock, plan);
   }
 
   /**
@@ -104,18 +104,18 @@ export class MockScope {
    * @example const { keys } = mock.setUp({ keys: [{ plan: 'developer' }], latest: { base: 'EUR', rates: { USD: 1.1 } } })
    */
   setUp(setup: Setup | string): SetupResult {
-    const core = this.#core;
+    const mock = this.#mock;
     const checked = checkedSetup(setup);
     // Applied to a copy first, so that nothing changes if it throws.
     applySetup(
       checked,
-      createChild(core, {
-        ...core,
-        behaviour: core.behaviour.copy(),
-        emptyState: () => restoredState(takeSnapshot(core)),
+      createSpaceState(mock, {
+        ...mock,
+        behaviour: mock.behaviour.copy(),
+        emptyState: () => restoredState(takeSnapshot(mock)),
       }),
     );
-    return applySetup(checked, core);
+    return applySetup(checked, mock);
   }
 
   /**
@@ -124,12 +124,12 @@ export class MockScope {
    * @example mock.expectRequests({ status: 429 }).toHaveCount(1)
    */
   expectRequests(filter: RequestFilter = {}): RequestExpectation {
-    return createExpectation((claim) => void verifyRequests(this.#core, filter, claim));
+    return createExpectation((claim) => void verifyRequests(this.#mock, filter, claim));
   }
 
   /** Returns requests that a well-behaved client does not send: early retries, keys in URLs, unknown paths. */
   audit(): Audit {
-    return auditOf(this.#core);
+    return auditOf(this.#mock);
   }
 
   /**
@@ -146,12 +146,12 @@ export class MockScope {
    * @example mock.use(http.get('https://fxrates.test/api/v1/latest', () => HttpResponse.error()))
    */
   use(...handlers: readonly MswHandler[]): void {
-    this.#core.overrides.add(handlers);
+    this.#mock.overrides.add(handlers);
   }
 
   /** Returns the state as plain JSON without secrets. Does not include the journal, spaces and handlers of `use()`. */
   snapshot(): Snapshot {
-    return takeSnapshot(this.#core);
+    return takeSnapshot(this.#mock);
   }
 
   /**
@@ -162,7 +162,7 @@ export class MockScope {
    * @example space.restore(prepared.snapshot())
    */
   restore(snapshot: Snapshot): void {
-    restoreSnapshot(this.#core, snapshot);
+    restoreSnapshot(this.#mock, snapshot);
     this.#clientClock = Object.create(this.clock);
   }
 
@@ -173,7 +173,7 @@ export class MockScope {
    */
   reset(options: ResetOptions = {}): void {
     const { keepKeys } = checkedInput(resetOptions, options, { what: 'an option of reset()' });
-    const { spaces, behaviour, journal, clock, overrides, delays } = this.#core;
+    const { spaces, behaviour, journal, clock, overrides, delays } = this.#mock;
     if (spaces.size > 0) {
       const text = `reset() is not possible while spaces are open (${Array.from(spaces.keys()).join(', ')}); close them, or reset each space.`;
       throw new MockServerError(text, { code: 'spaces_live', status: 409 });
@@ -182,7 +182,7 @@ export class MockScope {
     clock.reset();
     this.#clientClock = Object.create(this.clock);
     behaviour.reset();
-    startState(this.#core, { keepKeys });
+    startState(this.#mock, { keepKeys });
     overrides.clear();
     journal.clear();
   }
@@ -219,7 +219,7 @@ export interface SpaceOptions extends ValueOf<typeof spaceOptions> {}
  * and journal. The key of a request selects its space, through every adapter. Requests without a known key belong to the
  * mock itself.
  */
-export class Space extends MockScope implements AsyncDisposable {
+export class Space extends MockMethods implements AsyncDisposable {
   /** Name of the space, also part of its admin routes. */
   readonly name: string;
   /** The full API key. `inspect` and `JSON.stringify` do not show it. */
@@ -228,22 +228,22 @@ export class Space extends MockScope implements AsyncDisposable {
   readonly keyId: string;
   /** Id of the account. */
   readonly accountId: string;
-  readonly #core: MockCore;
+  readonly #mock: MockState;
 
-  constructor(name: string, core: MockCore) {
-    super(core);
-    const [{ key = '', id = '', accountId = '' } = {}] = startState(core);
+  constructor(name: string, mock: MockState) {
+    super(mock);
+    const [{ key = '', id = '', accountId = '' } = {}] = startState(mock);
     this.name = name;
     this.key = key;
     this.keyId = id;
     this.accountId = accountId;
-    this.#core = core;
+    this.#mock = mock;
     Object.defineProperty(this, 'key', { enumerable: false });
   }
 
   /** Closes the space. Its keys are then unknown to the mock. */
   async close(): Promise<void> {
-    closeCore(this.#core);
+    closeMock(this.#mock);
   }
 
   /** Calls `close()` at the end of an `await using` block. */
@@ -253,7 +253,7 @@ export class Space extends MockScope implements AsyncDisposable {
 }
 
 /** Opens a space of a mock. */
-export function openSpace(mock: MockCore, options: SpaceOptions): Space {
+export function openSpace(mock: MockState, options: SpaceOptions): Space {
   const { state, spaces } = mock;
   const { plan, behaviour, ...given } = checkedInput(spaceOptions, options, { what: 'an option of space()' });
   const { mode, autoAdvance, isFrozen: frozen } = mock.clock;
@@ -264,21 +264,21 @@ export function openSpace(mock: MockCore, options: SpaceOptions): Space {
     throw new MockServerError(text, { code: 'space_exists', status: 409 });
   }
   const { seed } = state; // after `restore()`, it is that of the snapshot
-  const core = createChild(mock, {
+  const opened = createSpaceState(mock, {
     name,
     behaviour: mock.behaviour.copy(behaviour),
     clock: new DrivenClock(clock, mock.adapters),
     emptyState: () => namedState(seed, name),
     initial: initialStateOfSpace(mock, { plan }),
   });
-  const space = new Space(name, core);
-  spaces.set(name, core);
+  const space = new Space(name, opened);
+  spaces.set(name, opened);
   state.lastSpace += 1;
   return space;
 }
 
 /** Finds an open space. Throws `MockServerError` with code `not_found`. */
-export function findSpace({ spaces }: MockCore, name: string): MockCore {
+export function findSpace({ spaces }: MockState, name: string): MockState {
   return withId('space', name, { among: spaces, otherwise: 'is closed' });
 }
 

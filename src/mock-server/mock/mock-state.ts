@@ -15,15 +15,15 @@ import { createLatestResponder } from './respond-latest.ts';
 
 /**
  * What a mock consists of. A space is a child mock: it has a name and a parent, with which it shares adapters.
- * `MockScope` has the methods.
+ * `MockMethods` has the methods.
  */
-export interface MockCore extends EmulatedService {
+export interface MockState extends EmulatedService {
   readonly options: CheckedMockOptions;
   /** Name of the space; `undefined` for the mock itself. */
   readonly name: string | undefined;
-  readonly parent: MockCore | undefined;
+  readonly parent: MockState | undefined;
   /** The open spaces by name. A space has none. */
-  readonly spaces: Map<string, MockCore>;
+  readonly spaces: Map<string, MockState>;
   readonly clock: DrivenClock;
   readonly journal: Journal;
   readonly overrides: Overrides;
@@ -35,9 +35,9 @@ export interface MockCore extends EmulatedService {
 }
 
 /** Creates a mock with an empty state. */
-export function createCore(options: CheckedMockOptions): MockCore {
+export function createMockState(options: CheckedMockOptions): MockState {
   const adapters = new ActiveAdapters();
-  return assembleCore({
+  return assembleState({
     options,
     name: undefined,
     parent: undefined,
@@ -57,16 +57,16 @@ function initialBehaviour({ behaviour, unsafe, setup = {} }: CheckedMockOptions)
 }
 
 /** What a space has instead of the parts of its parent. */
-type OwnParts = Pick<MockCore, 'name' | 'behaviour' | 'clock' | 'emptyState' | 'initial'>;
+type OwnParts = Pick<MockState, 'name' | 'behaviour' | 'clock' | 'emptyState' | 'initial'>;
 
 /** Creates a space with an empty state. The caller adds it to the spaces of its parent. */
-export function createChild(parent: MockCore, own: OwnParts): MockCore {
-  return assembleCore({ ...parent, ...own, parent });
+export function createSpaceState(parent: MockState, own: OwnParts): MockState {
+  return assembleState({ ...parent, ...own, parent });
 }
 
-type Given = OwnParts & Pick<MockCore, 'options' | 'parent' | 'adapters' | 'responders'>;
+type Given = OwnParts & Pick<MockState, 'options' | 'parent' | 'adapters' | 'responders'>;
 
-function assembleCore(given: Given): MockCore {
+function assembleState(given: Given): MockState {
   const { options, clock } = given;
   const { baseUrl, defaultStubs, journalSize } = options;
   return {
@@ -87,16 +87,16 @@ function assembleCore(given: Given): MockCore {
 const findRoute = createRouter(operations);
 
 /**
- * The mock or the space that handles a request which reached `core`. The key of a request selects its space. A space handles
+ * The mock or the space that handles a request which reached `mock`. The key of a request selects its space. A space handles
  * all requests that it receives itself, until it is closed.
  */
-export function coreFor(core: MockCore, request: ParsedRequest): MockCore {
-  const { parent = core } = core;
-  if (parent !== core && isOpen(core)) return core;
+export function mockFor(mock: MockState, request: ParsedRequest): MockState {
+  const { parent = mock } = mock;
+  if (parent !== mock && isOpen(mock)) return mock;
   return parent.spaces.size === 0 ? parent : ownerOfKey(parent, request);
 }
 
-function ownerOfKey(mock: MockCore, { credentials }: ParsedRequest): MockCore {
+function ownerOfKey(mock: MockState, { credentials }: ParsedRequest): MockState {
   for (const { hash } of credentials) {
     if (mock.state.keysByHash.has(hash)) return mock;
     for (const space of mock.spaces.values()) if (space.state.keysByHash.has(hash)) return space;
@@ -105,13 +105,13 @@ function ownerOfKey(mock: MockCore, { credentials }: ParsedRequest): MockCore {
 }
 
 /** Whether a space is open. Another space can have the name of a closed one. */
-function isOpen(space: MockCore): boolean {
+function isOpen(space: MockState): boolean {
   return space.name !== undefined && space.parent?.spaces.get(space.name) === space;
 }
 
 /** Ends the waits of a mock or a space, and closes the space: its keys are then unknown. */
-export function closeCore(core: MockCore): void {
-  core.delays.endAll();
-  core.journal.close();
-  if (core.name !== undefined && isOpen(core)) core.parent?.spaces.delete(core.name);
+export function closeMock(mock: MockState): void {
+  mock.delays.endAll();
+  mock.journal.close();
+  if (mock.name !== undefined && isOpen(mock)) mock.parent?.spaces.delete(mock.name);
 }

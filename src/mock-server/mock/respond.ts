@@ -228,9 +228,9 @@ function respondWithinLimits(routed: RoutedRequest, admission: Admission): MockR
 }
 
 /** Returns the credential that the service reads: `undefined` without one, and with two if the switch refuses them. */
-function chosenCredential([first, second]: readonly SentCredential[], behaviour: Switches): SentCredential | undefined {
+function chosenCredential([first, second]: readonly SentCredential[], switches: Switches): SentCredential | undefined {
   if (second === undefined) return first;
-  return { header: first, query: second, refused: undefined }[behaviour.use('severalCredentials')];
+  return { header: first, query: second, refused: undefined }[switches.use('severalCredentials')];
 }
 
 /** A valid key, or a refusal with the key, if it is known. */
@@ -262,8 +262,8 @@ const SEVERAL = { refusedBy: 'malformedKey', why: 'the request has more than one
 const MALFORMED = { refusedBy: 'malformedKey', why: 'the credential does not look like an API key' } as const;
 const UNKNOWN = { refusedBy: 'unknownKey', why: 'this mock never created this key' } as const;
 
-function isBlocked(key: KeyRecord, behaviour: Switches): boolean {
-  return keysAboveCap(key.account, behaviour).includes(key) && behaviour.use('overCapKeys') === 'block';
+function isBlocked(key: KeyRecord, switches: Switches): boolean {
+  return keysAboveCap(key.account, switches).includes(key) && switches.use('overCapKeys') === 'block';
 }
 
 /** The route of a request. */

@@ -8,19 +8,19 @@ import { createMockStubs, latestStubs, withStub } from '../rules/mock-stubs.ts';
 import type { StubOptions } from '../rules/stub-schemas.ts';
 import { type CreatedKey, createKeys, createKeyWithAccount } from '../service/keys.ts';
 import { resetKeyUse } from '../service/service-state.ts';
-import type { MockCore } from './mock-state.ts';
+import type { MockState } from './mock-state.ts';
 import { type Setup, type SetupKey, type SetupResult, setupKey } from './options.ts';
 
 /** Applies a setup. If it throws, a part of the setup may have been applied. */
-export function applySetup(setup: Setup, core: MockCore): SetupResult {
-  const { state } = core;
+export function applySetup(setup: Setup, mock: MockState): SetupResult {
+  const { state } = mock;
   // The usage of a key depends on switches; stubs and faults can name keys.
-  if (setup.behaviour !== undefined) createMockBehaviour(core).set(setup.behaviour);
-  const keys = addAll('keys', setup.keys, { add: (key) => createSetupKey(key, core) });
+  if (setup.behaviour !== undefined) createMockBehaviour(mock).set(setup.behaviour);
+  const keys = addAll('keys', setup.keys, { add: (key) => createSetupKey(key, mock) });
   const latest = latestStubs(setup);
   for (const stub of latest) state.stubs = withStub(state.stubs, stub);
-  addAll('stubs', setup.stubs, { add: createMockStubs(core).add, taken: latest.map(({ id }) => id) });
-  addAll('faults', setup.faults, { add: createMockFaults(core).add });
+  addAll('stubs', setup.stubs, { add: createMockStubs(mock).add, taken: latest.map(({ id }) => id) });
+  addAll('faults', setup.faults, { add: createMockFaults(mock).add });
   return { keys };
 }
 
@@ -47,17 +47,17 @@ function addAll<Entry, Added extends { readonly id: string }>(
   return entries.map((entry, index) => within(`${field}[${index}]`, () => addOne(entry)));
 }
 
-function createSetupKey(key: SetupKey, core: MockCore): CreatedKey {
+function createSetupKey(key: SetupKey, mock: MockState): CreatedKey {
   const { plan, usage, revoked = false } = checkedInput(setupKey, key, { what: 'a field of a key' });
-  const created = createKeyWithAccount(core, plan);
-  const keys = createKeys(core);
+  const created = createKeyWithAccount(mock, plan);
+  const keys = createKeys(mock);
   if (usage !== undefined) within('usage', () => keys.setUsage(created.id, usage));
   if (revoked) keys.revoke(created.id);
   return created;
 }
 
 /** What a space of the mock contains. It does not have the keys of the mock, so no stubs and faults for one of them. */
-export function initialStateOfSpace({ initial }: MockCore, key: SetupKey): Setup {
+export function initialStateOfSpace({ initial }: MockState, key: SetupKey): Setup {
   const isForAnyKey = ({ match }: StubOptions | FaultOptions) => match?.keyId === undefined;
   const { stubs = [], faults = [] } = initial;
   return { ...initial, keys: [key], stubs: stubs.filter(isForAnyKey), faults: faults.filter(isForAnyKey) };
@@ -75,13 +75,13 @@ export const resetOptions = strictObject({
 export interface ResetOptions extends ValueOf<typeof resetOptions> {}
 
 /** Sets the state to the initial one. Returns the created keys; with `keepKeys`, accounts and keys stay, with unused limits. */
-export function startState(core: MockCore, { keepKeys = false }: ResetOptions = {}): readonly CreatedKey[] {
-  const { state, initial } = core;
-  Object.assign(state, core.emptyState(), keepKeys ? resetKeyUse(state, core.now()) : {});
-  for (const stub of core.defaultStubs) stub.served = 0;
+export function startState(mock: MockState, { keepKeys = false }: ResetOptions = {}): readonly CreatedKey[] {
+  const { state, initial } = mock;
+  Object.assign(state, mock.emptyState(), keepKeys ? resetKeyUse(state, mock.now()) : {});
+  for (const stub of mock.defaultStubs) stub.served = 0;
   // As if it will be served, so every fault is possible. Another adapter refuses those that it cannot reproduce.
   const adapters = new ActiveAdapters();
   adapters.open('socket');
   const setup = keepKeys ? { ...initial, keys: [] } : initial;
-  return within('setup', () => applySetup(setup, { ...core, adapters })).keys;
+  return within('setup', () => applySetup(setup, { ...mock, adapters })).keys;
 }

@@ -17,7 +17,7 @@ import {
   savedKey,
   savedTime,
 } from '../service/service-state.ts';
-import type { MockCore } from './mock-state.ts';
+import type { MockState } from './mock-state.ts';
 
 const WHOLE = z.int();
 
@@ -67,7 +67,7 @@ export interface Snapshot extends Immutable<Omit<z.input<typeof snapshotSchema>,
 type SavedKey = Snapshot['keys'][number];
 
 /** The state of a mock, without stubs that have a function. */
-export function takeSnapshot({ state, behaviour, clock, defaultStubs }: MockCore): Snapshot {
+export function takeSnapshot({ state, behaviour, clock, defaultStubs }: MockState): Snapshot {
   return {
     version: 1,
     now: clock.now(),
@@ -102,13 +102,13 @@ export function restoredState(snapshot: Snapshot): RuleState {
 }
 
 /** Checks and restores a snapshot. If it throws, nothing has changed. */
-export function restoreSnapshot(core: MockCore, given: unknown): void {
-  const { state, behaviour, journal, clock, delays } = core;
-  const snapshot = withKeyOfSpace(core, checkedSnapshot(given, behaviour));
+export function restoreSnapshot(mock: MockState, given: unknown): void {
+  const { state, behaviour, journal, clock, delays } = mock;
+  const snapshot = withKeyOfSpace(mock, checkedSnapshot(given, behaviour));
   const { faults } = state;
   Object.assign(state, restoredState(snapshot));
   for (const { settings } of faults) delays.endHangsOf(settings.id);
-  for (const stub of core.defaultStubs) stub.served = snapshot.servedByOption ?? 0;
+  for (const stub of mock.defaultStubs) stub.served = snapshot.servedByOption ?? 0;
   behaviour.restore(snapshot.behaviour);
   // Frozen first, because a running clock would pass `now` before it is frozen.
   if (snapshot.frozen) clock.freeze();
@@ -121,7 +121,7 @@ export function restoreSnapshot(core: MockCore, given: unknown): void {
  * The snapshot, for a space with its own key in place of the only one. Random numbers continue then, so that keys created
  * later in two spaces differ. No key can belong to two open spaces, or to a space and its mock.
  */
-function withKeyOfSpace({ parent, spaces, state }: MockCore, snapshot: Snapshot): Snapshot {
+function withKeyOfSpace({ parent, spaces, state }: MockState, snapshot: Snapshot): Snapshot {
   const hasKeyOf = ({ keysByHash }: ServiceState) => snapshot.keys.some(({ hash }) => keysByHash.has(hash));
   if (parent === undefined) {
     const space = Array.from(spaces.values()).find((open) => hasKeyOf(open.state));

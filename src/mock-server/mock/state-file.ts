@@ -7,26 +7,26 @@ import { LATEST_MS } from '../clock/clock.ts';
 import { systemNow } from '../clock/driven-clock.ts';
 import { pause } from '../clock/event-loop.ts';
 import { MockServerError, show, within } from '../input/mock-server-error.ts';
-import type { MockCore } from './mock-state.ts';
+import type { MockState } from './mock-state.ts';
 import { checkedSnapshot, restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
 
 /** Writes the state of a mock to a file, soon after each request to its server and when that is closed. */
 export class StatePersister {
   readonly #path: string;
-  readonly #mock: MockCore;
+  readonly #mock: MockState;
   /** The file that this server has written last; `undefined` before the first. */
   #written: string | undefined;
   #hasChanged = false;
   #saving: Promise<void> | undefined;
   readonly #closing = new AbortController();
 
-  constructor(path: string, mock: MockCore) {
+  constructor(path: string, mock: MockState) {
     this.#path = path;
     this.#mock = mock;
   }
 
   /** Restores the state of the file, if it exists, and writes it. */
-  static async open(path: string, mock: MockCore): Promise<StatePersister> {
+  static async open(path: string, mock: MockState): Promise<StatePersister> {
     const saved = await readStateFile(path);
     if (saved !== undefined) within(path, () => restoreSnapshot(mock, broughtUpToDate(saved, mock)));
     const persister = new StatePersister(path, mock);
@@ -87,7 +87,7 @@ const PAUSE_PER_WRITE = 9;
 /** Adds the real time that has passed since the snapshot was written. */
 function broughtUpToDate(
   { savedAt, snapshot }: { readonly savedAt: number; readonly snapshot: Snapshot },
-  { clock }: MockCore,
+  { clock }: MockState,
 ): Snapshot {
   if (clock.mode === 'virtual' || snapshot.frozen) return snapshot;
   return { ...snapshot, now: Math.min(LATEST_MS, snapshot.now + Math.max(0, systemNow() - savedAt)) };

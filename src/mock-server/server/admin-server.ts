@@ -5,8 +5,8 @@ import { createOperationFinder } from '../../operation.ts';
 import { parseTarget } from '../http/parse-request.ts';
 import { checkedInput } from '../input/checked-input.ts';
 import { MockServerError, thrownText } from '../input/mock-server-error.ts';
-import { findSpace, MockScope } from '../mock/mock-methods.ts';
-import type { MockCore } from '../mock/mock-state.ts';
+import { findSpace, MockMethods } from '../mock/mock-methods.ts';
+import type { MockState } from '../mock/mock-state.ts';
 import { redirectToPanel, servePanel } from '../panel/serve-panel.ts';
 import { requireToken } from './gate.ts';
 import { Problem, readJsonBody, sendJson, sendProblem } from './problem.ts';
@@ -14,7 +14,7 @@ import { type AdminCall, type AdminRoute, needsBody } from './route.ts';
 import { adminRoutes } from './routes.ts';
 
 export interface AdminServerOptions {
-  readonly mock: MockCore;
+  readonly mock: MockState;
   readonly token: string;
 }
 
@@ -48,11 +48,11 @@ async function handleApi({ mock, token }: AdminServerOptions, exchange: AdminExc
   const isOpen = found.route?.isOpen === true && space === undefined;
   if (!isOpen) requireToken(incoming.headers, token);
   if (found.route === undefined) throw noRoute(path, found.allowed);
-  const core = space === undefined ? mock : findSpace(mock, space);
+  const state = space === undefined ? mock : findSpace(mock, space);
   if (space !== undefined && found.route.tag === 'spaces') {
     throw new Problem('A space cannot contain spaces; use /__fxrates/spaces.', { status: 404, code: 'not_found' });
   }
-  await runRoute(found.route, { core, mock: new MockScope(core), path: found.path }, exchange);
+  await runRoute(found.route, { state, mock: new MockMethods(state), path: found.path }, exchange);
 }
 
 function noRoute(path: string, allowed: readonly string[]): Problem {
@@ -93,7 +93,7 @@ interface AdminExchange {
   readonly path: string;
 }
 
-type Where = Pick<AdminCall<unknown, unknown>, 'core' | 'mock' | 'path'>;
+type Where = Pick<AdminCall<unknown, unknown>, 'state' | 'mock' | 'path'>;
 
 /**
  * Checks query and body of a request, runs the route, and sends its result. An unknown field is refused, because a

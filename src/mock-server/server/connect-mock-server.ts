@@ -7,7 +7,7 @@ import type { JournalEntry } from '../journal/journal.ts';
 import { checkedClaim, createExpectation, type MockJournal, type RequestExpectation } from '../journal/mock-journal.ts';
 import type { RequestFilter } from '../journal/request-filter.ts';
 import { regExpText } from '../matching/request-pattern.ts';
-import type { MockScope, Space, SpaceOptions } from '../mock/mock-methods.ts';
+import type { MockMethods, Space, SpaceOptions } from '../mock/mock-methods.ts';
 import type { LatestData, LatestOptions, MockLatest } from '../rules/mock-stubs.ts';
 import type { LatestFunction } from '../rules/stub-schemas.ts';
 import { problem } from './problem.ts';
@@ -15,7 +15,7 @@ import type { AdminRoute } from './route.ts';
 import { adminRoutes } from './routes.ts';
 
 /** A mock server in another process. It has the methods of a mock that need no function of this process, as promises. */
-export interface RemoteMockServer extends RemoteScope {
+export interface RemoteMockServer extends RemoteMethods {
   /**
    * Opens a space, as `mock.space()` does.
    * @throws MockServerError with code `space_exists`, if a space with this name is open.
@@ -29,7 +29,9 @@ export interface RemoteMockServer extends RemoteScope {
 }
 
 /** A space of a mock server in another process. Its methods return promises. */
-export type RemoteSpace = RemoteScope & Pick<Space, 'name' | 'key' | 'keyId' | 'accountId' | 'close'> & AsyncDisposable;
+export type RemoteSpace = RemoteMethods &
+  Pick<Space, 'name' | 'key' | 'keyId' | 'accountId' | 'close'> &
+  AsyncDisposable;
 
 /**
  * Connects to a mock server in another process, by its `adminUrl`, or by its URL and the admin token. Methods reject with the `MockServerError` of the mock, or with code `no_mock_server` if the server is not a mock.
@@ -46,14 +48,14 @@ export function connectMockServer(url: string, token = tokenIn(url)): RemoteMock
   const adminUrl = `${origin}${ADMIN_ROOT}`;
   const send = createSendAdmin(adminUrl, token);
   return {
-    ...createRemoteScope(send, origin),
+    ...createRemoteMethods(send, origin),
     async space(options = {}) {
       const opened = await send<OpenedSpace>('POST /spaces', { body: options });
       const close = () =>
         send<void>('DELETE /spaces/{space}', { path: { space: opened.name } }).catch((error: MockServerError) => {
           if (error.code !== 'not_found') throw error; // it is closed already
         });
-      const scope = createRemoteScope(createSendAdmin(`${adminUrl}/spaces/${opened.name}`, token), origin);
+      const scope = createRemoteMethods(createSendAdmin(`${adminUrl}/spaces/${opened.name}`, token), origin);
       return Object.defineProperty({ ...scope, ...opened, close, [Symbol.asyncDispose]: close }, 'key', {
         enumerable: false,
       });
@@ -77,15 +79,15 @@ export type Remote<Local> = {
 
 /** The parts of a mock that need no function of its process. */
 type RemoteParts = {
-  readonly [Part in keyof Pick<MockScope, 'accounts' | 'keys' | 'faults' | 'stubs' | 'behaviour'>]: Remote<
-    MockScope[Part]
+  readonly [Part in keyof Pick<MockMethods, 'accounts' | 'keys' | 'faults' | 'stubs' | 'behaviour'>]: Remote<
+    MockMethods[Part]
   >;
 };
 
 /** The methods of a mock or a space in another process. */
-export interface RemoteScope
+export interface RemoteMethods
   extends RemoteParts,
-    Remote<Pick<MockScope, 'createKey' | 'setUp' | 'audit' | 'snapshot' | 'restore' | 'reset'>> {
+    Remote<Pick<MockMethods, 'createKey' | 'setUp' | 'audit' | 'snapshot' | 'restore' | 'reset'>> {
   /** URL of the server, for the client's option `baseUrl`. */
   readonly baseUrl: string;
   /** Sets the response of `latest`. */
@@ -116,7 +118,7 @@ export interface RemoteJournal extends Remote<Pick<MockJournal, 'clear' | 'dropp
   list(filter?: RequestFilter & { readonly limit?: number | undefined }): Promise<readonly JournalEntry[]>;
 }
 
-function createRemoteScope(send: SendAdmin, baseUrl: string): RemoteScope {
+function createRemoteMethods(send: SendAdmin, baseUrl: string): RemoteMethods {
   const methods = methodsOf(send);
   return {
     ...methods,
@@ -144,7 +146,7 @@ function createRemoteScope(send: SendAdmin, baseUrl: string): RemoteScope {
 }
 
 /** The methods of the mock that are routes. */
-function methodsOf(send: SendAdmin): Omit<RemoteScope, 'baseUrl' | 'expectRequests'> {
+function methodsOf(send: SendAdmin): Omit<RemoteMethods, 'baseUrl' | 'expectRequests'> {
   const methods: Record<string, unknown> = {};
   for (const route of adminRoutes.filter(({ takes }) => takes !== undefined)) {
     const [part = '', own] = route.id.split('.');
@@ -152,10 +154,10 @@ function methodsOf(send: SendAdmin): Omit<RemoteScope, 'baseUrl' | 'expectReques
     methods[part] = own === undefined ? call : { ...Object(methods[part]), [own]: call };
   }
   // A test compares the methods of the mock with those of the table.
-  return methods as Omit<RemoteScope, 'baseUrl' | 'expectRequests'>;
+  return methods as Omit<RemoteMethods, 'baseUrl' | 'expectRequests'>;
 }
 
-function remoteClock(send: SendAdmin): RemoteScope['clock'] {
+function remoteClock(send: SendAdmin): RemoteMethods['clock'] {
   const move = async (body: object) => (await send<{ readonly now: number }>('POST /clock', { body })).now;
   return {
     now: async () => (await send<{ readonly now: number }>('GET /clock')).now,

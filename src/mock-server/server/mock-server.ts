@@ -13,8 +13,8 @@ import { ADMIN_ROOT } from '../http/own-paths.ts';
 import { checkedInput, expected, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { invalidOption } from '../input/mock-server-error.ts';
 import { createHandler } from '../mock/handle-request.ts';
-import { MockScope, openSpace, type Space, type SpaceOptions } from '../mock/mock-methods.ts';
-import { closeCore, createCore, type MockCore } from '../mock/mock-state.ts';
+import { MockMethods, openSpace, type Space, type SpaceOptions } from '../mock/mock-methods.ts';
+import { closeMock, createMockState, type MockState } from '../mock/mock-state.ts';
 import { type CheckedMockOptions, checkOptions, type MockServerOptions } from '../mock/options.ts';
 import { startState } from '../mock/setup.ts';
 import { StatePersister } from '../mock/state-file.ts';
@@ -32,8 +32,8 @@ export function createMockServer(options: MockServerOptions = {}): MockServer {
 }
 
 /** An emulated exchange-rate service, created by `createMockServer`. */
-export class MockServer extends MockScope implements AsyncDisposable {
-  readonly #core: MockCore;
+export class MockServer extends MockMethods implements AsyncDisposable {
+  readonly #mock: MockState;
   readonly #handleRequest: HandleRequest;
   readonly #setupKeys: readonly CreatedKey[];
   /** Those that start are included, so that `close()` also closes them. */
@@ -42,11 +42,11 @@ export class MockServer extends MockScope implements AsyncDisposable {
   #closeMsw: (() => void) | undefined;
 
   constructor(options: CheckedMockOptions) {
-    const core = createCore(options);
-    super(core);
-    this.#core = core;
-    this.#handleRequest = createHandler(core);
-    this.#setupKeys = startState(core);
+    const mock = createMockState(options);
+    super(mock);
+    this.#mock = mock;
+    this.#handleRequest = createHandler(mock);
+    this.#setupKeys = startState(mock);
   }
 
   /** The keys that the option `setup` has created, in its order. `reset()` creates the same keys again. */
@@ -63,7 +63,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
    */
   get handlers(): never[] {
     const handleRequest: HandleRequest = (request, source) => {
-      this.#closeMsw ??= this.#core.adapters.open('msw');
+      this.#closeMsw ??= this.#mock.adapters.open('msw');
       return this.#handleRequest(request, source);
     };
     return createMswHandlers(this.baseUrl, handleRequest) as never[];
@@ -85,11 +85,11 @@ export class MockServer extends MockScope implements AsyncDisposable {
       if (onUnhandledRequest !== undefined) requireSameStrategy(onUnhandledRequest);
       return;
     }
-    for (const core of [this.#core, ...this.#core.spaces.values()]) {
-      for (const fault of createMockFaults(core).list()) checkAdapterSupport(fault, ['msw']);
+    for (const mock of [this.#mock, ...this.#mock.spaces.values()]) {
+      for (const fault of createMockFaults(mock).list()) checkAdapterSupport(fault, ['msw']);
     }
     this.#stopListening = intercept(this.baseUrl, this.#handleRequest, onUnhandledRequest ?? 'bypass');
-    this.#closeMsw ??= this.#core.adapters.open('msw');
+    this.#closeMsw ??= this.#mock.adapters.open('msw');
   }
 
   /**
@@ -99,7 +99,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
    */
   async serve(options: ServeOptions = {}): Promise<RunningServer> {
     const forget = () => void this.#servers.delete(server);
-    const server = startServer(options, this.#core, forget);
+    const server = startServer(options, this.#mock, forget);
     this.#servers.add(server);
     server.catch(forget);
     return await server;
@@ -112,12 +112,12 @@ export class MockServer extends MockScope implements AsyncDisposable {
    * @example await using space = mock.space({ plan: 'developer' })
    */
   space(options: SpaceOptions = {}): Space {
-    return openSpace(this.#core, options);
+    return openSpace(this.#mock, options);
   }
 
   /** Creates another mock with the same options and a copy of the state, except functions. The two mocks share nothing. */
   fork(): MockServer {
-    const copy = newMock(this.#core.options);
+    const copy = newMock(this.#mock.options);
     copy.restore(this.snapshot());
     return copy;
   }
@@ -129,7 +129,7 @@ export class MockServer extends MockScope implements AsyncDisposable {
     this.#stopListening = undefined;
     this.#closeMsw?.();
     this.#closeMsw = undefined;
-    for (const core of [...this.#core.spaces.values(), this.#core]) closeCore(core);
+    for (const mock of [...this.#mock.spaces.values(), this.#mock]) closeMock(mock);
     const started = await Promise.allSettled(this.#servers);
     await Promise.all(started.map((server) => server.status === 'fulfilled' && server.value.close()));
   }
@@ -173,7 +173,7 @@ const serveOptions = strictObject({
 export interface ServeOptions extends ListenOptions, ValueOf<typeof serveOptions> {}
 
 /** Serves a mock with its pages and its admin API. Writes its state to the file `options.state`, if set. */
-async function startServer(options: ServeOptions, mock: MockCore, onClose: () => void): Promise<RunningServer> {
+async function startServer(options: ServeOptions, mock: MockState, onClose: () => void): Promise<RunningServer> {
   const checked = checkedInput(serveOptions, options, { what: 'an option of serve()' });
   const { state, adminToken = randomBytes(32).toString('base64url'), ...address } = checked;
   checkToken(adminToken);

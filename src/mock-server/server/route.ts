@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { MockScope } from '../mock/mock-methods.ts';
-import type { MockCore } from '../mock/mock-state.ts';
+import type { MockMethods } from '../mock/mock-methods.ts';
+import type { MockState } from '../mock/mock-state.ts';
 import { problem } from './problem.ts';
 
 /** The tags of the routes, with their descriptions in openapi.json. */
@@ -54,9 +54,9 @@ interface RouteDescription {
 
 export interface AdminCall<Body, Query> {
   /** The mock or the space that is called. */
-  readonly core: MockCore;
+  readonly state: MockState;
   /** Its methods. */
-  readonly mock: MockScope;
+  readonly mock: MockMethods;
   /** The parameters of the path. */
   readonly path: Readonly<Record<string, string>>;
   readonly body: Body;
@@ -86,8 +86,8 @@ type Methods<Part> = {
 
 /** A method of a mock and a space: `createKey`, `faults.add`. */
 type MethodId =
-  | Methods<MockScope>
-  | { [Part in keyof MockScope & string]: `${Part}.${Methods<MockScope[Part]>}` }[keyof MockScope & string];
+  | Methods<MockMethods>
+  | { [Part in keyof MockMethods & string]: `${Part}.${Methods<MockMethods[Part]>}` }[keyof MockMethods & string];
 
 /** A route that calls a method of the mock. `takes`: by default the parameters of the path, then body and query. */
 export function method(

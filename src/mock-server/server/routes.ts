@@ -8,7 +8,7 @@ import { journalEntry } from '../journal/journal.ts';
 import { audit, checkedFilter, claim, verifyRequests, waitForRequests, waitOptions } from '../journal/mock-journal.ts';
 import { createMatcher, type RequestFilter, requestFilter } from '../journal/request-filter.ts';
 import { findSpace, openSpace, type SpaceOptions, spaceOptions } from '../mock/mock-methods.ts';
-import { closeCore, type MockCore } from '../mock/mock-state.ts';
+import { closeMock, type MockState } from '../mock/mock-state.ts';
 import { setupKey, setupParts } from '../mock/options.ts';
 import { resetOptions } from '../mock/setup.ts';
 import { snapshotSchema } from '../mock/snapshot.ts';
@@ -231,30 +231,30 @@ export const adminRoutes: readonly AdminRoute[] = [
       'List the newest requests, each with the reason for its response; with `after`, the oldest ones after that number',
     query: listQuery,
     response: list,
-    run: ({ query, core }) => listRequests(core, query),
+    run: ({ query, state }) => listRequests(state, query),
   }),
   route('POST /requests/find', {
     id: 'findRequests',
     summary: 'Find the newest requests that match a pattern; with `after`, the oldest ones after that number',
     body: find,
     response: list,
-    run: ({ core, body }) => listRequests(core, body),
+    run: ({ state, body }) => listRequests(state, body),
   }),
   route('POST /requests/verify', {
     id: 'verifyRequests',
     summary: 'Verify number, content and order of requests; 422 with the closest requests on failure',
     body: verification,
     response: z.object({ count: z.number().int().describe('Number of requests that the filter selects.') }),
-    run: ({ core, body: { filter = {}, ...given } }) => ({ count: verifyRequests(core, filter, given) }),
+    run: ({ state, body: { filter = {}, ...given } }) => ({ count: verifyRequests(state, filter, given) }),
   }),
   route('POST /requests/wait', {
     id: 'waitForRequests',
     summary: 'Wait until `count` requests match; 408 after `timeoutMs`, 410 when the mock or the space is closed',
     body: wait,
     response: list,
-    async run({ core, body: { count, timeoutMs, ...filter }, signal }) {
-      const entries = await waitForRequests(core, { filter, count, timeoutMs, signal });
-      return { entries, total: entries.length, dropped: core.journal.dropped };
+    async run({ state, body: { count, timeoutMs, ...filter }, signal }) {
+      const entries = await waitForRequests(state, { filter, count, timeoutMs, signal });
+      return { entries, total: entries.length, dropped: state.journal.dropped };
     },
   }),
   method('DELETE /requests', 'journal.clear', { summary: 'Empty the journal' }),
@@ -314,8 +314,8 @@ export const adminRoutes: readonly AdminRoute[] = [
     body: opening,
     checksBody: true,
     response: space,
-    run({ core, body }) {
-      const { name, key, keyId, accountId } = openSpace(core, body as SpaceOptions); // which checks them
+    run({ state, body }) {
+      const { name, key, keyId, accountId } = openSpace(state, body as SpaceOptions); // which checks them
       return { name, key, keyId, accountId };
     },
   }),
@@ -323,22 +323,22 @@ export const adminRoutes: readonly AdminRoute[] = [
     id: 'listSpaces',
     summary: 'List the names of the open spaces',
     response: spaceNames,
-    run: ({ core }) => namesOf(core),
+    run: ({ state }) => namesOf(state),
   }),
   route('DELETE /spaces', {
     id: 'closeSpaces',
     summary: 'Close all spaces, for example those of a test run that was killed; lists the names of the closed spaces',
     response: spaceNames,
-    run({ core }) {
-      const closed = namesOf(core);
-      for (const space of core.spaces.values()) closeCore(space);
+    run({ state }) {
+      const closed = namesOf(state);
+      for (const space of state.spaces.values()) closeMock(space);
       return closed;
     },
   }),
   route('DELETE /spaces/{space}', {
     id: 'closeSpace',
     summary: 'Close a space; its keys are then unknown',
-    run: ({ core, path }) => closeCore(findSpace(core, path['space'] ?? '')),
+    run: ({ state, path }) => closeMock(findSpace(state, path['space'] ?? '')),
   }),
 ];
 
@@ -352,7 +352,7 @@ function clockStateOf({ mock: { clock } }: Pick<AdminCall<unknown, unknown>, 'mo
   return { mode: clock.mode, frozen: clock.isFrozen, now, iso: new Date(now).toISOString() };
 }
 
-function listRequests(mock: MockCore, { limit, ...filter }: RequestFilter & { readonly limit: number }) {
+function listRequests(mock: MockState, { limit, ...filter }: RequestFilter & { readonly limit: number }) {
   const { journal } = mock;
   const found = journal.entries.filter(createMatcher(checkedFilter(filter, mock)));
   // With a cursor the oldest that were not read yet, without one the newest.
@@ -360,6 +360,6 @@ function listRequests(mock: MockCore, { limit, ...filter }: RequestFilter & { re
   return { entries, total: found.length, dropped: journal.dropped };
 }
 
-function namesOf({ spaces }: MockCore) {
+function namesOf({ spaces }: MockState) {
   return Array.from(spaces.keys(), (name) => ({ name }));
 }

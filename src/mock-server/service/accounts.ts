@@ -136,8 +136,8 @@ function applyPlanChange({ behaviour, now }: ServiceContext, account: AccountRec
 }
 
 /** Maximum number of active keys of the account; `null` for no maximum. */
-export function maxActiveKeys(account: AccountRecord, behaviour: Switches): number | null {
-  return plans[account.plan].maxActiveKeys ?? behaviour.use('freeMaxActiveKeys');
+export function maxActiveKeys(account: AccountRecord, switches: Switches): number | null {
+  return plans[account.plan].maxActiveKeys ?? switches.use('freeMaxActiveKeys');
 }
 
 /** Revokes a key. Revoking it again has no effect. */
@@ -148,8 +148,8 @@ export function revoke(key: KeyRecord, now: number): void {
 }
 
 /** The active keys above the cap of the plan, after a change to a smaller plan. The oldest keys are within the cap. */
-export function keysAboveCap(account: AccountRecord, behaviour: Switches): readonly KeyRecord[] {
-  const cap = maxActiveKeys(account, behaviour);
+export function keysAboveCap(account: AccountRecord, switches: Switches): readonly KeyRecord[] {
+  const cap = maxActiveKeys(account, switches);
   if (cap === null || account.activeKeys <= cap) return [];
   return account.keys.filter((key) => key.revokedAt === undefined).slice(cap);
 }

@@ -20,11 +20,11 @@ export const monthUsage = plainObject({
 /** Usage of a key's monthly quota at one moment. */
 export interface QuotaUse extends ValueOf<typeof monthUsage> {}
 
-export function quotaUse(key: KeyRecord, at: number, behaviour: Switches): QuotaUse {
+export function quotaUse(key: KeyRecord, at: number, switches: Switches): QuotaUse {
   const { account, usedFrom } = key;
-  const period = quotaPeriod(behaviour.use('quotaPeriod'), at, { createdAt: account.createdAt, usedFrom });
+  const period = quotaPeriod(switches.use('quotaPeriod'), at, { createdAt: account.createdAt, usedFrom });
   return {
-    limit: plans[account.plan].monthlyLimit ?? behaviour.use('unlimitedFairUse'),
+    limit: plans[account.plan].monthlyLimit ?? switches.use('unlimitedFairUse'),
     used: usedFrom === period.start ? key.used : 0,
     startedAt: period.start,
     resetsAt: period.end,
@@ -135,18 +135,18 @@ export interface RateUse extends ValueOf<typeof minuteUsage> {}
  */
 export function decide<Result extends { readonly status: number }>(
   request: MeteredRequest<Result>,
-  behaviour: Switches,
+  switches: Switches,
 ): Decision<Result> {
   const { key, at } = request;
-  const window = windowOf(request, behaviour);
+  const window = windowOf(request, switches);
   const limit = limitPerMinute(key.account);
-  const quota = quotaUse(key, at, behaviour);
+  const quota = quotaUse(key, at, switches);
 
   const isLimited = window.waitMs(limit, at) > 0;
   const isExhausted = !request.worksWhenQuotaExhausted && quota.limit !== null && quota.used >= quota.limit;
-  const refusal = chooseRefusal([isLimited, isExhausted], behaviour);
+  const refusal = chooseRefusal([isLimited, isExhausted], switches);
   if (refusal !== undefined) {
-    if (behaviour.use('rejectedCountsTowardRate')) window.count(limit, at);
+    if (switches.use('rejectedCountsTowardRate')) window.count(limit, at);
     const uses = { rate: rateUse(window, limit, at), quota };
     if (refusal === 'quota-exhausted') return { kind: refusal, ...uses };
     return { kind: refusal, waitMs: window.waitMs(limit, at), ...uses };
@@ -154,28 +154,28 @@ export function decide<Result extends { readonly status: number }>(
 
   const response = request.respond(quota);
   window.count(limit, at);
-  const isCharged = request.consumesQuota && charges(response.status, behaviour);
+  const isCharged = request.consumesQuota && charges(response.status, switches);
   const quotaAfter = isCharged ? chargeQuota(key, quota) : quota;
   return { kind: 'served', response, rate: rateUse(window, limit, at), quota: quotaAfter };
 }
 
-function chooseRefusal([isLimited, isExhausted]: readonly [boolean, boolean], behaviour: Switches) {
+function chooseRefusal([isLimited, isExhausted]: readonly [boolean, boolean], switches: Switches) {
   if (isLimited && isExhausted) {
-    return behaviour.use('checkOrder') === 'rate-then-quota' ? 'rate-limited' : 'quota-exhausted';
+    return switches.use('checkOrder') === 'rate-then-quota' ? 'rate-limited' : 'quota-exhausted';
   }
   if (isLimited) return 'rate-limited';
   return isExhausted ? 'quota-exhausted' : undefined;
 }
 
-function charges(status: number, behaviour: Switches): boolean {
+function charges(status: number, switches: Switches): boolean {
   // A success is always charged, so its response does not depend on the switch.
   if (status < 300) return true;
-  return { accepted: true, success: false, 'non-5xx': status < 500 }[behaviour.use('quotaChargesOn')];
+  return { accepted: true, success: false, 'non-5xx': status < 500 }[switches.use('quotaChargesOn')];
 }
 
-function windowOf({ key, hasOwnWindow }: MeteredRequest<unknown>, behaviour: Switches): RateWindow {
-  const Window = rateWindows[behaviour.use('rateWindow')];
-  if (hasOwnWindow && behaviour.use('quotaEndpointBucket') === 'separate') {
+function windowOf({ key, hasOwnWindow }: MeteredRequest<unknown>, switches: Switches): RateWindow {
+  const Window = rateWindows[switches.use('rateWindow')];
+  if (hasOwnWindow && switches.use('quotaEndpointBucket') === 'separate') {
     key.quotaEndpointWindow ??= new Window();
     return key.quotaEndpointWindow;
   }
