@@ -1,9 +1,10 @@
+import { type Context, createContext, Script } from 'node:vm';
 import * as z from 'zod';
 import { operations } from '../../generated/operations.ts';
 import { editDistance } from '../../nearest-name.ts';
 import { expected, type Immutable, recordOf, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { type RecordedValues, recordedHeader, recordedParameter, redactKeys } from '../input/masked-keys.ts';
-import { invalidOption } from '../input/mock-server-error.ts';
+import { invalidOption, MockServerError } from '../input/mock-server-error.ts';
 
 const plain = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -176,7 +177,7 @@ export function matchesPattern(pattern: RequestPattern, request: MatchedRequest)
 export function* differences(pattern: RequestPattern, request: MatchedRequest): Generator<Difference, undefined> {
   for (const [field, wanted, actual] of comparedValues(pattern, request)) {
     if (wanted === undefined) continue;
-    const isMatch = field === 'path' ? matchesPath(String(wanted), request.path) : matchesValue(wanted, actual);
+    const isMatch = field === 'path' ? matchesPath(String(wanted), request.path) : matchesValue(wanted, actual, field);
     if (!isMatch) yield { field, actual: shown(actual), expected: shownPattern(wanted) };
   }
 }
@@ -201,7 +202,7 @@ function ownValue<Value>(values: Readonly<Record<string, Value>>, name: string):
 type AnyPattern = Immutable<z.input<typeof listPattern>>;
 type Actual = string | readonly string[] | undefined;
 
-function matchesValue(wanted: AnyPattern, actual: Actual): boolean {
+function matchesValue(wanted: AnyPattern, actual: Actual, field: string): boolean {
   const values = actual === undefined ? [] : [actual].flat();
   if (Array.isArray(wanted)) {
     return wanted.length === values.length && wanted.every((value, index) => String(value) === values[index]);
@@ -211,8 +212,37 @@ function matchesValue(wanted: AnyPattern, actual: Actual): boolean {
   if (!('matches' in wanted)) return false;
   // With `g` and `y`, a match starts after the previous one.
   const regex = new RegExp(wanted.matches, wanted.flags?.replace(/[gy]/g, ''));
-  return values.some((value) => regex.test(value));
+  return values.some((value) => (isCertainlyFast(regex, value) ? regex.test(value) : testLimited(regex, value, field)));
 }
+
+/** A time limit takes 0.2 ms. Without repeated groups, each choice multiplies the steps by the length at most. */
+function isCertainlyFast({ source }: RegExp, { length }: string): boolean {
+  const choices = source.match(/[*+?{|]/g)?.length ?? 0;
+  return !/\)[*+{]/.test(source) && Math.max(length, 2) ** (choices + 1) <= 1_000_000;
+}
+
+/** Throws for an expression that takes too long: without a limit, some block the process for hours. */
+function testLimited(regex: RegExp, text: string, field: string): boolean {
+  regexContext ??= createContext();
+  try {
+    return TEST.runInContext(Object.assign(regexContext, { regex, text }), { timeout: LONGEST_TEST_MS });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+    const problem = `takes longer than ${LONGEST_TEST_MS} ms for ${text.length} characters with ${regex}`;
+    throw new MockServerError(`${field} ${problem}; avoid repetitions in repeated groups.`, {
+      code: SLOW_PATTERN,
+      field,
+    });
+  } finally {
+    Object.assign(regexContext, { regex: undefined, text: '' });
+  }
+}
+
+/** Code of the error for a regular expression that takes too long. */
+export const SLOW_PATTERN = 'slow_pattern';
+const LONGEST_TEST_MS = 50;
+const TEST = new Script('regex.test(text)');
+let regexContext: Context | undefined;
 
 function shownPattern(wanted: AnyPattern): string {
   if (typeof wanted !== 'object' || Array.isArray(wanted)) return shown(wanted);
@@ -236,12 +266,21 @@ export function plainPath(path: string): string {
   });
 }
 
-/** Whether a path matches: exactly, or with `*` for any characters. */
+/** Whether a path matches: exactly, or with `*` for any characters. In linear time, for any number of `*`. */
 function matchesPath(pattern: string, given: string): boolean {
   const path = plainPath(given);
-  if (!pattern.includes('*')) return pattern === path;
-  const fixed = pattern.split(/\*+/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${fixed.join('.*')}$`, 's').test(path);
+  const [start = '', ...parts] = pattern.split(/\*+/);
+  const end = parts.pop();
+  if (end === undefined) return pattern === path;
+  if (!path.startsWith(start)) return false;
+  // The first place of each part leaves the most for the next ones.
+  let at = start.length;
+  for (const part of parts) {
+    const found = path.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return path.length - end.length >= at && path.endsWith(end);
 }
 
 interface Comparison {

@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { operations } from '../../../src/generated/operations.ts';
 import { createMockServer, type RequestFilter } from '../../../src/mock-server/index.ts';
+import { matchesPattern } from '../../../src/mock-server/matching/request-pattern.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 import { servedMock } from '../../helpers/served-mock.ts';
 
@@ -52,6 +54,67 @@ test.each<[string, RequestFilter, number[]]>([
   const mock = await asked();
 
   expect(mock.journal.list(filter).map(({ number }) => number)).toEqual(numbers);
+});
+
+/** A slow, simple model to compare with. */
+function matchesModel(pattern: string, path: string): boolean {
+  if (pattern === '') return path === '';
+  if (pattern[0] !== '*') return pattern[0] === path[0] && matchesModel(pattern.slice(1), path.slice(1));
+  return matchesModel(pattern.slice(1), path) || (path !== '' && matchesModel(pattern, path.slice(1)));
+}
+
+test('a path with any number of stars selects what its model selects', () => {
+  const text = (letters: string) => fc.string({ unit: fc.constantFrom(...letters), maxLength: 8 });
+  fc.assert(
+    fc.property(text('ab*'), text('ab'), (pattern, rest) => {
+      const path = `/${rest}`;
+      expect(matchesPattern({ path: `/${pattern}` }, { method: 'GET', path, query: {}, headers: {} })).toBe(
+        matchesModel(`/${pattern}`, path),
+      );
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+// With a regular expression in its place, each of them takes hours.
+test.each([
+  ['*/*/*/*/*/*/*/*/*/x', '/'.repeat(800)],
+  [`/${'*a'.repeat(40)}b`, `/${'a'.repeat(8000)}`],
+])('the path pattern %s takes linear time', (path, given) => {
+  expect(matchesPattern({ path }, { method: 'GET', path: given, query: {}, headers: {} })).toBe(false);
+});
+
+const A30 = 'a'.repeat(30);
+
+test.each<[string, RequestFilter]>([
+  ['a repeated group with a repetition', { query: { text: /^(a+)+$/ } }],
+  ['a repeated group with equal choices', { query: { text: /^(?:a|a)*$/ } }],
+  ['many optional characters', { query: { text: new RegExp(`^${'a?'.repeat(30)}b`) } }],
+  ['many choices', { query: { text: new RegExp(`^${'(a|a)'.repeat(30)}b`) } }],
+  ['JSON, of a header', { headers: { 'x-text': { matches: '^(a+)+$' } } }],
+])('a regular expression that takes too long is stopped and named: %s', async (_, filter) => {
+  const { mock, send } = mockWithKey();
+  await send(`/api/v1/latest?text=${A30}!`, { headers: { 'x-text': `${A30}!` } });
+
+  expect(() => mock.journal.list(filter)).toThrow(
+    expect.objectContaining({
+      code: 'slow_pattern',
+      message: expect.stringMatching(
+        /^(query\.text|headers\.x-text) takes longer than 50 ms for 31 characters with \/\^/,
+      ),
+    }),
+  );
+});
+
+test.each([
+  [/EUR.*USD/, true],
+  [/^(?:EUR|USD)(,(?:EUR|USD))*$/, true],
+  [/^(?:EUR|CHF)(,(?:EUR|CHF))*$/, false],
+])('the regular expression %s decides a long text within the time limit', (regex, isMatch) => {
+  const text = Array.from({ length: 4000 }, () => 'EUR,USD').join();
+  const request = { method: 'GET', path: '/', query: { text }, headers: {} };
+
+  expect(matchesPattern({ query: { text: { matches: regex.source } } }, request)).toBe(isMatch);
 });
 
 test.each<[object, string]>([
