@@ -1,7 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FxRates, FxRatesError, type FxRatesOptions } from '../../src/client/index.ts';
 import { operations } from '../../src/generated/operations.ts';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
+import { lintProblems } from '../helpers/lint-problems.ts';
 import { mockWithKey } from '../helpers/mock-with-key.ts';
 import { BASE_URL, errorOf } from '../helpers/test-client.ts';
 
@@ -28,6 +31,12 @@ function watched(mock: MockServer, apiKey: string, auth?: FxRatesOptions['auth']
   const options = { ...mock.clientOptions(), apiKey, fetch, logger: { warn: () => undefined } };
   return { sent, fx: new FxRates(auth === undefined ? options : { ...options, auth }) };
 }
+
+test('a strict linter finds no problem in the contract', async () => {
+  const contract = await readFile(join(import.meta.dirname, '../../openapi.yaml'), 'utf8');
+
+  expect(await lintProblems(contract)).toEqual([]);
+});
 
 test('the contract is two endpoints, latest and quota, both GET below /api/v1', () => {
   const endpoints = Object.values(operations).map(({ method, path }) => `${method} ${path}`.toUpperCase());
