@@ -1,13 +1,23 @@
 import type { Operation as TableOperation, Parameter as TableParameter } from '../../src/operation.ts';
-import type { SpecNode } from './spec-node.ts';
+
+/** One problem of a document, or one part that the generator does not implement. */
+export interface Refusal {
+  /** Keys from the root of the document to the place. */
+  readonly path: readonly string[];
+  /** Key of the map at this place that is the problem. Default: the place itself is. */
+  readonly key?: string | undefined;
+  readonly problem: string;
+}
 
 /** The input of all functions that write generated files. */
 export interface Contract {
   /** Schemas of the components, then those inside operations. */
   readonly schemas: Schemas;
   readonly operations: readonly Operation[];
-  /** Examples of the document, with the type that each must have. */
+  /** Examples and defaults of the document, with the schema that each must match. */
   readonly examples: readonly Example[];
+  /** What has no effect, for the person who runs the generator. */
+  readonly notes: readonly Refusal[];
   /** Copied unchanged: `x-plans`, `x-api-key`, `x-not-shown`. */
   readonly plans: unknown;
   readonly apiKeyPattern: string;
@@ -15,8 +25,16 @@ export interface Contract {
 }
 
 export interface Example {
-  readonly type: string;
-  readonly node: SpecNode;
+  readonly schema: Schema;
+  readonly node: Place;
+}
+
+/** A value of the document whose problems are reported with its place. */
+export interface Place {
+  readonly value: unknown;
+  readonly path: readonly string[];
+  refuse(problem: string): void;
+  at(keys: readonly PropertyKey[]): Place;
 }
 
 export interface Operation extends Omit<TableOperation, 'method' | 'deprecated' | 'query' | 'parameters'> {
@@ -27,7 +45,7 @@ export interface Operation extends Omit<TableOperation, 'method' | 'deprecated' 
   /** Type of the response's `data`. */
   readonly data: string;
   /** The success response in the document, for the errors of `withExamples`. */
-  readonly node: SpecNode;
+  readonly node: Place;
 }
 
 /** The parameters that a caller passes: those of the path and of the query in one object. */
@@ -39,8 +57,8 @@ export type Query =
 
 export interface Parameter extends TableParameter {
   /** The examples and defaults in the document. */
-  readonly examples: readonly SpecNode[];
-  readonly node: SpecNode;
+  readonly examples: readonly Place[];
+  readonly node: Place;
   readonly schema: Schema;
 }
 
@@ -87,6 +105,7 @@ export interface NumberSchema {
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;
   readonly exclusiveMaximum?: number;
+  readonly multipleOf?: number;
 }
 
 export interface ArraySchema {
@@ -94,6 +113,7 @@ export interface ArraySchema {
   readonly items: Schema;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly hasUniqueItems?: boolean;
 }
 
 export interface ObjectSchema {
@@ -103,6 +123,8 @@ export interface ObjectSchema {
   readonly rest?: Schema;
   /** Schema that the names of all fields must match. */
   readonly names?: Schema;
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
 }
 
 export interface Property {

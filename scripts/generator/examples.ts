@@ -9,6 +9,8 @@ import type {
   NumberSchema,
   ObjectSchema,
   Operation,
+  Place,
+  Property,
   Query,
   Schema,
   Schemas,
@@ -22,11 +24,9 @@ import { writeSchemas } from './write-schemas.ts';
  * generated schemas reject: the client would reject them, too.
  */
 export function withExamples(contract: Contract, spec: SpecNode): Contract {
-  const schemas = loadSchemas(writeSchemas(contract));
-  for (const { type, node } of contract.examples) {
-    const problem = problemOf(schemas[type], node.value);
-    if (problem !== undefined) node.refuse(`the example is not a valid ${type}: ${problem}`);
-  }
+  const { examples } = contract;
+  const schemas = loadSchemas(writeSchemas(contract, [...new Set(examples.map(({ schema }) => schema))]));
+  refuseWrongExamples(examples, schemas);
   if (!spec.isClean) return contract;
   const operations = contract.operations.map((operation) => ({
     ...operation,
@@ -36,24 +36,41 @@ export function withExamples(contract: Contract, spec: SpecNode): Contract {
   return { ...contract, operations };
 }
 
+function refuseWrongExamples(examples: Contract['examples'], { more }: GeneratedSchemas): void {
+  const places = new Map([...new Set(examples.map(({ schema }) => schema))].map((schema, index) => [schema, index]));
+  for (const { schema, node } of examples) {
+    const check = more[places.get(schema) ?? -1];
+    const issue = issueOf(check, node.value);
+    if (issue === undefined || isListOfItems(node, check)) continue;
+    const place = node.at(issue.path);
+    // A field that is missing has no place of its own.
+    const missing = issue.path.slice(place.path.length - node.path.length).map((key) => `'${String(key)}': `);
+    const what = node.path.at(-1) === 'default' ? 'default' : 'example';
+    place.refuse(`${shortJson(place.value)} is not a valid ${what}: ${missing.join('')}${issue.message}`);
+  }
+}
+
+/** Many documents have the example of a list in the schema of its items. */
+function isListOfItems({ path, value }: Place, check: z.ZodMiniType | undefined): boolean {
+  return path.at(-2) === 'items' && Array.isArray(value) && value.every((item) => issueOf(check, item) === undefined);
+}
+
 /** The mock server sends it if the document has no example of the response. */
 function responseExample({ response, node }: Operation, types: Schemas, schemas: GeneratedSchemas): unknown {
   const example = exampleOf({ kind: 'reference', name: response }, types);
-  const problem = example === undefined ? 'a value would contain itself' : problemOf(schemas[response], example);
+  const problem = example === undefined ? UNENDING : problemOf(schemas.named[response], example);
   if (problem !== undefined) node.refuse(`no response can be generated from the schema (${problem}); give an example`);
   return example;
 }
 
+const UNENDING = 'a value would contain itself, or have too many parts';
+
 function withParameterExamples(query: Query, types: Schemas, schemas: GeneratedSchemas): Query {
   if (query.kind !== 'named') return query;
-  const { shape } = schemas[query.schema] as z.ZodMiniObject; // `querySchema` writes it
+  const { shape } = schemas.named[query.schema] as z.ZodMiniObject; // `querySchema` writes it
   const parameters = query.parameters.map((parameter) => {
     const { name, schema, node, required, examples } = parameter;
     const problem = (value: unknown) => problemOf(shape[name] as z.ZodMiniType, value);
-    for (const given of examples) {
-      const invalid = problem(given.value);
-      if (invalid !== undefined) given.refuse(`${JSON.stringify(given.value)} is not valid for '${name}': ${invalid}`);
-    }
     const values = [...examples.map(({ value }) => value), exampleOf(schema, types)];
     const example = values.find((value) => isWritable(value) && problem(value) === undefined);
     if (required && example === undefined) node.refuse('no valid value can be made from the schema; give an example');
@@ -68,48 +85,95 @@ function isWritable(value: unknown): boolean {
 }
 
 function problemOf(schema: z.ZodMiniType | undefined, value: unknown): string | undefined {
-  const [issue] = schema?.safeParse(value, { error: english().localeError }).error?.issues ?? [];
+  const issue = issueOf(schema, value);
   return issue && [issue.path.join('.'), issue.message].filter((text) => text !== '').join(': ');
 }
 
-type GeneratedSchemas = Readonly<Record<string, z.ZodMiniType>>;
+function issueOf(schema: z.ZodMiniType | undefined, value: unknown): z.core.$ZodIssue | undefined {
+  return schema?.safeParse(value, { error: english().localeError }).error?.issues[0];
+}
+
+function shortJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+interface GeneratedSchemas {
+  readonly named: Readonly<Record<string, z.ZodMiniType>>;
+  /** Those of the examples. */
+  readonly more: readonly z.ZodMiniType[];
+}
 
 /** Compiles the generated source and returns its schemas. */
 function loadSchemas(source: string): GeneratedSchemas {
   const { code } = transformSync(source, { loader: 'ts', format: 'cjs' });
-  const module = { exports: {} };
+  const module = { exports: { more: [] } };
   compileFunction(code, ['module', 'require'])(module, createRequire(import.meta.url));
-  return module.exports;
+  return { named: module.exports as unknown as GeneratedSchemas['named'], more: module.exports.more };
 }
 
 /** A value made from the schema, which may still be invalid; `undefined` if it would contain itself. */
-export function exampleOf(schema: Schema, schemas: Schemas, within: readonly string[] = []): unknown {
-  if (schema.example !== undefined) return schema.example;
-  const inner = (member: Schema) => exampleOf(member, schemas, within);
-  switch (schema.kind) {
-    case 'unknown':
-      return {};
-    case 'boolean':
-      return true;
-    case 'null':
-      return null;
-    case 'literals':
-      return schema.values[0];
-    case 'string':
-      return exampleText(schema);
-    case 'number':
-      return exampleNumber(schema);
-    case 'array':
-      return exampleList(schema, inner(schema.items));
-    case 'object':
-      return exampleObject(schema, inner);
-    case 'any':
-    case 'one':
-      return schema.members.map(inner).find((value) => value !== undefined);
-    case 'reference': {
-      const target = within.includes(schema.name) ? undefined : schemas.get(schema.name);
-      return target && exampleOf(target, schemas, [...within, schema.name]);
+export function exampleOf(schema: Schema, schemas: Schemas): unknown {
+  return new ExampleMaker(schemas).of(schema, []);
+}
+
+/** An example with more parts than this is of no use. */
+const MOST_PARTS = 10_000;
+
+class ExampleMaker {
+  readonly #schemas: Schemas;
+  readonly #used = new Set<string>();
+  #parts = 0;
+
+  constructor(schemas: Schemas) {
+    this.#schemas = schemas;
+  }
+
+  /** `within`: the types around it. */
+  of(schema: Schema, within: readonly string[]): unknown {
+    this.#parts += 1;
+    if (this.#parts > MOST_PARTS) return undefined;
+    if (schema.example !== undefined) return schema.example;
+    const inner = (member: Schema) => this.of(member, within);
+    switch (schema.kind) {
+      case 'unknown':
+        return {};
+      case 'boolean':
+        return true;
+      case 'null':
+        return null;
+      case 'literals':
+        return schema.values[0];
+      case 'string':
+        return exampleText(schema);
+      case 'number':
+        return exampleNumber(schema);
+      case 'array':
+        return exampleList(schema, inner(schema.items));
+      case 'object':
+        return exampleObject(
+          { ...schema, properties: schema.properties.filter((one) => this.#isShown(one, within)) },
+          inner,
+        );
+      case 'any':
+      case 'one':
+        return schema.members.map(inner).find((value) => value !== undefined);
+      case 'reference':
+        return this.#component(schema.name, within);
     }
+  }
+
+  #component(name: string, within: readonly string[]): unknown {
+    this.#used.add(name);
+    const target = within.includes(name) ? undefined : this.#schemas.get(name);
+    return target && this.of(target, [...within, name]);
+  }
+
+  /** Far inside, an optional field does not repeat a type: types that refer to each other would have endless examples. */
+  #isShown({ isRequired, schema }: Property, within: readonly string[]): boolean {
+    if (isRequired || within.length <= 2) return true;
+    const type = schema.kind === 'array' ? schema.items : schema;
+    return type.kind !== 'reference' || !this.#used.has(type.name);
   }
 }
 
@@ -125,7 +189,8 @@ const LONGEST_EXAMPLE = 1_000;
 
 function exampleNumber({ isInteger, ...limits }: NumberSchema): number {
   const step = isInteger ? 1 : 0.0001;
-  const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = limits;
+  const { minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf } = limits;
+  if (multipleOf !== undefined) return Math.ceil((minimum ?? exclusiveMinimum ?? multipleOf) / multipleOf) * multipleOf;
   if (minimum !== undefined) return minimum;
   if (exclusiveMinimum !== undefined) return exclusiveMinimum + step;
   return Math.min(step, maximum ?? step, (exclusiveMaximum ?? Number.POSITIVE_INFINITY) - step);

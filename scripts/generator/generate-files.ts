@@ -1,3 +1,4 @@
+import { structureProblems } from './check-structure.ts';
 import type { Contract } from './contract.ts';
 import { withExamples } from './examples.ts';
 import { readContract } from './read-contract.ts';
@@ -8,9 +9,8 @@ import { writeTypes } from './write-types.ts';
 
 const BANNER = '// Generated from openapi.yaml by npm run generate. Do not edit.\n\n';
 
-/** Returns the generated files by name, not formatted yet. @throws SpecError with all problems of the document */
-export function generateFiles(document: unknown): Map<string, string> {
-  const contract = contractOf(document);
+/** Returns the generated files by name, not formatted yet. */
+export function generateFiles(contract: Contract): Map<string, string> {
   const files = {
     'operation-methods.ts': writeMethods(contract),
     'operations.ts': writeOperations(contract),
@@ -22,9 +22,14 @@ export function generateFiles(document: unknown): Map<string, string> {
 }
 
 /** Reads the contract from a document. @throws SpecError with all problems of the document */
-export function contractOf(document: unknown): Contract {
-  return readDocument(document, (spec) => {
-    const contract = readContract(spec);
-    return spec.isClean ? withExamples(contract, spec) : contract;
-  });
+export async function contractOf(document: unknown): Promise<Contract> {
+  const problems = await structureProblems(document);
+  return readDocument(
+    document,
+    (spec) => {
+      const contract = readContract(spec);
+      return spec.isClean && problems.length === 0 ? withExamples(contract, spec) : contract;
+    },
+    problems,
+  );
 }

@@ -3,10 +3,18 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Document, isCollection, isNode, isPair, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import {
+  type Document,
+  escapePointerFragment,
+  getLineColLocation,
+  type Loc,
+  makeDocumentFromString,
+  YamlParseError,
+} from '@redocly/openapi-core';
 import { makeFolder } from '../../src/replace-file.ts';
-import { generateFiles } from './generate-files.ts';
-import { type Refusal, refusalText, SpecError } from './spec-node.ts';
+import type { Refusal } from './contract.ts';
+import { contractOf, generateFiles } from './generate-files.ts';
+import { refusalText, SpecError } from './spec-node.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -22,7 +30,7 @@ class InputError extends Error {}
 export async function main(args: readonly string[], print: (line: string) => void): Promise<number> {
   try {
     const { spec, out, check } = readFlags(args);
-    const files = await generate(spec);
+    const files = await generate(spec, print);
     if (check) return await compare(files, out, print);
     await write(files, out);
     return 0;
@@ -52,41 +60,52 @@ function readFlags(args: readonly string[]) {
 
 type Files = ReadonlyMap<string, string>;
 
-async function generate(spec: string): Promise<Files> {
-  const lines = new LineCounter();
-  const document = parseDocument(await readSpec(spec), { lineCounter: lines, prettyErrors: false });
-  const [error] = document.errors;
-  if (error?.code === 'MULTIPLE_DOCS')
-    throw new InputError(`${nameOf(spec)} has several YAML documents; pass one OpenAPI document with --spec FILE`);
-  const placed = (offset: number | undefined, problem: string) => {
-    const { line, col } = lines.linePos(offset ?? 0);
-    return `${nameOf(spec)}:${line}:${col} ${problem}`;
+async function generate(spec: string, print: (line: string) => void): Promise<Files> {
+  const { source, parsed } = parse(await readSpec(spec), spec);
+  const placed = (refusals: readonly Refusal[]) => {
+    const all = refusals.map((refusal) => ({ ...positionOf(refusal, source), text: refusalText(refusal) }));
+    const sorted = all.toSorted((one, other) => one.line - other.line || one.col - other.col);
+    return sorted.map(({ line, col, text }) => `${nameOf(spec)}:${line}:${col} ${text}`);
   };
-  if (error !== undefined) throw new InputError(placed(error.pos[0], error.message));
-  const alias = firstAlias(document);
-  if (alias !== undefined) {
-    throw new InputError(placed(alias.range?.[0], 'YAML aliases are not implemented; write a $ref'));
-  }
   try {
-    return format(generateFiles(document.toJS()), ROOT);
+    refuseEndless(parsed);
+    const contract = await contractOf(parsed);
+    for (const note of placed(contract.notes)) print(`note: ${note}`);
+    return format(generateFiles(contract), ROOT);
   } catch (refused) {
     if (!(refused instanceof SpecError)) throw refused;
-    const text = (refusal: Refusal) => placed(offsetOf(refusal, document), refusalText(refusal));
-    throw new InputError(refused.refusals.map(text).join('\n'));
+    throw new InputError(placed(refused.refusals).join('\n'));
+  }
+}
+
+function parse(text: string, spec: string): Document {
+  try {
+    return makeDocumentFromString(text, spec);
+  } catch (error) {
+    if (!(error instanceof YamlParseError)) throw error;
+    const problem = error.message.replace(/ ?(in ".*")? \(\d+:\d+\)$/, '');
+    if (problem.includes('a single document'))
+      throw new InputError(`${nameOf(spec)} has several YAML documents; pass one OpenAPI document with --spec FILE`);
+    throw new InputError(`${nameOf(spec)}:${error.line || 1}:${error.col || 1} ${problem}`);
   }
 }
 
 /** Aliases can form a cycle, or make a billion values of a few. */
-function firstAlias(document: Document): Node | undefined {
-  let first: Node | undefined;
-  visit(document, {
-    Alias(_, alias) {
-      first = alias;
-      return visit.BREAK;
-    },
-  });
-  return first;
+function refuseEndless(document: unknown): void {
+  let count = 0;
+  const visit = (value: unknown, path: readonly string[], around: readonly unknown[]) => {
+    if (typeof value !== 'object' || value === null) return;
+    count += 1;
+    const problem = around.includes(value)
+      ? 'this YAML alias stands inside of its own anchor'
+      : count > MOST_VALUES && `the YAML aliases make more than ${MOST_VALUES} values`;
+    if (problem) throw new SpecError([{ path, problem: `${problem}; write a $ref` }]);
+    for (const [key, inner] of Object.entries(value)) visit(inner, [...path, key], [...around, value]);
+  };
+  visit(document, [], []);
 }
+
+const MOST_VALUES = 1_000_000;
 
 /** Formats files like `npm run fix`, in one run of the formatter. */
 function format(files: ReadonlyMap<string, string>, cwd: string): Map<string, string> {
@@ -131,18 +150,11 @@ function nameOf(spec: string): string {
   return path.startsWith('..') ? spec : path;
 }
 
-/** Where the key or the item of a list begins that is the problem, or its nearest parent that is in the document. */
-function offsetOf({ path, key }: Refusal, document: Document): number | undefined {
-  let found: unknown = document.contents;
-  let inner: unknown = found;
-  for (const name of key === undefined ? path : [...path, key]) {
-    // YAML reads an unquoted key such as 200 as a number.
-    const isNamed = (item: unknown, index: number) => String(isPair(item) ? item.key : index) === name;
-    const item = isCollection(inner) ? inner.items.find(isNamed) : undefined;
-    if (item === undefined) break;
-    [found, inner] = isPair(item) ? [item.key, item.value] : [item, item];
-  }
-  return isNode(found) ? found.range?.[0] : undefined;
+/** Line and column of the key, or of the item of a list, that is the problem; of what is around it if it is missing. */
+function positionOf({ path, key }: Refusal, source: Document['source']): Loc {
+  const keys = key === undefined ? path : [...path, key];
+  const pointer = `#/${keys.map((name) => escapePointerFragment(name)).join('/')}`;
+  return getLineColLocation({ source, pointer, reportOnKey: true }).start;
 }
 
 async function compare(files: Files, out: string, print: (line: string) => void): Promise<number> {

@@ -1,46 +1,38 @@
 import type { Contract, Operation, Schema, Schemas } from './contract.ts';
 import { typeName } from './names.ts';
 import { type Reading, readOperation } from './read-operation.ts';
-import { readPattern, readSchema } from './read-schema.ts';
+import { readOnce, readPattern, UNREADABLE } from './read-schema.ts';
 import type { SpecNode } from './spec-node.ts';
-
-const KEYS = [
-  ...['openapi', 'jsonSchemaDialect', 'info', 'servers', 'security', 'tags', 'externalDocs', 'paths', 'components'],
-  ...['x-plans', 'x-api-key', 'x-not-shown'],
-];
-const COMPONENTS = ['securitySchemes', 'headers', 'parameters', 'responses', 'schemas', 'examples', 'links'];
 
 /** Reads an OpenAPI document. Reports everything that the generator does not implement, with its place. */
 export function readContract(spec: SpecNode): Contract {
   readVersion(spec);
-  spec.only('key', ...KEYS);
   spec.attempt(() => checkServers(spec));
   spec.attempt(() => checkSecurity(spec));
   // Without components, the other problems are reported, too.
-  const components = spec.attempt(() => readComponents(spec.get('components'))) ?? [];
+  const components = spec.attempt(() => spec.get('components').entriesAt('schemas')) ?? [];
   const schemas = readSchemas(components);
   refuseCircles(schemas, components);
-  const reading = { schemas, examples: [], ids: new Set<string>() };
-  const operations = readPaths(spec.get('paths'), reading);
+  const operations = spec.attempt(() => readPaths(spec.get('paths'), { schemas, ids: new Set() })) ?? [];
   return {
     schemas,
     operations,
-    examples: reading.examples,
+    examples: spec.document.examples,
+    notes: spec.document.notes,
     plans: spec.attempt(() => readPlans(spec.get('x-plans'))),
     apiKeyPattern: spec.attempt(() => readKeyPattern(spec)) ?? '',
     notShown: spec.attempt(() => readTexts(spec.get('x-not-shown'))),
   };
 }
 
-function readComponents(components: SpecNode): Entries {
-  return components.only('kind of component', ...COMPONENTS).entriesAt('schemas');
-}
-
 type Entries = ReturnType<SpecNode['entries']>;
+
+const PLAN_KEYS = ['title', 'rateLimitPerMinute', 'monthlyLimit', 'maxActiveKeys'];
 
 function readPlans(plans: SpecNode): unknown {
   for (const [, plan] of plans.entries()) {
-    plan.only('key of a plan', 'title', 'rateLimitPerMinute', 'monthlyLimit', 'maxActiveKeys');
+    const others = plan.keys().filter((key) => !PLAN_KEYS.includes(key));
+    for (const key of others) plan.refuse(`unknown key of a plan '${key}'; known here: ${PLAN_KEYS.join(', ')}`, key);
     plan.get('title').string();
     plan.get('rateLimitPerMinute').number();
     for (const limit of [plan.get('monthlyLimit'), plan.get('maxActiveKeys')]) if (limit.value !== null) limit.number();
@@ -54,18 +46,18 @@ function readTexts(texts: SpecNode): unknown {
 }
 
 function readKeyPattern(spec: SpecNode): string | undefined {
-  return readPattern(spec.get('x-api-key').only('key', 'pattern', 'description').get('pattern'));
+  return readPattern(spec.get('x-api-key').get('pattern'));
 }
 
 function readVersion(spec: SpecNode): void {
   const version = spec.find('openapi') ?? spec.fail("this is not an OpenAPI document: 'openapi' is missing");
-  if (!/^3\.1\.\d+/.test(version.string())) version.fail(`OpenAPI 3.1 is expected, not '${version.value}'`);
+  if (!/^3\.[01]\.\d+/.test(version.string())) version.refuse(`OpenAPI 3.1 or 3.0 is expected, not '${version.value}'`);
 }
 
 /** The client appends paths to the base URL of its user, so a path or a variable of a server would be lost. */
 function checkServers(spec: SpecNode): void {
   for (const server of spec.itemsAt('servers')) {
-    const url = server.only('key of a server', 'url', 'description').get('url');
+    const url = server.get('url');
     if (/^https?:\/\/[^/?#{}\s]+\/?$/.test(url.string())) continue;
     url.refuse(`a URL without path and variables is expected, not '${url.value}'; a path belongs to each of 'paths'`);
   }
@@ -92,8 +84,14 @@ function checkRequirement(requirement: SpecNode, spec: SpecNode): void {
   if (scheme === undefined) return requirement.refuse(`'${name}' is not one of the securitySchemes of the components`);
   const parts = ['type', ...(scheme.find('type')?.value === 'http' ? ['scheme'] : ['in', 'name'])];
   const form = parts.map((part) => scheme.find(part)?.value ?? '').join(' ');
-  if (CREDENTIALS.includes(form)) return;
+  if (isCredential(form)) return;
   requirement.refuse(`the client does not send its key as '${form}'; it sends: ${CREDENTIALS.join(', ')}`);
+}
+
+/** Names of schemes and of headers are the same in any case, a parameter of the query is not. */
+function isCredential(form: string): boolean {
+  const [known] = CREDENTIALS.filter((credential) => credential.toLowerCase() === form.toLowerCase());
+  return known !== undefined && (known === form || !known.includes('query'));
 }
 
 function readSchemas(components: Entries): Map<string, Schema> {
@@ -102,7 +100,7 @@ function readSchemas(components: Entries): Map<string, Schema> {
     const name = typeName(component);
     if (name === undefined) node.refuse(`'${component}' cannot be the name of a type`);
     else if (schemas.has(name)) node.refuse(`two components have the type name '${name}'`);
-    else schemas.set(name, node.attempt(() => readSchema(node)) ?? { kind: 'unknown' });
+    else schemas.set(name, node.attempt(() => readOnce(node)) ?? UNREADABLE);
   }
   return schemas;
 }
@@ -122,8 +120,11 @@ function readPaths(paths: SpecNode, reading: Reading): Operation[] {
   });
 }
 
+const OTHER_METHODS = ['delete', 'head', 'options', 'patch', 'post', 'put', 'trace'];
+
 function readPath(node: SpecNode, reading: Reading): Operation[] {
-  node.only('method or key of a path', 'get', 'summary', 'description', 'parameters');
+  node.refuseKeys(OTHER_METHODS, 'only GET is, because the client repeats and shares requests');
+  node.refuseKeys(['servers'], 'the client sends all requests to the base URL of its user');
   if (!node.has('get')) return [];
   return [readOperation(node, reading)].filter((operation) => operation !== undefined);
 }
@@ -136,7 +137,7 @@ function refuseCircles(schemas: Map<string, Schema>, components: Entries): void 
   });
   for (const [component, node] of circles) {
     node.refuse(`'${component}' refers to itself`);
-    schemas.set(typeName(component) ?? '', { kind: 'unknown' });
+    schemas.set(typeName(component) ?? '', UNREADABLE);
   }
 }
 

@@ -1,26 +1,22 @@
 import type { ErrorResponseSpec } from '../../src/operation.ts';
-import type { Example, Operation, Property, Query, Schema, Schemas } from './contract.ts';
+import type { Operation, Property, Query, Schema, Schemas } from './contract.ts';
 import { freeName, isTakenOperationId, methodName, pascalCase } from './names.ts';
-import { examplesOf, readParameters, resolve } from './read-parameter.ts';
-import { optional, readSchema } from './read-schema.ts';
+import { examplesOf, parameterNodes, readParameters, resolve } from './read-parameter.ts';
+import { optional, readSchema, UNREADABLE } from './read-schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
 /** State that the operations of a document share while they are read. */
 export interface Reading {
   /** Schemas inside operations are added to it. */
   readonly schemas: Map<string, Schema>;
-  readonly examples: Example[];
   /** Ids of the operations that were read. */
   readonly ids: Set<string>;
 }
 
-const KEYS = [
-  ...['operationId', 'tags', 'summary', 'description', 'externalDocs', 'deprecated', 'security'],
-  ...['parameters', 'responses', 'x-consumes-quota', 'x-works-when-quota-exhausted', 'x-free-form-query'],
-];
-
 export function readOperation(pathNode: SpecNode, reading: Reading): Operation | undefined {
-  const node = pathNode.get('get').only('key of an operation', ...KEYS);
+  const node = pathNode.get('get');
+  node.refuseKeys(['requestBody'], 'a GET has no body');
+  node.refuseKeys(['servers'], 'the client sends all requests to the base URL of its user');
   const path = pathNode.path.at(-1) ?? '';
   const id = node.attempt(() => readId(node, reading.ids));
   const consumesQuota = node.attempt(() => node.find('x-consumes-quota')?.boolean()) ?? true;
@@ -29,7 +25,7 @@ export function readOperation(pathNode: SpecNode, reading: Reading): Operation |
   const responses = node.get('responses');
   const errors = responses.entries().flatMap(([status, response]) => {
     if (status === '200' || status.startsWith('x-')) return [];
-    return response.attempt(() => readError(status, response, reading)) ?? [];
+    return response.attempt(() => readError(status, response)) ?? [];
   });
   const success = responses.get('200').resolved();
   const response = readSuccess(id ?? 'operation', success, reading);
@@ -62,10 +58,7 @@ function readId(node: SpecNode, ids: Set<string>): string {
 function readQuery(id: string, pathNode: SpecNode, node: SpecNode, { schemas }: Reading): Query {
   const freeForm = node.find('x-free-form-query');
   const parameters = readParameters(pathNode, node, schemas);
-  refuseOtherPlaceholders(
-    pathNode,
-    parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name),
-  );
+  refuseOtherPlaceholders(pathNode, node);
   const name = freeName(`${pascalCase(id)}Query`, (candidate) => schemas.has(candidate));
   if (freeForm !== undefined) {
     if (parameters.length > 0) freeForm.refuse('an operation with x-free-form-query has no other parameters');
@@ -81,7 +74,10 @@ const ANY_PARAMETER: Schema = {
   members: [...SCALARS, { kind: 'array', items: { kind: 'any', members: SCALARS } }],
 };
 
-function refuseOtherPlaceholders(pathNode: SpecNode, names: readonly string[]): void {
+function refuseOtherPlaceholders(pathNode: SpecNode, node: SpecNode): void {
+  const names = parameterNodes(pathNode, node)
+    .filter((parameter) => parameter.find('in')?.value === 'path')
+    .map((parameter) => String(parameter.find('name')?.value));
   const path = pathNode.path.at(-1) ?? '';
   const placeholders = Array.from(path.matchAll(/\{([^}]*)\}/g), ([, name = '']) => name);
   for (const [index, name] of placeholders.entries()) {
@@ -95,19 +91,31 @@ function refuseOtherPlaceholders(pathNode: SpecNode, names: readonly string[]): 
 }
 
 function readSuccess(id: string, node: SpecNode, reading: Reading): Pick<Operation, 'response' | 'data' | 'example'> {
-  node.only('key of a response', 'description', 'summary', 'content', 'headers', 'links');
   const media = readMedia(node) ?? node.fail("'content' is missing: every response of the service is the envelope");
   const name = (suffix: string) => freeName(pascalCase(id) + suffix, (taken) => reading.schemas.has(taken));
   const schema = media.get('schema');
   const response = named(readSchema(schema), name('Response'), reading);
-  const data = propertyOf({ kind: 'reference', name: response }, 'data', reading.schemas);
+  const whole: Schema = { kind: 'reference', name: response };
+  const example = readExample(media, whole);
+  const target = resolve(whole, reading.schemas);
+  if (target === UNREADABLE) return schema.abandon();
+  const [success, data] = ['success', 'data'].map((key) => propertyOf(target, key));
   if (data === undefined || !data.isRequired) {
     return schema.fail(
       "the response is not the envelope of the service: an object whose required 'data' is the payload",
     );
   }
-  const example = readExample(media, response, reading);
+  if (success !== undefined && !canBeTrue(success.schema, reading.schemas)) {
+    schema.refuse("the envelope of a success has success: true, which this 'success' does not allow");
+  }
   return { response, data: nameData(data, response, { reading, name: name('Data') }), example };
+}
+
+function canBeTrue(schema: Schema, schemas: Schemas): boolean {
+  const target = resolve(schema, schemas);
+  if ('members' in target) return target.members.some((member) => canBeTrue(member, schemas));
+  if (target.kind === 'literals') return target.values.includes(true);
+  return target.kind === 'boolean' || target.kind === 'unknown';
 }
 
 /** Type of `data`. A schema inside the response gets a name, by which the response then refers to it. */
@@ -131,16 +139,14 @@ function named(schema: Schema, name: string, { schemas }: Reading): string {
   return name;
 }
 
-function propertyOf(schema: Schema, name: string, schemas: Schemas): Property | undefined {
-  const target = resolve(schema, schemas);
-  return target.kind === 'object' ? target.properties.find((property) => property.name === name) : undefined;
+function propertyOf(schema: Schema, name: string): Property | undefined {
+  return schema.kind === 'object' ? schema.properties.find((property) => property.name === name) : undefined;
 }
 
-function readError(status: string, response: SpecNode, reading: Reading): ErrorResponseSpec {
+function readError(status: string, response: SpecNode): ErrorResponseSpec {
   const code = /^([345]\d\d|[45]XX|default)$/i.exec(status)?.[0].replace(/xx$/i, 'XX');
   if (code === undefined) response.fail(`unknown status '${status}'; known: 200, 300 to 599, 4XX, 5XX, default`);
   const node = response.resolved();
-  node.only('key of a response', 'description', 'summary', 'content', 'headers', 'links', 'x-error-code');
   const media = readMedia(node);
   const schema = media?.get('schema');
   if (schema?.find('$ref')?.value !== '#/components/schemas/ErrorResponse') {
@@ -151,24 +157,24 @@ function readError(status: string, response: SpecNode, reading: Reading): ErrorR
     status: /^\d+$/.test(code) ? Number(code) : (code as 'default'),
     code: node.find('x-error-code')?.string(),
     headers: node.entriesAt('headers').map(([name]) => name),
-    example: media && readExample(media, 'ErrorResponse', reading),
+    example: media && readExample(media, { kind: 'reference', name: 'ErrorResponse' }),
   };
 }
 
 /** The JSON media type of a response; `undefined` if the response has no body. */
 function readMedia(response: SpecNode): SpecNode | undefined {
   const content = response.find('content');
-  if (content === undefined || content.keys().length === 0) return undefined;
-  const type = content.keys().find((key) => /^application\/json\b/i.test(key));
-  if (type === undefined) {
-    return content.fail(`unknown media type '${content.keys().join("', '")}'; known: application/json`);
-  }
-  return content.get(type).only('key of a media type', 'schema', 'example', 'examples', 'encoding');
+  const types = content?.keys() ?? [];
+  if (content === undefined || types.length === 0) return undefined;
+  const plain = /^application\/json\s*(;|$)/i;
+  const type =
+    types.find((key) => plain.test(key)) ?? types.find((key) => /^application\/([\w.-]+\+)?json\b/i.test(key));
+  return content.get(type ?? content.fail(`unknown media type '${types.join("', '")}'; known: application/json`));
 }
 
 /** Adds the examples of a response to those that are checked; returns the first one. */
-function readExample(media: SpecNode, type: string, { examples }: Reading): unknown {
+function readExample(media: SpecNode, schema: Schema): unknown {
   const nodes = examplesOf(media);
-  examples.push(...nodes.map((node) => ({ type, node })));
+  for (const node of nodes) node.document.examples.push({ schema, node });
   return nodes[0]?.value;
 }

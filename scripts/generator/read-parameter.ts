@@ -1,14 +1,13 @@
 import type { ScalarType } from '../../src/operation.ts';
 import type { Parameter, Scalar, Schema, Schemas } from './contract.ts';
 import { INHERITED_NAMES } from './names.ts';
-import { optional, readSchema } from './read-schema.ts';
+import { givenValues, optional, readSchema, UNREADABLE } from './read-schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
 /** The parameters of an operation, and those of its path that it does not replace. */
 export function readParameters(path: SpecNode, operation: SpecNode, schemas: Schemas): Parameter[] {
-  const own = namedNodes(operation);
-  const shared = namedNodes(path).filter(([key]) => !own.some(([other]) => other === key));
-  const parameters = [...shared, ...own].flatMap(([, node]) => node.attempt(() => readParameter(node, schemas)) ?? []);
+  const nodes = parameterNodes(path, operation).filter((node) => !isSkipped(node));
+  const parameters = nodes.flatMap((node) => node.attempt(() => readParameter(node, schemas)) ?? []);
   for (const [index, { name, node }] of parameters.entries()) {
     const isTaken = parameters.findIndex((other) => other.name === name) !== index;
     if (isTaken) node.refuse(`the parameter '${name}' stands twice; path and query are one object for the caller`);
@@ -16,25 +15,35 @@ export function readParameters(path: SpecNode, operation: SpecNode, schemas: Sch
   return parameters;
 }
 
-/** Keyed by place and name, because a parameter of an operation replaces the one of its path with the same key. */
-function namedNodes(owner: SpecNode): [key: string, node: SpecNode][] {
-  const nodes = owner.itemsAt('parameters').map((item) => item.resolved());
-  return nodes.map((node) => [`${node.find('in')?.value} ${node.find('name')?.value}`, node]);
+/** A parameter of an operation replaces the one of its path with the same place and name. */
+export function parameterNodes(path: SpecNode, operation: SpecNode): readonly SpecNode[] {
+  const [shared = [], own = []] = [path, operation].map((owner) =>
+    owner.itemsAt('parameters').flatMap((item) => item.attempt(() => item.resolved()) ?? []),
+  );
+  const keyOf = (node: SpecNode) => `${node.at(['in']).value} ${node.at(['name']).value}`;
+  return [...shared.filter((node) => !own.some((other) => keyOf(other) === keyOf(node))), ...own];
 }
 
-const KEYS = [
-  ...['name', 'in', 'description', 'required', 'deprecated', 'schema', 'style', 'explode'],
-  ...['example', 'examples', 'allowReserved', 'allowEmptyValue'],
-];
+/** A caller can send optional headers with the option `headers` of the call. */
+function isSkipped(node: SpecNode): boolean {
+  const place = node.at(['in']).value;
+  if ((place !== 'header' && place !== 'cookie') || node.at(['required']).value === true) return false;
+  const header = place === 'cookie' ? 'Cookie' : String(node.at(['name']).value);
+  node.note(
+    `the optional ${place} parameter is skipped; a call can send it with its option headers: { '${header}': … }`,
+  );
+  return true;
+}
 
 function readParameter(node: SpecNode, schemas: Schemas): Parameter {
-  const place = node.get('in').oneOf('place of a parameter', ['query', 'path']);
-  node.only('key of a parameter', ...KEYS);
+  const place = node.get('in').oneOf('place of a required parameter', ['query', 'path']);
+  node.refuseKeys(['content'], "write 'schema'");
   const name = readName(node.get('name'));
   const required = node.isTrue('required');
   if (place === 'path' && !required) node.refuse('a parameter of the path is required: true');
   const schemaNode = node.get('schema');
   const schema = readSchema(schemaNode);
+  if (resolve(schema, schemas) === UNREADABLE) node.abandon();
   const annotation = (key: string) => schemaNode.find(key) ?? schemaNode.resolved().find(key);
   const array = resolve(schema, schemas);
   const item = array.kind === 'array' ? array.items : schema;
@@ -52,20 +61,25 @@ function readParameter(node: SpecNode, schemas: Schemas): Parameter {
     ...optional('choices', choices?.length ? choices : undefined),
     ...optional('list', readStyle(node, place, array.kind === 'array')),
     ...optional('default', annotation('default')?.value),
-    examples: [
-      ...[...examplesOf(node), ...(annotation('examples')?.items() ?? [])],
-      ...[annotation('example'), annotation('default')].filter((given) => given !== undefined),
-    ],
+    examples: readExamples(node, schema),
     example: undefined, // `withExamples` finds one
     node,
     schema,
   };
 }
 
+/** The examples of a parameter and of its schema. Those of the schema are checked with it. */
+function readExamples(node: SpecNode, schema: Schema): readonly SpecNode[] {
+  const own = examplesOf(node);
+  for (const example of own) node.document.examples.push({ schema, node: example });
+  const [schemaNode, target] = [node.get('schema'), node.get('schema').resolved()];
+  return [...own, ...givenValues(schemaNode), ...(schemaNode.has('$ref') ? givenValues(target) : [])];
+}
+
 /** The named examples and the single one of a parameter or a media type. */
 export function examplesOf(node: SpecNode): readonly SpecNode[] {
   const named = node.entriesAt('examples').map(([, example]) => {
-    return example.resolved().only('key of an example', 'summary', 'description', 'value').get('value');
+    return example.resolved().get('value');
   });
   return [...named, node.find('example')].filter((example) => example !== undefined);
 }

@@ -7,89 +7,166 @@ import {
   STRING_FORMATS,
   type StringFormat,
 } from './contract.ts';
+import { Contradiction, intersect } from './intersect.ts';
 import { INHERITED_NAMES, typeName } from './names.ts';
-import type { SpecNode } from './spec-node.ts';
+import { pointerKeys, type SpecNode } from './spec-node.ts';
 
-/** Reads a JSON Schema (2020-12). Rejects every keyword or combination that the generator does not implement. */
+/** In place of a schema whose problem is recorded: it causes no others. */
+export const UNREADABLE: Schema = { kind: 'unknown' };
+
+/**
+ * Reads a JSON Schema (2020-12), or one of OpenAPI 3.0. Rejects every keyword or combination that the generator does
+ * not implement.
+ */
 export function readSchema(node: SpecNode): Schema {
   if (node.value === true) return { kind: 'unknown' };
   const read = readKeywords(node);
+  const isNullable = node.isTrue('nullable'); // OpenAPI 3.0
   const description = (node.find('description') ?? node.find('title'))?.prose();
-  return {
-    ...read,
+  const schema = {
+    ...(isNullable ? anyOf([read, { kind: 'null' }]) : read),
     ...optional('description', description || undefined),
     ...optional('isDeprecated', node.isTrue('deprecated') || undefined),
     ...optional('example', exampleOf(node)),
   };
+  for (const given of givenValues(node)) node.document.examples.push({ schema, node: given });
+  return schema;
 }
 
-/** Keywords that do not affect which values are valid. */
-const ANNOTATIONS = [
-  ...['title', 'description', 'default', 'deprecated', 'readOnly', 'writeOnly', 'example', 'examples', 'externalDocs'],
-  ...['$comment', 'xml', 'discriminator', 'contentMediaType', 'contentEncoding'],
+const NOT_IMPLEMENTED = [
+  ...['not', 'if', 'then', 'else', 'patternProperties', 'dependentRequired', 'dependentSchemas', 'prefixItems'],
+  ...['contains', 'minContains', 'maxContains', 'unevaluatedItems', 'unevaluatedProperties', '$dynamicRef', '$id'],
 ];
 
+/** A value must match all parts of a schema. */
 function readKeywords(node: SpecNode): Schema {
-  for (const [keyword, { read, besides }] of Object.entries(WHOLE_KEYWORDS)) {
-    if (!node.has(keyword)) continue;
-    const own = [keyword, ...besides, ...ANNOTATIONS];
-    const others = node.keys().filter((key) => !own.includes(key) && !key.startsWith('x-'));
-    for (const other of others) node.refuse(`'${other}' beside '${keyword}' is not implemented`, other);
-    return read(node);
-  }
-  return readTypes(node);
-}
-
-interface WholeKeyword {
-  readonly read: (node: SpecNode) => Schema;
-  /** Other keywords that it reads. */
-  readonly besides: readonly string[];
+  node.refuseKeys(NOT_IMPLEMENTED, 'describe the values without it');
+  const parts = [
+    ...node.itemsAt('allOf').map(readPart),
+    ...WHOLE_KEYWORDS.filter(([keyword]) => node.has(keyword)).map(
+      ([, read]) => node.attempt(() => read(node)) ?? UNREADABLE,
+    ),
+    ...(node.attempt(() => readTypes(node)) ?? [UNREADABLE]),
+  ];
+  if (parts.includes(UNREADABLE)) node.abandon();
+  return parts.reduce((all, part) => combined(all, part, node), { kind: 'unknown' });
 }
 
 /** Keywords that define a value completely. */
-const WHOLE_KEYWORDS: Readonly<Record<string, WholeKeyword>> = {
-  $ref: { read: readReference, besides: [] },
-  const: { read: (node) => readLiterals(node, [node.get('const')]), besides: ['type', 'format'] },
-  enum: { read: (node) => readLiterals(node, node.get('enum').someItems()), besides: ['type', 'format'] },
-  anyOf: { read: (node) => anyOf(node.get('anyOf').someItems().map(readSchema)), besides: [] },
-  oneOf: { read: (node) => ({ kind: 'one', members: node.get('oneOf').someItems().map(readSchema) }), besides: [] },
-};
+const WHOLE_KEYWORDS: readonly (readonly [keyword: string, read: (node: SpecNode) => Schema])[] = [
+  ['$ref', readReference],
+  ['const', (node) => readLiterals(node, [node.get('const')])],
+  ['enum', (node) => readLiterals(node, node.get('enum').someItems())],
+  ['anyOf', (node) => anyOf(readMembers(node.get('anyOf')))],
+  ['oneOf', (node) => ({ kind: 'one', members: readMembers(node.get('oneOf')) })],
+];
 
-/** Reader and keywords of each type. A keyword that no declared type has is rejected as unknown. */
-const TYPES = {
-  string: { keywords: ['minLength', 'maxLength', 'pattern', 'format', 'x-extensible-enum'], read: readString },
+function readMembers(list: SpecNode): readonly Schema[] {
+  const members = list.someItems().map(readPart);
+  return members.includes(UNREADABLE) ? list.abandon() : members;
+}
+
+/** Reads one of several schemas; a problem of it does not hide those of the others. */
+function readPart(node: SpecNode): Schema {
+  return node.attempt(() => readSchema(node)) ?? UNREADABLE;
+}
+
+function combined(one: Schema, other: Schema, node: SpecNode): Schema {
+  try {
+    return intersect(one, other, (name) => schemaOfType(name, node));
+  } catch (error) {
+    if (error instanceof Contradiction) return node.fail(`no value is valid here: ${error.message}`);
+    throw error;
+  }
+}
+
+/** The schema of a component, also while the components are being read. */
+function schemaOfType(name: string, node: SpecNode): Schema {
+  const [, component] =
+    node.root
+      .get('components')
+      .entriesAt('schemas')
+      .find(([key]) => typeName(key) === name) ?? [];
+  return component ? readOnce(component) : node.abandon();
+}
+
+/** Reads a schema that several others need for themselves. */
+export function readOnce(node: SpecNode): Schema {
+  const { schemas } = node.document;
+  const place = node.path.join('/');
+  if (!schemas.has(place)) {
+    schemas.set(place, undefined);
+    schemas.set(place, readPart(node));
+  }
+  const schema = schemas.get(place) ?? node.fail(`'${node.path.at(-1)}' refers to itself`);
+  return schema === UNREADABLE ? node.abandon() : schema;
+}
+
+interface TypeReader {
+  readonly keywords: readonly string[];
+  readonly read: (node: SpecNode) => Schema;
+}
+
+const TYPE_NAMES = ['string', 'integer', 'number', 'boolean', 'null', 'array', 'object'] as const;
+type TypeName = (typeof TYPE_NAMES)[number];
+
+/** As in JSON Schema, keywords of other types have no effect. */
+const TYPES: Readonly<Record<TypeName, TypeReader>> = {
+  string: { keywords: ['minLength', 'maxLength', 'pattern', 'x-extensible-enum'], read: readString },
   integer: numberType(true),
   number: numberType(false),
   boolean: { keywords: [], read: (): Schema => ({ kind: 'boolean' }) },
   null: { keywords: [], read: (): Schema => ({ kind: 'null' }) },
-  array: { keywords: ['items', 'minItems', 'maxItems'], read: readArray },
+  array: { keywords: ['items', 'minItems', 'maxItems', 'uniqueItems'], read: readArray },
   object: {
-    keywords: ['properties', 'required', 'additionalProperties', 'propertyNames'],
+    keywords: [
+      ...['properties', 'required', 'additionalProperties', 'propertyNames', 'minProperties', 'maxProperties'],
+    ],
     read: readObject,
   },
 };
-type TypeName = keyof typeof TYPES;
-const TYPE_NAMES = Object.keys(TYPES) as TypeName[];
 
-function readTypes(node: SpecNode): Schema {
+/** None if the schema has no keyword of a type. */
+function readTypes(node: SpecNode): readonly Schema[] {
   const names = typesOf(node);
-  if (names.length === 0) {
-    node.only('keyword', 'type', ...ANNOTATIONS);
-    return { kind: 'unknown' };
+  for (const keyword of TYPE_NAMES.flatMap((name) => TYPES[name].keywords)) {
+    const isKnown = names.some((name) => TYPES[name].keywords.includes(keyword));
+    if (!isKnown && node.has(keyword)) node.note(`'${keyword}' has no effect on the type ${names.join(', ')}`, keyword);
   }
-  const types = names.map((name) => TYPES[name]);
-  node.only('keyword', 'type', ...types.flatMap((type) => type.keywords), ...ANNOTATIONS);
-  return anyOf(types.map((type) => type.read(node)));
+  if (names.length === 0) return [];
+  const read = anyOf(names.map((name) => TYPES[name].read(node)));
+  const isImplied = !node.has('type') && COMBINING.some((keyword) => node.has(keyword));
+  return [isImplied ? anyOf([read, ...TYPE_NAMES.filter((name) => !names.includes(name)).map(anyOfType)]) : read];
 }
 
-/** Without a `type`, keywords of an object mean an object, and keywords of an array mean an array. */
+/** Beside one of them, keywords of a type say nothing about values of other types. */
+const COMBINING = ['allOf', ...WHOLE_KEYWORDS.map(([keyword]) => keyword)];
+
+function anyOfType(name: TypeName): Schema {
+  switch (name) {
+    case 'integer':
+    case 'number':
+      return { kind: 'number', isInteger: false };
+    case 'array':
+      return { kind: 'array', items: { kind: 'unknown' } };
+    case 'object':
+      return { kind: 'object', properties: [], rest: { kind: 'unknown' } };
+    default:
+      return { kind: name };
+  }
+}
+
+/** Without a `type`, the first type that has one of the keywords is meant. */
 function typesOf(node: SpecNode): readonly TypeName[] {
   const declared = node.find('type');
   if (declared !== undefined) {
     const types = Array.isArray(declared.value) ? declared.someItems() : [declared];
     return types.map((type) => type.oneOf('type', TYPE_NAMES));
   }
-  return (['object', 'array'] as const).filter((name) => TYPES[name].keywords.some((keyword) => node.has(keyword)));
+  const implied = (['object', 'array', 'string', 'number'] as const).find((name) =>
+    TYPES[name].keywords.some((keyword) => node.has(keyword)),
+  );
+  return implied === undefined ? [] : [implied];
 }
 
 /** Returns a single member as it is, and merges a nested `anyOf` into the outer one. */
@@ -101,18 +178,19 @@ function anyOf(members: readonly Schema[]): Schema {
 
 function readReference(node: SpecNode): Schema {
   const ref = node.get('$ref');
-  const component = /^#\/components\/schemas\/([\w.-]+)$/.exec(ref.string())?.[1];
-  const name = component && typeName(component);
-  if (!name) return ref.fail(`only '#/components/schemas/Name' is implemented, not '${ref.string()}'`);
-  node.resolved();
+  const target = node.resolved();
+  const [, kind, component = '', ...inner] = pointerKeys(ref.string());
+  // A part of another schema has no name of its own.
+  if (kind !== 'schemas' || inner.length > 0) return readOnce(target);
+  const name = typeName(component) ?? ref.fail(`'${component}' cannot be the name of a type`);
   return { kind: 'reference', name };
 }
 
 function readLiterals(node: SpecNode, nodes: readonly SpecNode[]): Schema {
-  const types = node.find('type')?.value;
+  const types = [node.find('type')?.value ?? [], ...(node.isTrue('nullable') ? ['null'] : [])].flat();
   for (const item of nodes) {
-    if (types !== undefined && ![types].flat().some((type) => hasType(item.value, type))) {
-      item.refuse(`${JSON.stringify(item.value)} is not of the type ${JSON.stringify(types)}`);
+    if (node.has('type') && !types.some((type) => hasType(item.value, type))) {
+      item.refuse(`${JSON.stringify(item.value)} is not of the type ${JSON.stringify(node.get('type').value)}`);
     }
   }
   return { kind: 'literals', values: nodes.map(readScalar) };
@@ -134,9 +212,17 @@ function isScalar(value: unknown): value is Scalar {
 
 /** The first example of a scalar, for responses that are made from the schema. */
 function exampleOf(node: SpecNode): Scalar | undefined {
-  const examples = node.find('examples');
-  const first = Array.isArray(examples?.value) ? examples.items()[0] : node.find('example');
+  const [first] = givenValues(node).filter(({ path }) => path.at(-1) !== 'default');
   return isScalar(first?.value) ? first.value : undefined;
+}
+
+/** The examples of a schema and its default. */
+export function givenValues(node: SpecNode): readonly SpecNode[] {
+  const examples = node.find('examples');
+  return [
+    ...(Array.isArray(examples?.value) ? examples.items() : []),
+    ...[node.find('example'), node.find('default')].filter((given) => given !== undefined),
+  ];
 }
 
 function readString(node: SpecNode): Schema {
@@ -160,8 +246,11 @@ function readFormat(node: SpecNode | undefined): StringFormat | undefined {
   return STRING_FORMATS.find((known) => known === format);
 }
 
+/** A regular expression that is valid with the flag `u`: many documents escape characters that need it only without. */
 export function readPattern(node: SpecNode | undefined): string | undefined {
-  const pattern = node?.string();
+  const escapes = (text: string, character: string) =>
+    character === '-' ? '\\x2d' : /[A-Za-z0-9^$\\.*+?()[\]{}|/]/.test(character) ? text : character;
+  const pattern = node?.string().replaceAll(/\\(.)/gs, escapes);
   try {
     new RegExp(pattern ?? '', 'u');
     return pattern;
@@ -171,42 +260,68 @@ export function readPattern(node: SpecNode | undefined): string | undefined {
 }
 
 function numberType(isInteger: boolean) {
-  const limits = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
-  const read = (node: SpecNode): Schema => {
-    node.find('format')?.string();
-    return { kind: 'number', isInteger, ...numbers(node, ...limits) };
+  const keywords = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+  return { keywords, read: (node: SpecNode) => readNumber(node, isInteger) };
+}
+
+/** In OpenAPI 3.0, `exclusiveMinimum: true` makes `minimum` exclusive. */
+function readNumber(node: SpecNode, isInteger: boolean): Schema {
+  const [isAbove, isBelow] = ['exclusiveMinimum', 'exclusiveMaximum'].map((key) => node.find(key)?.value);
+  const { minimum, maximum } = numbers(node, 'minimum', 'maximum');
+  const { multipleOf } = numbers(node, 'multipleOf');
+  if (multipleOf !== undefined && multipleOf <= 0) node.get('multipleOf').refuse('a number above 0 is expected');
+  return {
+    kind: 'number',
+    isInteger,
+    ...optional('multipleOf', multipleOf),
+    ...optional(isAbove === true ? 'exclusiveMinimum' : 'minimum', minimum),
+    ...optional(isBelow === true ? 'exclusiveMaximum' : 'maximum', maximum),
+    ...(typeof isAbove === 'boolean' ? {} : numbers(node, 'exclusiveMinimum')),
+    ...(typeof isBelow === 'boolean' ? {} : numbers(node, 'exclusiveMaximum')),
   };
-  return { keywords: [...limits, 'format'], read };
 }
 
 function readArray(node: SpecNode): Schema {
   const items = node.find('items');
   const each: Schema = items ? readSchema(items) : { kind: 'unknown' };
-  return { kind: 'array', items: each, ...numbers(node, 'minItems', 'maxItems') };
+  const hasUniqueItems = node.isTrue('uniqueItems') || undefined;
+  return {
+    kind: 'array',
+    items: each,
+    ...numbers(node, 'minItems', 'maxItems'),
+    ...optional('hasUniqueItems', hasUniqueItems),
+  };
 }
 
 function readObject(node: SpecNode): ObjectSchema {
-  const required = node.itemsAt('required').map((item) => item.string());
+  const required = node.attempt(() => node.itemsAt('required').map((item) => item.string()));
   const rest = readRest(node.find('additionalProperties'));
   const properties = node.entriesAt('properties').flatMap(([name, field]): Property[] => {
     refuseFieldName(name, field);
     const schema = field.attempt(() => readSchema(field));
-    return schema ? [{ name, isRequired: required.includes(name), schema }] : [];
+    return schema ? [{ name, isRequired: required?.includes(name) ?? false, schema }] : [];
   });
-  for (const [index, name] of required.entries()) {
-    if (node.entriesAt('properties').some(([known]) => known === name)) continue;
-    const item = node.get('required').items()[index] ?? node;
-    refuseFieldName(name, item);
-    if (rest.rest === undefined) item.refuse(`'${name}' is required but not among properties`);
-    else properties.push({ name, isRequired: true, schema: rest.rest });
-  }
+  if (required === undefined || rest.rest === UNREADABLE) node.abandon();
   const names = node.find('propertyNames');
   return {
     kind: 'object',
-    properties,
+    properties: [...properties, ...readUnnamed(node, rest.rest)],
     ...rest,
     ...optional('names', names && readSchema(names)),
+    ...numbers(node, 'minProperties', 'maxProperties'),
   };
+}
+
+/** Required fields that are not among `properties`. */
+function readUnnamed(node: SpecNode, rest: Schema | undefined): Property[] {
+  const named = node.entriesAt('properties').map(([name]) => name);
+  const others = node.itemsAt('required').filter(({ value }) => !named.includes(String(value)));
+  return others.flatMap((item) => {
+    const name = item.string();
+    refuseFieldName(name, item);
+    if (rest === undefined) item.refuse(`'${name}' is required but not among properties`);
+    return rest === undefined ? [] : [{ name, isRequired: true, schema: rest }];
+  });
 }
 
 function refuseFieldName(name: string, node: SpecNode): void {
@@ -217,7 +332,7 @@ function refuseFieldName(name: string, node: SpecNode): void {
 /** Schema of unnamed items or fields: any value by default, absent if the schema forbids them. */
 function readRest(node: SpecNode | undefined): { readonly rest?: Schema } {
   if (node?.value === false) return {};
-  return { rest: node ? readSchema(node) : { kind: 'unknown' } };
+  return { rest: node ? readPart(node) : { kind: 'unknown' } };
 }
 
 function numbers<Key extends string>(node: SpecNode, ...keys: readonly Key[]): { [key in Key]?: number } {

@@ -1,14 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../src/json.ts';
-import { nearestName } from '../../src/nearest-name.ts';
-
-/** One problem of a document, or one part that the generator does not implement. */
-export interface Refusal {
-  /** Keys from the root of the document to the place. */
-  readonly path: readonly string[];
-  /** Key of the map at this place that is the problem. Default: the place itself is. */
-  readonly key?: string | undefined;
-  readonly problem: string;
-}
+import type { Example, Place, Refusal, Schema } from './contract.ts';
 
 /** All problems of a document. The message has a line for each one. */
 export class SpecError extends Error {
@@ -26,72 +17,83 @@ export function refusalText({ path, problem }: Refusal): string {
   return `${['#', ...path].join('/')}: ${problem}`;
 }
 
-/** Reads a whole document. @throws SpecError with all its problems */
-export function readDocument<Result>(value: unknown, read: (root: SpecNode) => Result): Result {
-  const refusals: Refusal[] = [];
-  const root = new SpecNode(value, [], { refusals, root: value });
+/**
+ * Reads a whole document, of which other problems are known already.
+ *
+ * @throws SpecError with all its problems, at most one for each place
+ */
+export function readDocument<Result>(
+  value: unknown,
+  read: (root: SpecNode) => Result,
+  known: readonly Refusal[] = [],
+): Result {
+  const found: Refusal[] = [];
+  const root = new SpecNode(value, [], { refusals: found, notes: [], examples: [], schemas: new Map(), root: value });
   const result = root.attempt(() => read(root));
-  const texts = refusals.map(refusalText);
-  const distinct = refusals.filter((_, index) => texts.indexOf(texts[index] ?? '') === index);
-  if (distinct.length > 0) throw new SpecError(distinct);
+  const byPlace = new Map([...found, ...known].toReversed().map((refusal) => [placeOf(refusal), refusal]));
+  if (byPlace.size > 0) throw new SpecError([...byPlace.values()].toReversed());
   return result as Result; // if no problem was recorded, `attempt` returns the result of `read`
+}
+
+function placeOf({ path, key }: Refusal): string {
+  return JSON.stringify(key === undefined ? path : [...path, key]);
 }
 
 /** Stops reading the part that cannot be read; its problem is recorded already. */
 class Unreadable extends Error {}
 
+/** What all nodes of a document share. */
 interface Document {
   readonly root: unknown;
   readonly refusals: Refusal[];
+  /** Parts that are valid, but have no effect. */
+  readonly notes: Refusal[];
+  readonly examples: Example[];
+  /** Schemas by their place; `undefined` while a schema is being read. */
+  readonly schemas: Map<string, Schema | undefined>;
 }
 
-/** The extensions that the generator reads. A name that is similar to one of them is reported as a typing mistake. */
-const EXTENSIONS = [
-  'x-api-key',
-  'x-consumes-quota',
-  'x-error-code',
-  'x-extensible-enum',
-  'x-free-form-query',
-  'x-not-shown',
-  'x-plans',
-  'x-works-when-quota-exhausted',
-];
-
-const ONLY_GET = 'only GET is implemented, because the client repeats and shares requests';
-
-/** What to write instead of keys that are common in other documents. */
-const INSTEAD = new Map([
-  ['allOf', 'write one object with all properties'],
-  ['nullable', "add 'null' to the list 'type'"],
-  ...['delete', 'patch', 'post', 'put', 'requestBody'].map((key) => [key, ONLY_GET] as const),
-]);
-
 /** A value of the document together with its place. */
-export class SpecNode {
+export class SpecNode implements Place {
   readonly value: unknown;
   readonly path: readonly string[];
-  readonly #document: Document;
+  readonly document: Document;
 
   constructor(value: unknown, path: readonly string[], document: Document) {
     this.value = value;
     this.path = path;
-    this.#document = document;
+    this.document = document;
+  }
+
+  /** The document, or another part of it. */
+  get root(): SpecNode {
+    return new SpecNode(this.document.root, [], this.document);
   }
 
   /** Whether no problem has been recorded so far. */
   get isClean(): boolean {
-    return this.#document.refusals.length === 0;
+    return this.document.refusals.length === 0;
   }
 
   /** Records a problem, of one key of the map if `key` is given; reading continues. */
   refuse(problem: string, key?: string): void {
-    this.#document.refusals.push({ path: this.path, key, problem });
+    this.document.refusals.push({ path: this.path, key, problem });
   }
 
   /** Records a problem and ends the current `attempt`. */
   fail(problem: string): never {
     this.refuse(problem);
+    return this.abandon();
+  }
+
+  /** Ends the current `attempt`, because a problem is recorded already. */
+  abandon(): never {
     throw new Unreadable();
+  }
+
+  /** Records that a part has no effect; the document is valid. */
+  note(problem: string, key?: string): void {
+    this.document.notes.push({ path: this.path, key, problem });
   }
 
   /** Returns `undefined` if the part cannot be read, so that one run reports the problems of all parts. */
@@ -104,16 +106,9 @@ export class SpecNode {
     }
   }
 
-  /** Rejects keys that the generator does not implement. Unknown extensions are ignored. */
-  only(what: string, ...keys: readonly string[]): this {
-    for (const key of this.keys().filter((name) => !keys.includes(name))) {
-      const isExtension = key.startsWith('x-');
-      const meant = nearestName(key, isExtension ? EXTENSIONS : keys);
-      if (isExtension && meant === undefined) continue;
-      const isMisspelt = meant !== undefined && meant !== key;
-      const hint = isMisspelt ? `did you mean '${meant}'?` : `known here: ${keys.join(', ')}`;
-      this.refuse(`unknown ${what} '${key}'; ${INSTEAD.get(key) ?? hint}`, key);
-    }
+  /** Rejects the keys of the map that the generator does not implement. */
+  refuseKeys(keys: readonly string[], problem: string): this {
+    for (const key of keys) if (this.has(key)) this.refuse(`'${key}' is not implemented; ${problem}`, key);
     return this;
   }
 
@@ -126,7 +121,10 @@ export class SpecNode {
   }
 
   get(key: string): SpecNode {
-    if (!this.has(key)) this.fail(`'${key}' is missing`);
+    if (!this.has(key)) {
+      this.refuse(`'${key}' is missing`, key);
+      this.abandon();
+    }
     return this.#child(key, this.#map()[key]);
   }
 
@@ -187,6 +185,13 @@ export class SpecNode {
     return choice ?? this.fail(`unknown ${what} ${JSON.stringify(this.value)}; known: ${choices.join(', ')}`);
   }
 
+  /** The value at these keys, or the nearest one around it that exists. */
+  at(keys: readonly PropertyKey[]): SpecNode {
+    const [key, ...others] = keys.map(String);
+    const inner = key === undefined ? undefined : this.#step(key);
+    return inner?.at(others) ?? this;
+  }
+
   /** The value itself, or the value that its `$ref` refers to in the same document. */
   resolved(seen: readonly string[] = []): SpecNode {
     const ref = this.find('$ref');
@@ -194,12 +199,8 @@ export class SpecNode {
     const pointer = ref.string();
     if (!pointer.startsWith('#/')) ref.fail(`only references into this document are implemented, not '${pointer}'`);
     if (seen.includes(pointer)) ref.fail(`'${pointer}' refers to itself`);
-    const root = new SpecNode(this.#document.root, [], this.#document);
-    return pointer
-      .slice(2)
-      .split('/')
-      .map((token) => decoded(token).replaceAll('~1', '/').replaceAll('~0', '~'))
-      .reduce<SpecNode>((node, key) => node.#step(key) ?? ref.fail(`'${pointer}' does not exist`), root)
+    return pointerKeys(pointer)
+      .reduce<SpecNode>((node, key) => node.#step(key) ?? ref.fail(`'${pointer}' does not exist`), this.root)
       .resolved([...seen, pointer]);
   }
 
@@ -216,8 +217,16 @@ export class SpecNode {
   }
 
   #child(key: string, value: unknown): SpecNode {
-    return new SpecNode(value, [...this.path, key], this.#document);
+    return new SpecNode(value, [...this.path, key], this.document);
   }
+}
+
+/** The keys of a JSON pointer that begins with `#/`. */
+export function pointerKeys(pointer: string): string[] {
+  return pointer
+    .slice(2)
+    .split('/')
+    .map((token) => decoded(token).replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 function decoded(token: string): string {

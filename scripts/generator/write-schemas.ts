@@ -10,12 +10,13 @@ import type {
 } from './contract.ts';
 import { literal, propertyKey } from './source.ts';
 
-/** `schemas.ts`: a zod schema for each component, and which of them an operation uses. */
-export function writeSchemas({ schemas, operations }: Contract): string {
+/** `schemas.ts`: a zod schema for each component, and which of them an operation uses; `more` are added as a list. */
+export function writeSchemas({ schemas, operations }: Contract, more: readonly Schema[] = []): string {
   const writer = new ZodWriter();
   const declarations = [
     ...[...schemas].map(([name, schema]) => writer.declaration(name, schema)),
     ...operations.flatMap(({ query }) => querySchema(writer, query)),
+    ...(more.length > 0 ? [`export const more = [${more.map((schema) => writer.zod(schema)).join(', ')}];`] : []),
   ];
   return [
     "import * as z from 'zod/mini';\nimport type * as types from './types.ts';\n",
@@ -90,7 +91,11 @@ class ZodWriter {
   }
 
   #object(schema: ObjectSchema): string {
-    return withChecks(this.#fields(schema), [this.#names(schema)]);
+    return withChecks(this.#fields(schema), [
+      this.#names(schema),
+      fieldCount('>=', schema.minProperties),
+      fieldCount('<=', schema.maxProperties),
+    ]);
   }
 
   #names({ names }: ObjectSchema): Check {
@@ -133,8 +138,15 @@ function codePoints(comparison: '>=' | '<=', length: number | undefined): Check 
   return `z.refine((text) => [...text].length ${comparison} ${length}, 'Expected length ${comparison} ${length}')`;
 }
 
-function arrayChecks({ minItems, maxItems }: ArraySchema): readonly Check[] {
-  return [check('minLength', minItems), check('maxLength', maxItems)];
+function fieldCount(comparison: '>=' | '<=', count: number | undefined): Check {
+  if (count === undefined) return undefined;
+  return `z.refine((value) => Object.keys(value).length ${comparison} ${count}, 'Expected ${comparison} ${count} fields')`;
+}
+
+function arrayChecks({ minItems, maxItems, hasUniqueItems }: ArraySchema): readonly Check[] {
+  const unique =
+    "z.refine((list) => new Set(list.map((item) => JSON.stringify(item))).size === list.length, 'Expected no item twice')";
+  return [check('minLength', minItems), check('maxLength', maxItems), hasUniqueItems ? unique : undefined];
 }
 
 function numberSchema(schema: NumberSchema): string {
@@ -143,6 +155,7 @@ function numberSchema(schema: NumberSchema): string {
     check('lte', schema.maximum),
     check('gt', schema.exclusiveMinimum),
     check('lt', schema.exclusiveMaximum),
+    check('multipleOf', schema.multipleOf),
   ]);
 }
 

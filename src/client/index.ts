@@ -1,5 +1,7 @@
-// Exports all types, so that those of a new operation are included.
+// Exports all types, so that those of a new operation are included. Under the second name are also those that the client
+// has types of the same name for.
 export type * from '../generated/types.ts';
+export type * as ContractTypes from '../generated/types.ts';
 export type { Batch, BatchItem, RemainingQueries } from './api/batch.ts';
 export { FxRates } from './api/fxrates.ts';
 export type { Poll, PollItem } from './api/poll.ts';

@@ -10,18 +10,22 @@ const [openapi, pastRates, quotaDetail] = await Promise.all(
     parse(await readFile(join(import.meta.dirname, path), 'utf8')),
   ),
 );
-const document = merged(merged(openapi, pastRates), quotaDetail);
+/** A component with the name of a type of the client. */
+const batch = { components: { schemas: { Batch: { type: 'object', properties: { size: { type: 'integer' } } } } } };
+const document = [pastRates, quotaDetail, batch].reduce(merged, openapi);
 const project = await GeneratedProject.create(document);
 const products = await project.add(document);
 
 const USES = `import './src/cli/program/main.ts';
-import { FxRates } from './src/client/index.ts';
+import { type Batch, type ContractTypes, FxRates } from './src/client/index.ts';
 import './src/mock-server/index.ts';
 
 const fx = new FxRates();
 
 const { rates } = await fx.pastRates({ date: '2026-01-02' });
 export const eur: number | undefined = rates['EUR'];
+export const size: number | undefined = ({} as ContractTypes.Batch).size;
+export type Items = Batch<object, number>;
 export const withBase = fx.pastRates({ date: '2026-01-02', base: 'EUR' }, { timeoutMs: 500 });
 `;
 

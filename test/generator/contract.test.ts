@@ -5,8 +5,6 @@ import { parse, parseDocument, type YAMLMap } from 'yaml';
 import type { Parameter, Query, Schema } from '../../scripts/generator/contract.ts';
 import { contractOf } from '../../scripts/generator/generate-files.ts';
 import { isTakenOperationId } from '../../scripts/generator/names.ts';
-import { readSchema } from '../../scripts/generator/read-schema.ts';
-import { readDocument } from '../../scripts/generator/spec-node.ts';
 import { createProgram } from '../../src/cli/program/program.ts';
 import { FxRates } from '../../src/client/index.ts';
 import { operations } from '../../src/generated/operations.ts';
@@ -20,8 +18,8 @@ const JSON_OK = `${OK} content application/json`;
 const CLOSED = { $ref: '#/components/schemas/Closed' };
 const RESPONSE = '#/components/schemas/ClosedResponse';
 
-test('an operation has its facts, and its parameters have their types for help', () => {
-  const [closed] = contractOf(parseDocument(stress).toJS()).operations;
+test('an operation has its facts, and its parameters have their types for help', async () => {
+  const [closed] = (await contractOf(parseDocument(stress).toJS())).operations;
 
   expect(closed).toMatchObject({
     id: 'closed',
@@ -49,14 +47,14 @@ test('an operation has its facts, and its parameters have their types for help',
   });
 });
 
-test('an operation with x-free-form-query accepts any parameters', () => {
-  const contract = contractOf(stressWith(`${GET} parameters`, undefined, `${GET} x-free-form-query`, 'Any.'));
+test('an operation with x-free-form-query accepts any parameters', async () => {
+  const contract = await contractOf(stressWith(`${GET} parameters`, undefined, `${GET} x-free-form-query`, 'Any.'));
 
   expect(contract.operations[0]?.query).toEqual({ kind: 'free-form', schema: 'ClosedQuery' });
   expect(contract.schemas.get('ClosedQuery')).toMatchObject({ kind: 'object', properties: [], description: 'Any.' });
 });
 
-test('parameters of the path and of the query are one object; those of the path item count, too', () => {
+test('parameters of the path and of the query are one object; those of the path item count, too', async () => {
   const document = stressDocument();
   const item = document.getIn(['paths', '/api/v1/closed']) as YAMLMap;
   document.setIn(['paths', '/api/v1/closed/{day}'], item);
@@ -69,7 +67,7 @@ test('parameters of the path and of the query are one object; those of the path 
     ]),
   );
 
-  const [closed] = contractOf(document.toJS()).operations;
+  const [closed] = (await contractOf(document.toJS())).operations;
 
   const { parameters } = closed!.query as Query & { kind: 'named' };
   expect(parameters.map(({ name, in: place, type }) => [name, place, type])).toEqual([
@@ -96,45 +94,185 @@ test.each<[object, Partial<Parameter>]>([
   [{ schema: { type: 'integer', minimum: 5 }, examples: { a: { value: 6 } } }, { example: 6 }],
   [{ schema: { $ref: '#/components/schemas/Code', description: 'Own.' }, example: 'EUR' }, { description: 'Own.' }],
   [{ schema: { type: 'string', description: 'Of the schema.' } }, { description: 'Of the schema.' }],
-])('the parameter %j is %j', (parameter, facts) => {
-  const contract = contractOf(stressWith(`${GET} parameters`, [{ name: 'a', in: 'query', ...parameter }]));
+])('the parameter %j is %j', async (parameter, facts) => {
+  const contract = await contractOf(stressWith(`${GET} parameters`, [{ name: 'a', in: 'query', ...parameter }]));
 
   const { parameters } = contract.operations[0]!.query as Query & { kind: 'named' };
   expect(parameters[0]).toMatchObject(facts);
 });
 
 test.each([
+  [
+    { type: 'string', nullable: true },
+    { kind: 'any', members: [{ kind: 'string' }, { kind: 'null' }] },
+  ],
+  [{ type: 'string', nullable: false }, { kind: 'string' }],
+  [{ enum: ['a', null], type: 'string', nullable: true }, { members: [{ values: ['a'] }, { kind: 'null' }] }],
+  [
+    { type: 'number', minimum: 0, exclusiveMinimum: true },
+    { kind: 'number', exclusiveMinimum: 0 },
+  ],
+  [
+    { type: 'number', maximum: 9, exclusiveMaximum: false },
+    { kind: 'number', maximum: 9 },
+  ],
+  [
+    { type: 'string', format: 'date', example: '2026-01-21' },
+    { kind: 'string', format: 'date', example: '2026-01-21' },
+  ],
+])('the schema %j of OpenAPI 3.0 is %j, in a document of 3.0 and of 3.1', async (field, schema) => {
+  for (const version of ['3.0.3', '3.1.0']) {
+    const { schemas } = await contractOf(stressWith('openapi', version, 'components schemas Field', field));
+    expect(schemas.get('Field')).toMatchObject(schema);
+  }
+});
+
+const NAMED = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } };
+
+test.each<[object, object]>([
+  [{ allOf: [{ $ref: '#/components/schemas/Closed' }] }, { kind: 'reference', name: 'Closed' }],
+  [
+    { allOf: [NAMED, { type: 'object', required: ['size'], properties: { size: { type: 'integer' } } }] },
+    {
+      properties: [
+        { name: 'name', isRequired: true },
+        { name: 'size', isRequired: true },
+      ],
+    },
+  ],
+  [
+    { allOf: [{ $ref: '#/components/schemas/Base' }], required: ['tags'] },
+    { properties: [{ name: 'id' }, { name: 'tags', isRequired: true, schema: { kind: 'array' } }] },
+  ],
+  [
+    { ...NAMED, anyOf: [{ required: ['a'] }, { required: ['b'] }] },
+    { kind: 'any', members: [{}, {}] },
+  ],
+  [
+    {
+      allOf: [
+        { type: 'integer', minimum: 1 },
+        { minimum: 3, maximum: 9 },
+      ],
+    },
+    { kind: 'number', isInteger: true, minimum: 3, maximum: 9 },
+  ],
+  [
+    { enum: ['a', 'bc', 3], minLength: 2 },
+    { kind: 'literals', values: ['bc', 3] },
+  ],
+  [{ oneOf: [{ type: 'string' }, { type: 'array' }], minItems: 2 }, { members: [{ kind: 'string' }, { minItems: 2 }] }],
+  [{ allOf: [{ type: 'array', uniqueItems: true }, { maxItems: 2 }] }, { hasUniqueItems: true, maxItems: 2 }],
+  [
+    { $ref: '#/components/schemas/Code', maxLength: 9 },
+    { kind: 'string', pattern: '^[A-Z]{3}$', maxLength: 9 },
+  ],
+])('the parts of %j are merged to %j', async (field, schema) => {
+  expect(await schemaOf(JSON.stringify(field))).toMatchObject(schema);
+});
+
+test.each([
+  ['\\d{3}\\-\\d', '\\d{3}\\x2d\\d'],
+  ['[\\w\\-]', '[\\w\\x2d]'],
+  ['\\@\\_', '@_'],
+  ['\\$', '\\$'],
+])('the pattern %s is %s, which is valid with the flag u', async (pattern, valid) => {
+  expect(await schemaOf(JSON.stringify({ type: 'string', pattern }))).toMatchObject({ pattern: valid });
+});
+
+test('what has no effect is noted, with its place', async () => {
+  const skipped = [
+    { name: 'X-Trace', in: 'header', schema: { type: 'string' } },
+    { name: 'session', in: 'cookie', schema: { type: 'string' } },
+  ];
+  const field = { type: 'array', required: ['a'] };
+
+  const { notes, operations } = await contractOf(
+    stressWith(`${GET} parameters`, skipped, 'components schemas Field', field),
+  );
+
+  expect(operations[0]?.query.kind).toBe('none');
+  expect(notes.map(({ path, problem }) => `${path.at(-1)}: ${problem}`)).toEqual([
+    "Field: 'required' has no effect on the type array",
+    "0: the optional header parameter is skipped; a call can send it with its option headers: { 'X-Trace': … }",
+    "1: the optional cookie parameter is skipped; a call can send it with its option headers: { 'Cookie': … }",
+  ]);
+});
+
+test.each([[{ type: 'http', scheme: 'Bearer' }], [{ type: 'apiKey', in: 'header', name: 'authorization' }]])(
+  'the scheme %j is one of those that the client sends',
+  async (scheme) => {
+    await expect(contractOf(stressWith('components securitySchemes bearerKey', scheme))).resolves.toBeDefined();
+  },
+);
+
+test('the media type application/json is used before others that have JSON', async () => {
+  const content = { 'application/json-patch+json': {}, 'application/json': { schema: { $ref: RESPONSE } } };
+
+  expect((await contractOf(stressWith(`${OK} content`, content))).operations[0]?.response).toBe('ClosedResponse');
+});
+
+test('twelve components that refer to each other have a small example', async () => {
+  const names = Array.from('abcdefghijkl', (letter) => `Node-${letter}`);
+  const properties = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/schemas/${name}` }]));
+  const nodes = names.flatMap((name) => [`components schemas ${name}`, { type: 'object', properties }]);
+  const data = ['components schemas ClosedResponse properties data', { $ref: '#/components/schemas/Node-a' }];
+
+  const { operations } = await contractOf(stressWith(...nodes, ...data, `${JSON_OK} examples`, undefined));
+
+  expect(JSON.stringify(operations[0]?.example).length).toBeLessThan(20_000);
+});
+
+test('a list is an example of the schema of its items', async () => {
+  expect(await schemaOf('{ type: array, items: { type: string, example: [a, b] } }')).toMatchObject({ kind: 'array' });
+});
+
+test('one problem of a part causes no others', async () => {
+  const document = stressWith(
+    ...['paths /api/v1/closed/{day}', { get: { operationId: 'day', responses: {}, parameters: [PATH_DAY] } }],
+    ...['components schemas ClosedResponse', { type: 'object', required: 5 }],
+  );
+
+  const { message } = (await contractOf(document).catch((error: Error) => error as Error)) as Error;
+
+  expect(message).not.toMatch(/the path has|not the envelope/);
+});
+
+const PATH_DAY = { name: 'day', in: 'path', required: true, schema: { type: 'nothing' } };
+
+test.each([
   ['closed-rates', 'closedRates'],
   ['GetClosed', 'getClosed'],
   ['get_closed', 'getClosed'],
-])('the operationId %s is the method %s', (operationId, id) => {
-  expect(contractOf(stressWith(`${GET} operationId`, operationId)).operations[0]?.id).toBe(id);
+])('the operationId %s is the method %s', async (operationId, id) => {
+  expect((await contractOf(stressWith(`${GET} operationId`, operationId))).operations[0]?.id).toBe(id);
 });
 
-test('a schema inside an operation gets types of its own', () => {
+test('a schema inside an operation gets types of its own', async () => {
   const schema = {
     type: 'object',
     required: ['success', 'data'],
     properties: { success: { const: true }, data: { type: 'array' } },
   };
-  const [closed] = contractOf(stressWith(`${JSON_OK} schema`, schema, `${JSON_OK} examples`, undefined)).operations;
+  const [closed] = (await contractOf(stressWith(`${JSON_OK} schema`, schema, `${JSON_OK} examples`, undefined)))
+    .operations;
 
   expect(closed).toMatchObject({ response: 'ClosedResponse2', data: 'ClosedData', example: { data: [{}] } });
 });
 
-test('a media type may have parameters', () => {
+test('a media type may have parameters', async () => {
   const content = { 'text/plain': {}, 'application/json; charset=utf-8': { schema: { $ref: RESPONSE } } };
 
-  expect(contractOf(stressWith(`${OK} content`, content)).operations[0]?.response).toBe('ClosedResponse');
+  expect((await contractOf(stressWith(`${OK} content`, content))).operations[0]?.response).toBe('ClosedResponse');
 });
 
-test('names of components become names of types', () => {
-  const contract = contractOf(stressWith('components schemas latest-rates.v1', { type: 'string' }));
+test('names of components become names of types', async () => {
+  const contract = await contractOf(stressWith('components schemas latest-rates.v1', { type: 'string' }));
 
   expect([...contract.schemas.keys()]).toContain('LatestRatesV1');
 });
 
-test('an operation cannot have the name of a command or of a client member', () => {
+test('an operation cannot have the name of a command or of a client member', async () => {
   const members = [...Object.getOwnPropertyNames(FxRates.prototype), 'request'].filter((name) => !(name in operations));
   const program = createProgram();
   const commands = program.commands.map((command) => command.name()).filter((name) => !(name in operations));
@@ -142,15 +280,15 @@ test('an operation cannot have the name of a command or of a client member', () 
   expect([...commands, ...members].filter((name) => !isTakenOperationId(name))).toEqual([]);
 });
 
-test('a free operation works when the quota is exhausted, unless the spec says otherwise', () => {
-  const free = contractOf(stressWith(`${GET} x-consumes-quota`, false)).operations[0];
+test('a free operation works when the quota is exhausted, unless the spec says otherwise', async () => {
+  const free = (await contractOf(stressWith(`${GET} x-consumes-quota`, false))).operations[0];
 
   expect(free).toMatchObject({ consumesQuota: false, worksWhenQuotaExhausted: true });
 });
 
 test.each([
   ['openapi', undefined, "#: this is not an OpenAPI document: 'openapi' is missing"],
-  ['openapi', '3.0.3', "#/openapi: OpenAPI 3.1 is expected, not '3.0.3'"],
+  ['openapi', '2.0.0', "#/openapi: OpenAPI 3.1 or 3.0 is expected, not '2.0.0'"],
   ['servers', [{ url: 'https://x.test/v1' }], '#/servers/0/url: a URL without path and variables is expected'],
   ['servers', [{ url: '{base}' }], '#/servers/0/url: a URL without path and variables is expected'],
   ['security', [], '#/security: the client sends its key with every request'],
@@ -164,16 +302,13 @@ test.each([
   ['x-api-key pattern', '[', '#/x-api-key/pattern: SyntaxError'],
   ['components schemas ErrorResponse', undefined, "'#/components/schemas/ErrorResponse' does not exist"],
   [`${GET} security`, [], '/get/security: the client sends its key with every request'],
-  ['x-plan', {}, "#: unknown key 'x-plan'; did you mean 'x-plans'?"],
-  ['components schema', {}, "#/components: unknown kind of component 'schema'; did you mean 'schemas'?"],
+  ['x-plan', {}, "#/x-plan: unknown key 'x-plan'; did you mean 'x-plans'?"],
+  ['components schema', {}, "#/components/schema: property 'schema' is not expected here; did you mean 'schemas'?"],
   ['components schemas 1st', {}, "#/components/schemas/1st: '1st' cannot be the name of a type"],
   ['components schemas Object', {}, "#/components/schemas/Object: 'Object' cannot be the name of a type"],
   ['components schemas closed', {}, "#/components/schemas/closed: two components have the type name 'Closed'"],
-  [
-    'components schemas Own',
-    { $ref: '#/components/schemas/Own' },
-    "#/components/schemas/Own/$ref: '#/components/schemas/Own' refers to itself",
-  ],
+  ['components schemas Own', { $ref: '#/components/schemas/Own' }, "'#/components/schemas/Own' refers to itself"],
+  ['components schemas Own', { allOf: [{ $ref: '#/components/schemas/Own' }, {}] }, "'Own' refers to itself"],
   ['components schemas Own', { anyOf: [{ $ref: '#/components/schemas/Own' }, {}] }, "'Own' refers to itself"],
   ['paths closed', {}, "#/paths/closed: a path begins with '/'"],
   ['paths //evil.test', {}, "#/paths///evil.test: a path begins with '/'"],
@@ -183,17 +318,17 @@ test.each([
   ['paths /{a', {}, "#/paths//{a: a path begins with '/'"],
   ['paths /{a}{b}', {}, "#/paths//{a}{b}: a path begins with '/'"],
   ['paths /{a}', { get: {} }, '#/paths//{a}: the path has {a}, but no parameter in: path has this name'],
-  [`${PATH} post`, {}, "#/paths//api/v1/closed: unknown method or key of a path 'post'; only GET is implemented"],
+  [`${PATH} post`, {}, "#/paths//api/v1/closed: 'post' is not implemented; only GET is"],
   [`${GET} operationId`, undefined, "/get: 'operationId' is missing"],
   [`${GET} operationId`, '€', "/get/operationId: '€' cannot be the name of a method"],
   [`${GET} operationId`, 'then', "/get/operationId: 'then' is the name of a command or of a member of the client"],
   [`${GET} operationId`, 'mock', "/get/operationId: 'mock' is the name of a command or of a member of the client"],
   [`${GET} operationId`, 'toString', "/get/operationId: 'toString' is the name of a command or of a member"],
-  [`${GET} x-consumes-qouta`, true, "unknown key of an operation 'x-consumes-qouta'; did you mean 'x-consumes-quota'?"],
+  [`${GET} x-consumes-qouta`, true, "unknown key 'x-consumes-qouta'; did you mean 'x-consumes-quota'?"],
   [`${GET} x-consumes-quota`, 'yes', '/get/x-consumes-quota: true or false is expected'],
-  [`${GET} requestBody`, {}, "/get: unknown key of an operation 'requestBody'"],
+  [`${GET} requestBody`, {}, "/get: 'requestBody' is not implemented; a GET has no body"],
   [`${GET} x-free-form-query`, 'Any.', '/get/x-free-form-query: an operation with x-free-form-query has no other'],
-  [`${GET} parameters 0 in`, 'header', '/parameters/0/in: unknown place of a parameter "header"; known: query, path'],
+  [`${GET} parameters 0 in`, 'header', '/0/in: unknown place of a required parameter "header"; known: query, path'],
   [`${GET} parameters 0 in`, 'path', "the parameter 'from-date' is in: path, but the path has no {from-date}"],
   [`${GET} parameters 0 schema`, { type: 'object' }, '/parameters/0/schema: a parameter is text, a number'],
   [`${GET} parameters 0 schema`, { type: 'array' }, '/parameters/0/schema: a parameter is text, a number'],
@@ -205,9 +340,9 @@ test.each([
     '/parameters/0: no valid value can be made',
   ],
   [`${GET} parameters 0 style`, 'deepObject', '/parameters/0/style: unknown style of a parameter in the query'],
-  [`${GET} parameters 2 example`, 9, "/parameters/2/example: 9 is not valid for 'places': Too big"],
-  [`${GET} parameters 4 schema default`, 'up', `/schema/default: "up" is not valid for 'order': Invalid option`],
-  [`${GET} parameters 0 content`, {}, "/parameters/0: unknown key of a parameter 'content'"],
+  [`${GET} parameters 2 example`, 9, '/parameters/2/example: 9 is not a valid example: Too big'],
+  [`${GET} parameters 4 schema default`, 'up', `/schema/default: "up" is not a valid default: Invalid option`],
+  [`${GET} parameters 0 content`, {}, "/parameters/0: 'content' is not implemented; write 'schema'"],
   [`${GET} parameters 0 name`, 'api_key', "/parameters/0/name: 'api_key' is the API key"],
   [`${GET} parameters 0 name`, 'toString', "/parameters/0/name: every object has 'toString'"],
   [`${GET} parameters 0 name`, '', "/parameters/0/name: a name without control characters, '='"],
@@ -220,28 +355,41 @@ test.each([
   [
     `${JSON_OK} examples one value data count`,
     'x',
-    '/examples/one/value: the example is not a valid ClosedResponse: data.count',
+    '/examples/one/value/data/count: "x" is not a valid example: Invalid input',
   ],
   [`${JSON_OK} schema`, CLOSED, '/schema: the response is not the envelope of the service'],
+  [
+    'components schemas ClosedResponse properties success',
+    { const: false },
+    "/schema: the envelope of a success has success: true, which this 'success' does not allow",
+  ],
+  ['components schemas Code default', 'x', '#/components/schemas/Code/default: "x" is not a valid default'],
+  ['components schemas Count example', 11, '#/components/schemas/Count/example: 11 is not a valid example: Too big'],
+  [
+    'components schemas Tree example',
+    { value: 1, children: [{ value: 'x' }] },
+    '#/components/schemas/Tree/example/children/0/value: "x" is not a valid example',
+  ],
+  ['components schemas Later example', {}, "#/components/schemas/Later/example: {} is not a valid example: 'later':"],
   [`${GET} responses 503 content application/json schema`, CLOSED, "every error is an 'ErrorResponse'"],
-])('%s: %j is refused: %s', (place, value, problem) => {
-  expect(() => contractOf(stressWith(place, value))).toThrow(problem);
+])('%s: %j is refused: %s', async (place, value, problem) => {
+  await expect(contractOf(stressWith(place, value))).rejects.toThrow(problem);
 });
 
-test('a parameter whose type refers only to itself is rejected', () => {
+test('a parameter whose type refers only to itself is rejected', async () => {
   const own = { $ref: '#/components/schemas/Own' };
   const document = stressWith('components schemas Own', { anyOf: [own, {}] }, `${GET} parameters 0 schema`, own);
 
-  expect(() => contractOf(document)).toThrow("#/components/schemas/Own: 'Own' refers to itself");
+  await expect(contractOf(document)).rejects.toThrow("#/components/schemas/Own: 'Own' refers to itself");
 });
 
-test('a response without an example needs a schema from which one can be made', () => {
+test('a response without an example needs a schema from which one can be made', async () => {
   const loop = { type: 'object', required: ['next'], properties: { next: { $ref: '#/components/schemas/Loop' } } };
   const data = 'components schemas ClosedResponse properties data';
   const change = ['components schemas Loop', loop, data, { $ref: '#/components/schemas/Loop' }];
 
-  expect(() => contractOf(stressWith(...change, `${JSON_OK} examples`, undefined))).toThrow(
-    'no response can be generated from the schema (a value would contain itself)',
+  await expect(contractOf(stressWith(...change, `${JSON_OK} examples`, undefined))).rejects.toThrow(
+    'no response can be generated from the schema (a value would contain itself, or have too many parts)',
   );
 });
 
@@ -256,37 +404,36 @@ test.each([
   { type: 'string', pattern: '^[A-Z]{3}$' },
   { type: 'string', minLength: 1e9 },
   { type: 'array', items: { type: 'string' }, minItems: 1e9 },
-  { type: 'string', example: 5 },
-])('a response without an example for %j needs one', (field) => {
-  expect(() => contractOf(withoutExample(field))).toThrow(
+])('a response without an example for %j needs one', async (field) => {
+  await expect(contractOf(withoutExample(field))).rejects.toThrow(
     /#\/paths.*\/responses\/200: no response can be generated from the schema \(.*\); give an example$/,
   );
 });
 
-test('a response without an example uses the example of a field', () => {
+test('a response without an example uses the example of a field', async () => {
   const field = { type: 'string', pattern: '^[A-Z]{3}$', example: 'EUR' };
 
-  expect(contractOf(withoutExample(field)).operations[0]?.example).toMatchObject({ data: { field: 'EUR' } });
+  expect((await contractOf(withoutExample(field))).operations[0]?.example).toMatchObject({ data: { field: 'EUR' } });
 });
 
-test('a response without an example has three entries of a map', () => {
+test('a response without an example has three entries of a map', async () => {
   const rates = { type: 'object', additionalProperties: { type: 'number' } };
   const change = ['components schemas ClosedResponse properties data', rates, `${JSON_OK} examples`, undefined];
 
-  const [closed] = contractOf(stressWith(...change)).operations;
+  const [closed] = (await contractOf(stressWith(...change))).operations;
 
   expect(Object.keys(Object(closed?.example).data)).toEqual(['EUR', 'GBP', 'USD']);
 });
 
-test('an empty list is no example of a parameter, because a URL cannot contain it', () => {
+test('an empty list is no example of a parameter, because a URL cannot contain it', async () => {
   const list = { type: 'array', items: { enum: ['a', 'b'] }, examples: [[], ['b']] };
 
-  const [closed] = contractOf(stressWith(`${GET} parameters 0 schema`, list)).operations;
+  const [closed] = (await contractOf(stressWith(`${GET} parameters 0 schema`, list))).operations;
 
   expect(closed).toHaveProperty('query.parameters.0.example', ['b']);
 });
 
-test('one run reports the problems of all parts of a document', () => {
+test('one run reports the problems of all parts of a document', async () => {
   const document = stressWith(
     `${GET} requestBody`,
     {},
@@ -296,24 +443,21 @@ test('one run reports the problems of all parts of a document', () => {
     'text',
   );
 
-  expect(() => contractOf(document)).toThrow(
-    [
-      '#/components/schemas/Day/type: unknown type "text"; known: string, integer, number, boolean, null, array, object',
-      "#/paths//api/v1/closed/get: unknown key of an operation 'requestBody'; only GET is implemented",
-    ].join('\n'),
-  );
-  expect(() => contractOf(document)).toThrow('/parameters/1/in: unknown place of a parameter "cookie"');
+  const refused = contractOf(document);
+
+  await expect(refused).rejects.toThrow('#/components/schemas/Day/type: unknown type "text"');
+  await expect(refused).rejects.toThrow("/get: 'requestBody' is not implemented");
 });
 
-test('without components and extensions, the other problems are reported, too', () => {
+test('without components and extensions, the other problems are reported, too', async () => {
   const changes = ['components', undefined, 'x-plans', undefined, 'x-api-key', undefined, `${GET} requestBody`, {}];
 
-  const refused = () => contractOf(stressWith(...changes));
+  const refused = contractOf(stressWith(...changes));
 
-  expect(refused).toThrow("#: 'components' is missing");
-  expect(refused).toThrow("#: 'x-plans' is missing");
-  expect(refused).toThrow("#: 'x-api-key' is missing");
-  expect(refused).toThrow("unknown key of an operation 'requestBody'");
+  await expect(refused).rejects.toThrow("#: 'components' is missing");
+  await expect(refused).rejects.toThrow("#: 'x-plans' is missing");
+  await expect(refused).rejects.toThrow("#: 'x-api-key' is missing");
+  await expect(refused).rejects.toThrow("'requestBody' is not implemented");
 });
 
 function stressDocument() {
@@ -341,25 +485,27 @@ test.each([
   ['{ type: string, format: uuid }'],
   ['{ type: integer, format: int64 }'],
   ['{ type: number, format: double }'],
-])('%s: annotations and unknown formats are ignored', (yaml) => {
-  expect(['string', 'number']).toContain(schemaOf(yaml).kind);
+])('%s: annotations and unknown formats are ignored', async (yaml) => {
+  expect(['string', 'number']).toContain((await schemaOf(yaml)).kind);
 });
 
 test.each([
-  ['{ type: string, maxLenght: 3 }', "unknown keyword 'maxLenght'; did you mean 'maxLength'?"],
+  [
+    '{ type: string, maxLenght: 3 }',
+    "property 'maxLenght' is not expected here; did you mean 'maxLength'?",
+    '/maxLenght',
+  ],
   [
     '{ type: string, x-extensible-enums: [a] }',
-    "unknown keyword 'x-extensible-enums'; did you mean 'x-extensible-enum'?",
+    "unknown key 'x-extensible-enums'; did you mean 'x-extensible-enum'?",
+    '/x-extensible-enums',
   ],
-  ['{ type: string, x-consumes-quota: true }', "unknown keyword 'x-consumes-quota'; known here: type, minLength"],
   ['{ type: string, x-extensible-enum: [1] }', 'text is expected', '/x-extensible-enum/0'],
-  ['{ type: string, minimum: 3 }', "unknown keyword 'minimum'"],
   ['{ type: string, minLength: "3" }', 'a number is expected', '/minLength'],
   ['{ type: string, format: datetime }', "unknown format 'datetime'; did you mean 'date-time'?", '/format'],
   ['{ type: string, pattern: "(" }', 'SyntaxError: Invalid regular expression', '/pattern'],
   ['{ type: strong }', 'unknown type "strong"; known: string, integer,', '/type'],
   ['{ type: [] }', 'at least one item is expected', '/type'],
-  ['{ type: string, nullable: true }', "unknown keyword 'nullable'; add 'null' to the list 'type'"],
   ['{ const: { a: 1 } }', 'only text, numbers, true, false and null are implemented here', '/const'],
   ['{ type: boolean, const: "true" }', '"true" is not of the type "boolean"', '/const'],
   ['{ type: [string, integer], enum: [a, 1.5] }', '1.5 is not of the type ["string","integer"]', '/enum/1'],
@@ -369,50 +515,61 @@ test.each([
     "'a' is required but not among properties",
     '/required/0',
   ],
-  ['{ type: object, patternProperties: {} }', "unknown keyword 'patternProperties'"],
+  ['{ type: object, patternProperties: {} }', "'patternProperties' is not implemented"],
   [
     '{ type: object, properties: { a: { type: object, propertees: {} } } }',
-    "unknown keyword 'propertees'",
-    '/properties/a',
+    "property 'propertees' is not expected here",
+    '/properties/a/propertees',
   ],
-  ['{ type: object, properties: { a/b~c: { typ: string } } }', "unknown keyword 'typ'", '/properties/a/b~c'],
+  [
+    '{ type: object, properties: { a/b~c: { typ: string } } }',
+    "property 'typ' is not expected here",
+    '/properties/a/b~c/typ',
+  ],
   ['{ type: object, properties: { __proto__: {} } }', "every object has '__proto__'", '/properties/__proto__'],
   ['{ type: object, required: [toString] }', "every object has 'toString'", '/required/0'],
-  ['{ type: object, additionalProperties: { typ: string } }', "unknown keyword 'typ'", '/additionalProperties'],
+  ['{ type: object, additionalProperties: { typ: string } }', "property 'typ' is not", '/additionalProperties/typ'],
   ['{ anyOf: [] }', 'at least one item is expected', '/anyOf'],
-  ['{ not: {} }', "unknown keyword 'not'"],
-  ['{ if: {}, then: {} }', "unknown keyword 'if'"],
-  ['{ allOf: [{}] }', "unknown keyword 'allOf'"],
-  ['{ type: object, anyOf: [{}] }', "'type' beside 'anyOf' is not implemented"],
+  ['{ not: {} }', "'not' is not implemented"],
+  ['{ if: {}, then: {} }', "'if' is not implemented"],
+  ['{ allOf: [{ type: string }, { type: object }] }', 'no value is valid here: a value cannot be of type string and'],
+  ['{ type: string, anyOf: [{ type: object }] }', 'no value is valid here: a value cannot be of type object and'],
+  ['{ enum: [a, b], minLength: 2 }', 'no value is valid here: none of "a", "b" is possible'],
+  [
+    '{ allOf: [{ additionalProperties: false }, { required: [a] }] }',
+    "no value is valid here: 'a' is required and not allowed",
+  ],
+  ['{ type: string, allOf: [{ pattern: a }, { pattern: b }] }', "no value is valid here: two values of 'pattern' are"],
   ["{ $ref: '#/components/schemas/Nobody' }", "'#/components/schemas/Nobody' does not exist", '/$ref'],
   [
     "{ $ref: 'other.yaml#/Other' }",
-    "only '#/components/schemas/Name' is implemented, not 'other.yaml#/Other'",
+    "only references into this document are implemented, not 'other.yaml#/Other'",
     '/$ref',
   ],
   ['text', 'a map is expected'],
   ['false', 'a map is expected'],
-])('%s is refused: %s', (yaml, problem, at = '') => {
-  expect(() => schemaOf(yaml)).toThrow(`#/components/schemas/Field${at}: ${problem}`);
+])('%s is refused: %s', async (yaml, problem, at = '') => {
+  await expect(schemaOf(yaml)).rejects.toThrow(`#/components/schemas/Field${at}: ${problem}`);
 });
 
-test('one run lists every rejected keyword with its place', () => {
+test('one run lists every rejected keyword with its place', async () => {
   const yaml =
     '{ type: object, properties: { a: { type: strong }, b: { typ: string }, c: { type: string, minLength: x } } }';
 
-  expect(() => schemaOf(yaml)).toThrow(
-    [
-      `#/components/schemas/Field/properties/a/type: unknown type "strong"; known: string, integer, number, boolean, null, array, object`,
-      `#/components/schemas/Field/properties/b: unknown keyword 'typ'; did you mean 'type'?`,
-      `#/components/schemas/Field/properties/c/minLength: a number is expected`,
-    ].join('\n'),
-  );
+  const refused = schemaOf(yaml);
+
+  for (const problem of [
+    'a/type: unknown type "strong"',
+    "b/typ: property 'typ' is not expected here; did you mean 'type'?",
+    'c/minLength: a number is expected',
+  ]) {
+    await expect(refused).rejects.toThrow(`#/components/schemas/Field/properties/${problem}`);
+  }
 });
 
 /** The schema of a component among others that it can refer to. */
-function schemaOf(yaml: string): Schema {
-  const schemas = { Other: { type: 'object' }, Text: { type: 'string' }, Field: parse(yaml) };
-  return readDocument({ components: { schemas } }, (spec) =>
-    readSchema(spec.get('components').get('schemas').get('Field')),
-  );
+async function schemaOf(yaml: string): Promise<Schema> {
+  const field = parse(yaml);
+  const { schemas } = await contractOf(stressWith('components schemas Field', field, 'components schemas Other', {}));
+  return schemas.get('Field')!;
 }

@@ -3,7 +3,7 @@ import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, transform } from 'esbuild';
-import { generateFiles } from '../../scripts/generator/generate-files.ts';
+import { contractOf, generateFiles } from '../../scripts/generator/generate-files.ts';
 import type { main } from '../../src/cli/program/main.ts';
 import type { FxRates } from '../../src/client/index.ts';
 import type { createMockServer } from '../../src/mock-server/index.ts';
@@ -38,7 +38,7 @@ export class GeneratedProject {
     for (const file of ['package.json', 'tsconfig.json']) await cp(join(ROOT, file), join(root, file));
     await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'), 'dir');
     const project = new GeneratedProject(root);
-    if (document !== undefined) await project.#write('src/generated', generateFiles(document));
+    if (document !== undefined) await project.#write('src/generated', generateFiles(await contractOf(document)));
     return project;
   }
 
@@ -46,7 +46,7 @@ export class GeneratedProject {
   async add(document: unknown): Promise<Products> {
     this.#bundle ??= bundle();
     this.#count += 1;
-    const files = generateFiles(document);
+    const files = generateFiles(await contractOf(document));
     await this.#write(`src/generated-${this.#count}`, files);
     const scripts = new Map<string, string>();
     for (const [name, source] of files) {

@@ -42,11 +42,9 @@ test('--spec reads another spec; if it is rejected, the place is reported and no
   const { exitCode, stderr } = await run('--spec', typo, '--out', out);
 
   expect(exitCode).toBe(1);
-  const place = '#/components/schemas/QuotaData/properties/plan';
+  const place = '#/components/schemas/QuotaData/properties/plan/x-extensible-enums';
   const line = spec.split('\n').findIndex((text) => text.trim() === 'plan:') + 1;
-  expect(stderr).toMatch(
-    new RegExp(`typo\\.yaml:${line + 2}:11 ${place}: unknown keyword 'x-extensible-enums'; .*\\n$`),
-  );
+  expect(stderr).toMatch(new RegExp(`typo\\.yaml:${line + 2}:11 ${place}: unknown key 'x-extensible-enums'; .*\\n$`));
   expect(await readdir(out)).toEqual(['typo.yaml']);
 });
 
@@ -62,13 +60,23 @@ test.each(["'200'", '200'])('a refusal below the status %s has the line of its p
   expect(stderr).toContain(`typo.yaml:${line + 1}:`);
 });
 
+/** Each value is a list of ten times the one before. */
+const MANY_ALIASES = Array.from('bcdefgh', (name, index) => {
+  const before = String.fromCharCode(97 + index);
+  return `${name}: &${name} [${Array(10).fill(`*${before}`).join(', ')}]\n`;
+}).reduce((text, line) => text + line, 'openapi: 3.1.0\na: &a {}\n');
+
 test.each([
   ['openapi: 3.1.0\npaths: [\n', /broken\.yaml:3:1 .+\n$/],
   ['a: 1\n---\nb: 2\n', /broken\.yaml has several YAML documents; pass one OpenAPI document with --spec FILE\n$/],
   ['', /broken\.yaml:1:1 #: this is not an OpenAPI document: a map is expected\n$/],
-  ['a: 1\na: 2\n', /broken\.yaml:2:1 Map keys must be unique\n$/],
+  ['a: 1\na: 2\n', /broken\.yaml:2:1 duplicated mapping key\n$/],
   ['just text', /broken\.yaml:1:1 #: this is not an OpenAPI document: a map is expected\n$/],
-  ['openapi: 3.1.0\ninfo: &x\n  a: [1, *x]\n', /broken\.yaml:3:10 YAML aliases are not implemented; write a \$ref\n$/],
+  [
+    'openapi: 3.1.0\ninfo: &x\n  a: [1, *x]\n',
+    /broken\.yaml:3:11 .*this YAML alias stands inside of its own anchor; .*\n$/,
+  ],
+  [MANY_ALIASES, /broken\.yaml:\d+:\d+ .*the YAML aliases make more than 1000000 values; write a \$ref\n$/],
   ['{"asyncapi": "3.0.0"}', /broken\.yaml:1:1 #: this is not an OpenAPI document: 'openapi' is missing\n$/],
 ])('the document %j is refused in one line', async (text, message) => {
   const out = temporaryFolder();
@@ -81,6 +89,34 @@ test.each([
   expect(stderr).toMatch(message);
   expect(stderr.split('\n')).toHaveLength(2);
   expect(await readdir(out)).toEqual(['broken.yaml']);
+});
+
+test('anchors, aliases and merge keys are read, and a problem inside of an alias has its place', async () => {
+  const out = temporaryFolder();
+  const aliased = join(out, 'aliased.yaml');
+  const text = spec
+    .replace(
+      "default:\n          $ref: '#/components/responses/Failed'",
+      "default: &failed\n          $ref: '#/components/responses/Failed'",
+    )
+    .replace("default:\n          $ref: '#/components/responses/Failed'", 'default: *failed')
+    .replace('    QuotaResponse:\n      type: object', '    QuotaResponse:\n      <<: { type: object }');
+  expect(text.match(/[&*]failed|<<:/g)).toHaveLength(3);
+  await writeFile(aliased, text);
+
+  expect(await run('--spec', aliased, '--out', out)).toEqual({ exitCode: 0, stderr: '' });
+  expect(await readFile(join(out, 'types.ts'), 'utf8')).toBe(await readFile(join(ROOT, GENERATED, 'types.ts'), 'utf8'));
+
+  await writeFile(
+    aliased,
+    text.replace(
+      "default: &failed\n          $ref: '#/components/responses/Failed'",
+      "default: &failed\n          $ref: '#/nowhere'",
+    ),
+  );
+  const { stderr } = await run('--spec', aliased, '--out', out);
+  const line = text.split('\n').findIndex((one) => one.includes('default: *failed')) + 1;
+  expect(stderr).toContain(`aliased.yaml:${line}:9 `);
 });
 
 test.each([

@@ -56,10 +56,11 @@ function tokenIn(authorization: string): string | undefined {
   return /^bearer +(\S+)$/i.exec(authorization)?.[1];
 }
 
-/** The refusal of a request without the admin token. */
-export function tokenProblem({ authorization = '' }: IncomingHttpHeaders): Problem {
+/** Throws for a request without the admin token. */
+export function requireToken({ authorization = '' }: IncomingHttpHeaders, token: string): void {
+  if (hasToken({ authorization }, token)) return;
   const message = tokenIn(authorization) === undefined ? 'The admin token is missing.' : 'This is not the admin token.';
-  return new Problem(`${message} Send it as "Authorization: Bearer …"; the mock prints it when it starts.`, {
+  throw new Problem(`${message} Send it as "Authorization: Bearer …"; the mock prints it when it starts.`, {
     status: 401,
     code: 'admin_token_required',
     field: 'Authorization',

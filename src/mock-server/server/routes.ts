@@ -120,12 +120,6 @@ const opening = spaceOptions.extend({
 
 const spaceNames = z.array(z.object({ name: z.string() }));
 
-/** Of a body that contains a response. */
-const RESPONSE_BYTES = 4 * 1024 * 1024;
-
-/** Of a state, which can have a million keys, a setup and a recording. Only these block other requests for long. */
-const STATE_BYTES = 256 * 1024 * 1024;
-
 /** The whole admin API. */
 export const adminRoutes: readonly AdminRoute[] = [
   route('GET /health', {
@@ -146,7 +140,6 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('PUT /state', 'restore', {
     summary: 'Restore a state of this or another mock or space, and clear the journal; a space keeps its key',
     body: snapshotSchema,
-    mostBytes: STATE_BYTES,
   }),
   method('POST /reset', 'reset', {
     tag: 'state',
@@ -159,7 +152,6 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Create keys, change switches, and add responses and faults; if a part is invalid, nothing changes',
     takes: ['text'],
     body: setup,
-    mostBytes: STATE_BYTES,
     response: z.object({ keys: z.array(createdKey) }),
   }),
   route('GET /clock', {
@@ -197,7 +189,6 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('POST /faults', 'faults.add', {
     summary: 'Add a fault, or replace the one with its `id`; rejected if an adapter in use cannot reproduce it',
     body: faultInput,
-    mostBytes: RESPONSE_BYTES,
     response: fault,
   }),
   method('GET /faults/{faultId}', 'faults.get', { summary: 'Read a fault that has not expired', response: fault }),
@@ -211,7 +202,6 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Add a stub, or replace the one with its `id`: one response, or several in turn, for matching requests',
     takes: ['text'],
     body: stubInput,
-    mostBytes: RESPONSE_BYTES,
     response: addedStub,
   }),
   method('GET /stubs/{stubId}', 'stubs.get', { summary: 'Read a stub', response: addedStub }),
@@ -223,15 +213,12 @@ export const adminRoutes: readonly AdminRoute[] = [
     takes: ['text', 'query'],
     query: latestOptions,
     body: latestData,
-    mostBytes: RESPONSE_BYTES,
   }),
   method('PUT /latest/replay', 'latest.replay', {
     tag: 'stubs',
     summary: 'Respond to `latest` from a recording of `fxrates latest --fixture-out`',
     takes: ['text'],
     body: recording,
-    isLines: true,
-    mostBytes: STATE_BYTES,
   }),
   method('DELETE /latest', 'latest.reset', {
     tag: 'stubs',
