@@ -13,9 +13,10 @@ export function nextTurn(): Promise<void> {
   return afterEvents();
 }
 
-/** Milliseconds of real time, or until `signal` aborts; the process does not end before. */
-export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  await afterMs(Math.min(ms, LONGEST_TIMER_MS), undefined, { signal }).catch(() => undefined); // it rejects when aborted
+/** Milliseconds of real time, or until `signal` aborts; by default, the process does not end before. */
+export async function pause(ms: number, signal?: AbortSignal, { holdsProcess = true } = {}): Promise<void> {
+  const options = { signal, ref: holdsProcess };
+  await afterMs(Math.min(ms, LONGEST_TIMER_MS), undefined, options).catch(() => undefined); // it rejects when aborted
 }
 
 /** Keeps the process running, as an open connection does, until the returned function is called, at most five minutes. */

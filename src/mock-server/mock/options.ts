@@ -80,6 +80,13 @@ const optionsShape = strictObject({
    * @default 1000
    */
   journalSize: wholeFrom(0).default(1000),
+  /**
+   * Path of a file that keeps the state. If the file exists, the mock begins with its state. The mock writes the file shortly
+   * after each request, and when it is closed. Until then, no other mock can use the file.
+   * @default no file
+   * @example './mock-state.json'
+   */
+  state: expected('the path of a file', z.string().min(1)).optional(),
 });
 
 /** Options of `createMockServer`. All are optional. */

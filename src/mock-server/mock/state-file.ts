@@ -1,83 +1,121 @@
-import { constants } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { constants, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { parseJson } from '../../json.ts';
 import { replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../text.ts';
 import { LATEST_MS } from '../clock/clock.ts';
 import { systemNow } from '../clock/driven-clock.ts';
-import { pause } from '../clock/event-loop.ts';
+import { nextTurn, pause } from '../clock/event-loop.ts';
 import { MockServerError, show, within } from '../input/mock-server-error.ts';
 import type { MockState } from './mock-state.ts';
 import { checkedSnapshot, restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
+import { StateLock } from './state-lock.ts';
 
-/** Writes the state of a mock to a file, soon after each request to its server and when that is closed. */
+/** Writes the state of a mock to a file: soon after each request, and when the mock is closed. */
 export class StatePersister {
   readonly #path: string;
   readonly #mock: MockState;
-  /** The file that this server has written last; `undefined` before the first. */
-  #written: string | undefined;
+  readonly #lock: StateLock;
   #hasChanged = false;
   #saving: Promise<void> | undefined;
+  /** Never rejects. */
+  #lastWrite: Promise<unknown> = Promise.resolve();
   readonly #closing = new AbortController();
 
-  constructor(path: string, mock: MockState) {
+  private constructor(path: string, mock: MockState, lock: StateLock) {
     this.#path = path;
     this.#mock = mock;
+    this.#lock = lock;
   }
 
-  /** Restores the state of the file, if it exists, and writes it. */
-  static async open(path: string, mock: MockState): Promise<StatePersister> {
-    const saved = await readStateFile(path);
-    if (saved !== undefined) within(path, () => restoreSnapshot(mock, broughtUpToDate(saved, mock)));
-    const persister = new StatePersister(path, mock);
-    await persister.#write(); // throws if the file cannot be written
+  /** Restores the state of the file, if it exists. If it throws, the mock has not changed. */
+  static open(path: string, mock: MockState): StatePersister {
+    const lock = lockOf(path);
+    try {
+      const saved = readStateFile(path);
+      if (saved !== undefined) within(path, () => restoreSnapshot(mock, broughtUpToDate(saved, mock)));
+      removeUnfinished(path);
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+    const persister = new StatePersister(path, mock, lock);
+    mock.journal.subscribe(() => persister.noteChange(), { spaces: true });
     return persister;
   }
 
   /** The state may have changed. The first change is written immediately; changes soon after it are written together. */
   noteChange(): void {
     this.#hasChanged = true;
+    if (this.#closing.signal.aborted) return;
     this.#saving ??= this.#saveChanges().catch((error: unknown) => {
       process.emitWarning(error instanceof Error ? error.message : String(error), 'FxratesMockWarning');
       this.#saving = undefined;
     });
   }
 
+  /** Tells other mocks the port of a server. */
+  notePort(port: number): void {
+    this.#lock.notePort(port);
+  }
+
+  /** Writes the current state, after any write that has begun. Throws if the file cannot be written. */
+  write(): Promise<void> {
+    const written = this.#lastWrite.then(() => this.#writeNow());
+    this.#lastWrite = written.catch(() => undefined);
+    return written;
+  }
+
+  async #writeNow(): Promise<void> {
+    if (!this.#isLocked()) {
+      this.#closing.abort(); // no later change is written
+      const text = `The state file ${this.#path} is now in use by another mock server; this one no longer writes to it. Use a file for each server.`;
+      throw new MockServerError(text, { code: 'state_in_use', status: 409 });
+    }
+    await writeStateFile(this.#path, { savedAt: systemNow(), snapshot: takeSnapshot(this.#mock) });
+  }
+
   /** Writes for the last time. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#saving;
-    await this.#write();
+    await this.write().finally(() => this.#lock.release());
+  }
+
+  #isLocked(): boolean {
+    try {
+      return this.#lock.isOurs();
+    } catch (cause) {
+      throw unwritable(this.#path, cause);
+    }
   }
 
   async #saveChanges(): Promise<void> {
     const { signal } = this.#closing;
     while (this.#hasChanged && !signal.aborted) {
+      await nextTurn(); // the request that caused the change ends
       this.#hasChanged = false;
       const startedAt = systemNow();
-      await this.#write();
+      await this.write();
       await pause(Math.max(SHORTEST_PAUSE_MS, PAUSE_PER_WRITE * (systemNow() - startedAt)), signal);
     }
     this.#saving = undefined;
   }
+}
 
-  async #write(): Promise<void> {
-    const found = await identityOf(this.#path);
-    if (found !== undefined && this.#written !== undefined && found !== this.#written) {
-      this.#closing.abort(); // no later change is written
-      const text = `The state file ${this.#path} was changed by another program, such as a second server; this server no longer writes to it. Use a file for each server.`;
-      throw new MockServerError(text, { code: 'state_in_use' });
-    }
-    const snapshot = takeSnapshot(this.#mock);
-    await writeStateFile(this.#path, { savedAt: systemNow(), snapshot });
-    this.#written = await identityOf(this.#path);
+function lockOf(path: string): StateLock {
+  try {
+    return StateLock.acquire(path);
+  } catch (error) {
+    throw error instanceof MockServerError ? error : unwritable(path, error);
   }
 }
 
-/** Identifies the content of a file: each write changes it. `undefined` if there is no file. */
-async function identityOf(path: string): Promise<string | undefined> {
-  const found = await stat(path).catch(() => undefined);
-  return found && `${found.ino} ${found.mtimeMs}`;
+/** Removes the files that killed processes have left beside the state file. */
+function removeUnfinished(path: string): void {
+  const isUnfinished = (name: string) => name.startsWith(`${basename(path)}.`) && name.endsWith('.tmp');
+  for (const name of readdirSync(dirname(path)).filter(isUnfinished))
+    rmSync(join(dirname(path), name), { force: true });
 }
 
 const SHORTEST_PAUSE_MS = 200;
@@ -107,11 +145,8 @@ const STATE_VERSION = 1;
  * The state in the file; `undefined` without a file. Throws `MockServerError` with code `state_unusable`, if the file
  * cannot be read, is damaged, or is of another version. The message names the file and the next step.
  */
-export async function readStateFile(path: string): Promise<SavedState | undefined> {
-  const bytes = await readWithoutWaiting(path).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return undefined;
-    throw unusable(path, `cannot be read (${cause.code}); fix the cause, or use another file`, cause);
-  });
+export function readStateFile(path: string): SavedState | undefined {
+  const bytes = readIfThere(path);
   if (bytes === undefined) return undefined;
   const text = utf8Text(bytes);
   if (text === undefined) throw damaged(path, UTF16_PROBLEM);
@@ -129,14 +164,21 @@ export async function readStateFile(path: string): Promise<SavedState | undefine
 }
 
 /** Reads a file. A pipe without a writer is empty; by default, reading it would never end. */
-function readWithoutWaiting(path: string): Promise<Buffer> {
-  return readFile(path, { flag: constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) }); // Windows has no O_NONBLOCK
+function readIfThere(path: string): Buffer | undefined {
+  try {
+    // Windows has no O_NONBLOCK.
+    return readFileSync(path, { flag: (constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)) as unknown as string });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException; // of node:fs
+    if (code === 'ENOENT') return undefined;
+    throw unusable(path, `cannot be read (${code}); fix the cause, or use another file`, cause);
+  }
 }
 
-/** Replaces the file in one step. It also removes the temporary file that a killed process has left. */
+/** Replaces the file in one step. */
 export async function writeStateFile(path: string, { savedAt, snapshot }: SavedState): Promise<void> {
   const text = `${JSON.stringify({ format: FORMAT, version: STATE_VERSION, savedAt, snapshot })}\n`;
-  await replaceFile(path, text, { isPrivate: true, suffix: 'tmp' }).catch((cause) => {
+  await replaceFile(path, text, { isPrivate: true }).catch((cause) => {
     throw unwritable(path, cause);
   });
 }

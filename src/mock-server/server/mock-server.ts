@@ -10,7 +10,7 @@ import {
 import { type ListeningServer, type ListenOptions, listenHttp, listenOptions } from '../adapters/node-server.ts';
 import type { HandleRequest } from '../http/message.ts';
 import { ADMIN_ROOT } from '../http/own-paths.ts';
-import { checkedInput, expected, strictObject, type ValueOf } from '../input/checked-input.ts';
+import { checkedInput, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { invalidOption } from '../input/mock-server-error.ts';
 import { createHandler } from '../mock/handle-request.ts';
 import { MockMethods, openSpace, type Space, type SpaceOptions } from '../mock/mock-methods.ts';
@@ -24,7 +24,8 @@ import { createAdmin } from './admin.ts';
 
 /**
  * Creates an emulated exchange-rate service with its own accounts, limits, clock and journal.
- * @throws MockServerError with code `invalid_option`, for an unknown option or an invalid value.
+ * @throws MockServerError with code `invalid_option`, for an unknown option or an invalid value; for the option `state`:
+ * `state_unusable`, or `state_in_use` if another mock has the file.
  * @example const mock = createMockServer({ seed: 7, clock: 'virtual' })
  */
 export function createMockServer(options: MockServerOptions = {}): MockServer {
@@ -36,10 +37,12 @@ export class MockServer extends MockMethods implements AsyncDisposable {
   readonly #mock: MockState;
   readonly #handleRequest: HandleRequest;
   readonly #setupKeys: readonly CreatedKey[];
+  readonly #state: StatePersister | undefined;
   /** Those that start are included, so that `close()` also closes them. */
   readonly #servers = new Set<Promise<RunningServer>>();
   #stopListening: (() => void) | undefined;
   #closeMsw: (() => void) | undefined;
+  #closedState: Promise<void> | undefined;
 
   constructor(options: CheckedMockOptions) {
     const mock = createMockState(options);
@@ -47,6 +50,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
     this.#mock = mock;
     this.#handleRequest = createHandler(mock);
     this.#setupKeys = startState(mock);
+    this.#state = options.state === undefined ? undefined : StatePersister.open(options.state, mock);
   }
 
   /** The keys that the option `setup` has created, in its order. `reset()` creates the same keys again. */
@@ -94,12 +98,12 @@ export class MockServer extends MockMethods implements AsyncDisposable {
 
   /**
    * Serves the mock over HTTP, by default on a free port of 127.0.0.1.
-   * @throws MockServerError with code `invalid_option`; `port_in_use`; `state_unusable`, for the option `state`.
+   * @throws MockServerError with code `invalid_option`; `port_in_use`; `state_unusable`, if the state cannot be written.
    * @example const { url, adminUrl } = await mock.serve({ port: 4010 })
    */
   async serve(options: ServeOptions = {}): Promise<RunningServer> {
     const forget = () => void this.#servers.delete(server);
-    const server = startServer(options, this.#mock, forget);
+    const server = startServer(options, { mock: this.#mock, state: this.#state, onClose: forget });
     this.#servers.add(server);
     server.catch(forget);
     return await server;
@@ -117,7 +121,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
 
   /** Creates another mock with the same options and a copy of the state, except functions. The two mocks share nothing. */
   fork(): MockServer {
-    const copy = newMock(this.#mock.options);
+    const copy = newMock({ ...this.#mock.options, state: undefined });
     copy.restore(this.snapshot());
     return copy;
   }
@@ -132,6 +136,8 @@ export class MockServer extends MockMethods implements AsyncDisposable {
     for (const mock of [...this.#mock.spaces.values(), this.#mock]) closeMock(mock);
     const started = await Promise.allSettled(this.#servers);
     await Promise.all(started.map((server) => server.status === 'fulfilled' && server.value.close()));
+    this.#closedState ??= this.#state?.close();
+    await this.#closedState;
   }
 
   /** Calls `close()` at the end of an `await using` block. */
@@ -156,13 +162,6 @@ export interface RunningServer extends ListeningServer {
 const serveOptions = strictObject({
   ...listenOptions.shape,
   /**
-   * Path of a file that keeps the state. If the file exists, the server restores its state before it listens. The server
-   * writes the file shortly after each request and when it closes. Each server needs its own file.
-   * @default no file
-   * @example './mock-state.json'
-   */
-  state: expected('the path of a file', z.string().min(1)).optional(),
-  /**
    * The admin token, if other processes must know it in advance: 16 to 128 letters, digits, `_` and `-`.
    * @default a random token
    */
@@ -172,32 +171,32 @@ const serveOptions = strictObject({
 /** Options of `mock.serve()`. All are optional. */
 export interface ServeOptions extends ListenOptions, ValueOf<typeof serveOptions> {}
 
-/** Serves a mock with its pages and its admin API. Writes its state to the file `options.state`, if set. */
-async function startServer(options: ServeOptions, mock: MockState, onClose: () => void): Promise<RunningServer> {
+interface Served {
+  readonly mock: MockState;
+  readonly state: StatePersister | undefined;
+  readonly onClose: () => void;
+}
+
+/** Serves a mock with its pages and its admin API. */
+async function startServer(options: ServeOptions, { mock, state, onClose }: Served): Promise<RunningServer> {
   const checked = checkedInput(serveOptions, options, { what: 'an option of serve()' });
-  const { state, adminToken = randomBytes(32).toString('base64url'), ...address } = checked;
+  const { adminToken = randomBytes(32).toString('base64url'), ...address } = checked;
   checkToken(adminToken);
   const { clock, adapters } = mock;
   const { host, allowRemote, tls } = address;
   const names = { host, allowRemote, scheme: tls === undefined ? 'http' : 'https' } as const;
   const admin = createAdmin({ mock, token: adminToken, ...names });
-  const persister = state === undefined ? undefined : await StatePersister.open(state, mock);
-  const onResponded = persister === undefined ? undefined : () => persister.noteChange();
-  const server = await listenHttp(address, {
-    handleRequest: createHandler(mock),
-    now: () => clock.now(),
-    admin,
-    onResponded,
-  }).catch(async (error: unknown) => {
-    await persister?.close();
-    throw error;
-  });
+  await state?.write(); // a file that cannot be written is reported before the port is open
+  const onResponded = state && (() => state.noteChange());
+  const handleRequest = createHandler(mock);
+  const server = await listenHttp(address, { handleRequest, now: () => clock.now(), admin, onResponded });
+  state?.notePort(server.port);
   const closeAdapter = adapters.open('socket');
   const end = async () => {
     await server.close();
     closeAdapter();
     onClose();
-    await persister?.close();
+    await state?.write();
   };
   let closed: Promise<void> | undefined;
   const close = () => {

@@ -7,9 +7,9 @@ await (task === 'serve' ? serve() : write());
 
 /** Sends its address. */
 async function serve(): Promise<void> {
-  const mock = createMockServer({ clock: { mode: 'real', now: '2026-01-15T00:00:00Z' } });
+  const mock = createMockServer({ clock: { mode: 'real', now: '2026-01-15T00:00:00Z' }, state: path });
   const { key } = mock.createKey();
-  const server = await mock.serve({ state: path });
+  const server = await mock.serve();
   process.send?.({ key, url: server.url, adminUrl: server.adminUrl });
 }
 

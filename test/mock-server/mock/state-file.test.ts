@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -34,17 +35,17 @@ const CLOCK = { mode: 'virtual', autoAdvance: false } as const;
 
 test('a mock restores keys, usage, windows, clock, switches and faults from its state file', async () => {
   const state = join(temporaryFolder(), 'state.json');
-  const mock = createMockServer({ clock: CLOCK, seed: 7 });
-  const server = await mock.serve({ state });
+  const mock = createMockServer({ clock: CLOCK, seed: 7, state });
+  const server = await mock.serve();
   const { key, id } = mock.createKey();
   mock.behaviour.set({ rateWindow: 'token-bucket' });
   mock.faults.add({ kind: 'latency', latencyMs: 0, times: 5 });
   await mock.clock.advance(1234);
   await fetch(`${server.url}/api/v1/latest`, { headers: { authorization: key } });
-  await server.close();
+  await mock.close();
 
-  const again = createMockServer({ clock: CLOCK });
-  await using next = await again.serve({ state });
+  await using again = createMockServer({ clock: CLOCK, state });
+  const next = await again.serve();
 
   expect(again.snapshot()).toEqual(mock.snapshot());
   expect(again.keys.get(id).month.used).toBe(1);
@@ -57,16 +58,15 @@ test('a killed server loses no request to which it had just responded', async ()
   const state = join(temporaryFolder(), 'state.json');
   const child = start('serve', state);
   const [{ key, url, adminUrl }] = await once(child, 'message');
-  const used = async () => (await readStateFile(state))?.snapshot.keys[0]?.used;
+  const used = () => readStateFile(state)?.snapshot.keys[0]?.used;
 
   for (let call = 0; call < 3; call += 1) await fetch(`${url}/api/v1/latest`, { headers: { authorization: key } });
-  await until(async () => (await used()) === 3);
+  await until(() => used() === 3);
   await connectMockServer(adminUrl).keys.setUsage('key_1', { month: 500 });
-  await until(async () => (await used()) === 500);
+  await until(() => used() === 500);
   await kill(child);
 
-  const mock = createMockServer();
-  await using _ = await mock.serve({ state });
+  await using mock = createMockServer({ state });
   expect(mock.keys.get('key_1').month.used).toBe(500);
   expect(new Date(mock.clock.now()).toISOString()).toMatch(/^2026-01-15T00:/);
 });
@@ -93,7 +93,7 @@ test('kill -9 during a write leaves the complete old or new file', async () => {
     await kill(child);
 
     interrupted.push(temporaryOf(path).length > 0);
-    const saved = await readStateFile(path);
+    const saved = readStateFile(path);
     expect(saved?.snapshot.keys).toHaveLength(5000 + (saved?.savedAt ?? 0));
   }
 
@@ -102,13 +102,12 @@ test('kill -9 during a write leaves the complete old or new file', async () => {
 
 test('temporary files of a killed writer are removed at the next start', async () => {
   const state = join(temporaryFolder(), 'state.json');
-  writeFileSync(`${state}.tmp`, '{"format":');
-  const mock = createMockServer();
+  writeFileSync(`${state}.7c9e6679.tmp`, '{"format":');
 
-  await (await mock.serve({ state })).close();
+  await createMockServer({ state }).close();
 
   expect(temporaryOf(state)).toEqual([]);
-  expect((await readStateFile(state))?.snapshot.keys).toEqual([]);
+  expect(readStateFile(state)?.snapshot.keys).toEqual([]);
 });
 
 const whole = { format: 'fxrates-mock-state', version: 1, savedAt: 0, snapshot: createMockServer().snapshot() };
@@ -132,17 +131,18 @@ test.each([
   const state = join(temporaryFolder(), 'state.json');
   writeFileSync(state, text);
 
-  const serving = createMockServer().serve({ state });
+  const creating = () => createMockServer({ state });
 
-  await expect(serving).rejects.toMatchObject({ name: 'MockServerError', code: 'state_unusable' });
-  await expect(serving).rejects.toThrow(`The state file ${state} ${message}`);
+  expect(creating).toThrow(expect.objectContaining({ name: 'MockServerError', code: 'state_unusable' }));
+  expect(creating).toThrow(`The state file ${state} ${message}`);
   expect(readFileSync(state, 'utf8')).toBe(text);
+  expect(readdirSync(dirname(state))).toEqual(['state.json']);
 });
 
-test('rejects an unwritable state file before it listens', async () => {
+test('rejects an unwritable state file', () => {
   const state = join(temporaryFolder(), 'no', 'such', 'folder', 'state.json');
 
-  await expect(createMockServer().serve({ state })).rejects.toThrow(
+  expect(() => createMockServer({ state })).toThrow(
     `The state file ${state} cannot be written (ENOENT); check permissions and free space, or use another file.`,
   );
 });
@@ -153,8 +153,7 @@ test('real time continues while the mock does not run; a frozen clock does not',
     const state = join(temporaryFolder(), 'state.json');
     const snapshot = { ...whole.snapshot, now: Date.UTC(2026, 0, 15), frozen };
     writeFileSync(state, JSON.stringify({ ...whole, savedAt, snapshot }));
-    const mock = createMockServer();
-    await using _ = await mock.serve({ state });
+    await using mock = createMockServer({ state });
     return new Date(mock.clock.now()).toISOString();
   };
 
@@ -167,7 +166,8 @@ test('real time continues while the mock does not run; a frozen clock does not',
 test('warns about a disk error while serving, writes again after it, and throws it on close', async () => {
   const folder = temporaryFolder();
   const state = join(folder, 'state.json');
-  const server = await createMockServer().serve({ state });
+  const mock = createMockServer({ state });
+  const server = await mock.serve();
   const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
   rmSync(folder, { recursive: true });
 
@@ -179,31 +179,76 @@ test('warns about a disk error while serving, writes again after it, and throws 
   await vi.waitFor(() => expect(existsSync(state)).toBe(true), 10_000);
 
   rmSync(folder, { recursive: true });
-  await expect(server.close()).rejects.toMatchObject({ code: 'state_unusable' });
+  await expect(mock.close()).rejects.toMatchObject({ code: 'state_unusable' });
   warnings.mockRestore();
 });
 
-test.each([[''], [7 as unknown as string]])('%j is not a valid path of a state file', async (state) => {
-  await expect(createMockServer().serve({ state })).rejects.toThrow(/^state is .*; expected the path of a file\.$/);
+test.each([[''], [7 as unknown as string]])('%j is not a valid path of a state file', (state) => {
+  expect(() => createMockServer({ state })).toThrow(/^state is .*; expected the path of a file\.$/);
 });
 
-test('a link where the temporary file used to be is not followed', async () => {
-  const folder = temporaryFolder();
-  const state = join(folder, 'state.json');
-  writeFileSync(join(folder, 'precious'), 'precious');
-  symlinkSync(join(folder, 'precious'), `${state}.tmp`);
-
-  await (await createMockServer().serve({ state })).close();
-
-  expect(readFileSync(join(folder, 'precious'), 'utf8')).toBe('precious');
-  expect(statSync(state).mode & 0o777).toBe(0o600);
-});
-
-test('a server whose file another one has written warns once, and writes no more', async () => {
+test('a second mock is refused with the pid and port of the first, which loses nothing', async () => {
   const state = join(temporaryFolder(), 'state.json');
-  const first = createMockServer();
-  const server = await first.serve({ state });
-  await (await createMockServer().serve({ state })).close();
+  const link = join(temporaryFolder(), 'link.json');
+  await using first = createMockServer({ state });
+  const { url, port } = await first.serve();
+  const { key, id } = first.createKey();
+  symlinkSync(state, link);
+
+  for (const path of [state, link]) {
+    expect(() => createMockServer({ state: path })).toThrow(
+      `The state file ${path} is in use by the mock server with pid ${process.pid} (port ${port}); stop that server, use another file, or remove `,
+    );
+  }
+  utimesSync(state, 1, 1);
+  await fetch(`${url}/api/v1/latest`, { headers: { authorization: key } });
+  await first.close();
+
+  await using next = createMockServer({ state });
+  expect(next.keys.get(id).month.used).toBe(1);
+});
+
+test('a failed serve() changes neither the state nor the file', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  await using other = createMockServer();
+  const { port } = await other.serve();
+  await using mock = createMockServer({ state });
+  const { id } = mock.createKey();
+
+  await expect(mock.serve({ port })).rejects.toMatchObject({ code: 'port_in_use' });
+
+  expect(mock.keys.list().map((key) => key.id)).toEqual([id]);
+  expect(readStateFile(state)?.snapshot.keys).toMatchObject([{ id }]);
+});
+
+test('a request in process is saved, too', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  await using mock = createMockServer({ state });
+  const { key } = mock.createKey();
+
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+
+  await until(() => readStateFile(state)?.snapshot.keys[0]?.used === 1);
+});
+
+test('the lock of a killed process does not block', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  const child = start('serve', state);
+  const [{ url }] = await once(child, 'message');
+  expect(() => createMockServer({ state })).toThrow(`pid ${child.pid} (port ${new URL(url).port})`);
+  await kill(child);
+
+  await createMockServer({ state }).close();
+
+  expect(readdirSync(dirname(state))).toEqual(['state.json']);
+});
+
+test('a mock that has lost its lock to another one warns once, and writes no more', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  const first = createMockServer({ state });
+  const server = await first.serve();
+  await until(() => existsSync(state));
+  writeFileSync(`${state}.lock`, JSON.stringify({ host: 'other', pid: 1, thread: 0, id: 'other' }));
   const before = readFileSync(state, 'utf8');
   const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
 
@@ -211,20 +256,22 @@ test('a server whose file another one has written warns once, and writes no more
     await fetch(`${server.url}/api/v1/quota`);
     await until(() => warnings.mock.calls.length > 0);
   }
-  await expect(server.close()).rejects.toMatchObject({ code: 'state_in_use' });
+  await expect(first.close()).rejects.toMatchObject({ code: 'state_in_use' });
 
   expect(readFileSync(state, 'utf8')).toBe(before);
   expect(warnings.mock.calls).toEqual([
-    [expect.stringContaining(`The state file ${state} was changed by another program`), 'FxratesMockWarning'],
+    [expect.stringContaining(`The state file ${state} is now in use by another mock server`), 'FxratesMockWarning'],
   ]);
+  expect(existsSync(`${state}.lock`)).toBe(true);
 });
 
 test('a state file that was deleted is written again', async () => {
   const state = join(temporaryFolder(), 'state.json');
-  const server = await createMockServer().serve({ state });
+  const mock = createMockServer({ state });
+  await mock.serve();
   rmSync(state);
 
-  await server.close();
+  await mock.close();
 
   expect(existsSync(state)).toBe(true);
 });
@@ -233,5 +280,5 @@ test.skipIf(process.platform === 'win32')('refuses a pipe as a state file', asyn
   const pipe = join(temporaryFolder(), 'pipe');
   execFileSync('mkfifo', [pipe]);
 
-  await expect(createMockServer().serve({ state: pipe })).rejects.toMatchObject({ code: 'state_unusable' });
+  expect(() => createMockServer({ state: pipe })).toThrow(expect.objectContaining({ code: 'state_unusable' }));
 });

@@ -77,12 +77,15 @@ export async function startMock(options: StartOptions, { argv, screen }: Invocat
     readSetup(options),
   ]);
   const clock = { mode: 'real', now, frozen } as const;
-  const mock = await createMock({ seed, clock, behaviour, replay, journalSize, setup: setupText }, options);
-  if (setup !== undefined) refuseIgnored(mock, setup, options.replay);
-  const [first, ...rest] = mock.setupKeys as readonly [CreatedKey, ...CreatedKey[]]; // `readSetup` adds a missing key
-  const wanted = printedKey(first, mock);
+  const given = { seed, clock, behaviour, replay, journalSize, setup: setupText };
+  const fresh = await createMock(given, options);
+  if (setup !== undefined) refuseIgnored(fresh, setup, options.replay);
+  const [first, ...rest] = fresh.setupKeys as readonly [CreatedKey, ...CreatedKey[]]; // `readSetup` adds a missing key
+  const wanted = printedKey(first, fresh);
   const isResumed = state !== undefined && existsSync(state);
-  const listening = await mock.serve({ port, host, allowRemote, tls, adminToken, state }).catch((cause: unknown) => {
+  const mock = state === undefined ? fresh : await createMock({ ...given, state }, options);
+  const listening = await mock.serve({ port, host, allowRemote, tls, adminToken }).catch(async (cause: unknown) => {
+    await mock.close().catch(() => undefined); // the first error is the one to report
     throw serveError(cause, options, argv);
   });
   // The command line takes precedence over the state file.
@@ -95,7 +98,7 @@ export async function startMock(options: StartOptions, { argv, screen }: Invocat
   for (const warning of [...warnings, ...remoteWarning(host, listening.port)]) await screen.warn(warning);
   const certificate = options.tlsCert && resolve(options.tlsCert);
   const close = () =>
-    listening.close().catch((cause: unknown) => {
+    mock.close().catch((cause: unknown) => {
       throw stateError(cause, exitCodes.failure) ?? cause;
     });
   return { ...listening, close, server: mock, key: main.key, plan: main.plan, keys: [main, ...others], certificate };
@@ -144,19 +147,25 @@ function overriddenByStateFile(
 /** The options of the command line are checked before, so an invalid one is from a file: `setup` or `replay`. */
 async function createMock(
   options: MockServerOptions,
-  { setup = '', replay = '' }: Pick<MockOptions, 'setup' | 'replay'>,
+  paths: Pick<MockOptions, 'setup' | 'replay'>,
 ): Promise<MockServer> {
   const { createMockServer, MockServerError } = await import('../../../mock-server/index.ts');
   try {
     return createMockServer(options);
   } catch (error) {
-    if (!(error instanceof MockServerError)) throw error;
-    const stated = error.message.replace(/\.$/, '');
-    const message = stated.replace(/; .* pass unsafe: true to .*/, '; the command line cannot set another value');
-    if (/^setup\b/.test(error.field ?? '')) throw unusable(setup, message.replace(/^setup[.:] ?/, ''));
-    if (/^replay\b/.test(error.field ?? '')) throw unusable(replay, message);
-    throw usageError(message);
+    throw error instanceof MockServerError ? (stateError(error, exitCodes.usage) ?? optionError(error, paths)) : error;
   }
+}
+
+function optionError(
+  { message: stated, field = '' }: { readonly message: string; readonly field?: string | undefined },
+  { setup = '', replay = '' }: Pick<MockOptions, 'setup' | 'replay'>,
+): CliError {
+  const message = stated
+    .replace(/\.$/, '')
+    .replace(/; .* pass unsafe: true to .*/, '; the command line cannot set another value');
+  if (/^setup\b/.test(field)) return unusable(setup, message.replace(/^setup[.:] ?/, ''));
+  return /^replay\b/.test(field) ? unusable(replay, message) : usageError(message);
 }
 
 function serveError(cause: unknown, options: StartOptions, argv: readonly string[]): unknown {

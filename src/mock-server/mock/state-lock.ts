@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, realpathSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { threadId } from 'node:worker_threads';
+import { isJsonObject, parseJson } from '../../json.ts';
+import { processState } from '../../process-state.ts';
+import { systemNow } from '../clock/driven-clock.ts';
+import { pause } from '../clock/event-loop.ts';
+import { MockServerError } from '../input/mock-server-error.ts';
+
+/** The mock that writes to a state file, as the lock file beside it says. */
+export interface LockOwner {
+  readonly host: string;
+  readonly pid: number;
+  readonly thread: number;
+  /** Differs for each mock. */
+  readonly id: string;
+  /** Port of its server; `undefined` before it listens. */
+  readonly port?: number | undefined;
+}
+
+/** Keeps other mocks from a state file while this one writes to it. */
+export class StateLock {
+  readonly #path: string;
+  #owner: LockOwner = { host: hostname(), pid: process.pid, thread: threadId, id: randomUUID() };
+  readonly #released = new AbortController();
+
+  private constructor(path: string) {
+    this.#path = path;
+  }
+
+  /**
+   * Creates the lock file of a state file. Throws `MockServerError` with code `state_in_use` if another mock has it, and the
+   * error of the system if the file cannot be created.
+   */
+  static acquire(statePath: string): StateLock {
+    const lock = new StateLock(`${targetOf(statePath)}.lock`);
+    lock.#create(statePath, false);
+    held().add(lock.#owner.id);
+    void lock.#refresh();
+    return lock;
+  }
+
+  /** Whether the lock file is still that of this mock. Creates it again if it was removed. */
+  isOurs(): boolean {
+    const found = ownerIn(this.#path);
+    if (found === 'none') this.#write('wx');
+    return found === 'none' || (found !== 'unknown' && found.id === this.#owner.id);
+  }
+
+  /** Tells others the port. */
+  notePort(port: number): void {
+    if (!this.isOurs()) return;
+    this.#owner = { ...this.#owner, port };
+    this.#write('w');
+  }
+
+  release(): void {
+    this.#released.abort();
+    held().delete(this.#owner.id);
+    const found = ownerIn(this.#path);
+    if (typeof found === 'object' && found.id === this.#owner.id) rmSync(this.#path, { force: true });
+  }
+
+  #write(flag: 'wx' | 'w'): void {
+    writeFileSync(this.#path, JSON.stringify(this.#owner), { flag, mode: 0o600 });
+  }
+
+  #create(statePath: string, isSecondTry: boolean): void {
+    try {
+      this.#write('wx');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      const found = ownerIn(this.#path);
+      // Of several that start now, one succeeds.
+      if (isSecondTry) throw inUse(statePath, this.#path, found === 'none' ? 'unknown' : found);
+      if (found !== 'none') this.#takeOver(found, statePath);
+      this.#create(statePath, true);
+    }
+  }
+
+  /** Moves an abandoned lock file away. Throws if it is in use. */
+  #takeOver(found: LockOwner | 'unknown', statePath: string): void {
+    if (!isAbandoned(found, { ...this.#owner, ageMs: ageOf(this.#path) })) throw inUse(statePath, this.#path, found);
+    const moved = `${this.#path}.${this.#owner.id}`;
+    renameSync(this.#path, moved);
+    const owner = ownerIn(moved);
+    // Another mock that starts now has replaced it in between: it keeps its lock.
+    if (JSON.stringify(owner) !== JSON.stringify(found)) {
+      renameSync(moved, this.#path);
+      throw inUse(statePath, this.#path, owner === 'none' ? found : owner);
+    }
+    rmSync(moved, { force: true });
+  }
+
+  /** Shows other hosts that this one runs. */
+  async #refresh(): Promise<void> {
+    const { signal } = this.#released;
+    for (;;) {
+      await pause(REFRESH_MS, signal, { holdsProcess: false });
+      if (signal.aborted) return;
+      const seconds = systemNow() / 1000;
+      try {
+        if (this.isOurs()) utimesSync(this.#path, seconds, seconds);
+      } catch {
+        // The next write of the state reports what is wrong with the folder.
+      }
+    }
+  }
+}
+
+const REFRESH_MS = 5_000;
+const STALE_MS = 30_000;
+
+/** What this process knows of a lock file. */
+interface Finding {
+  readonly host: string;
+  readonly pid: number;
+  readonly thread: number;
+  /** Milliseconds since the lock file was refreshed. */
+  readonly ageMs: number;
+  readonly isRunning?: (pid: number) => boolean;
+  /** Ids of the mocks of this thread that have a lock. */
+  readonly heldIds?: ReadonlySet<string>;
+}
+
+/** Whether the mock that created a lock file is gone. */
+export function isAbandoned(
+  owner: LockOwner | 'unknown',
+  { host, pid, thread, ageMs, isRunning = isProcess, heldIds = held() }: Finding,
+): boolean {
+  // Another host, or a file that is being written.
+  if (owner === 'unknown' || owner.host !== host) return ageMs > STALE_MS;
+  if (owner.pid !== pid) return !isRunning(owner.pid);
+  // Processes of containers often have the same pid, that of the one that was killed.
+  return owner.thread === thread ? !heldIds.has(owner.id) : ageMs > STALE_MS;
+}
+
+function isProcess(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'; // of another user
+  }
+}
+
+function held(): Set<string> {
+  return processState('mock-state-locks.v1', () => new Set<string>());
+}
+
+/** The owner in a lock file; `'unknown'` in one that is being written or damaged. */
+function ownerIn(path: string): LockOwner | 'unknown' | 'none' {
+  try {
+    const owner = parseJson(readFileSync(path, 'utf8'));
+    return isJsonObject(owner) && typeof owner['id'] === 'string' ? (owner as unknown as LockOwner) : 'unknown';
+  } catch {
+    return 'none';
+  }
+}
+
+function ageOf(path: string): number {
+  return systemNow() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+}
+
+/** The file that a symbolic link leads to, so that both names have one lock. */
+function targetOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return dirname(path) === path ? path : join(targetOf(dirname(path)), basename(path)); // does not exist yet
+  }
+}
+
+function inUse(statePath: string, lockPath: string, owner: LockOwner | 'unknown'): MockServerError {
+  const { pid, host, port } = owner === 'unknown' ? {} : owner;
+  const place = [port === undefined ? [] : `port ${port}`, host === hostname() ? [] : (host ?? [])].flat();
+  const who = pid === undefined ? 'another mock server, which is starting' : `the mock server with pid ${pid}`;
+  const text = `The state file ${statePath} is in use by ${who}${place.length === 0 ? '' : ` (${place.join(', ')})`}; stop that server, use another file, or remove ${lockPath} if it no longer runs.`;
+  return new MockServerError(text, { code: 'state_in_use', status: 409 });
+}
