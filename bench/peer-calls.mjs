@@ -69,6 +69,24 @@ export const peers = {
     };
   },
 
+  'undici Pool': callPool,
+
+  /** With as many requests at once as fxrates sends. */
+  async 'p-queue'(options) {
+    const { default: PQueue } = await import('p-queue');
+    const queue = new PQueue({ concurrency: 16 });
+    const call = await callPool(options);
+    return (n) => queue.add(() => call(n));
+  },
+
+  /** With as many requests at once as fxrates sends. */
+  async 'bottleneck, 16 at once'(options) {
+    const { default: Bottleneck } = await import('bottleneck');
+    const limiter = new Bottleneck({ maxConcurrent: 16 });
+    const call = await callPool(options);
+    return (n) => limiter.schedule(() => call(n));
+  },
+
   /** Its own backoff, as in its README; it does not read Retry-After. */
   async 'p-retry'(options) {
     const { default: pRetry } = await import('p-retry');
@@ -157,6 +175,18 @@ async function callBottleneck({ perMinute, ...options }, store) {
   await limiter.ready();
   const call = callFetch(options);
   return (n) => limiter.schedule(() => call(n));
+}
+
+/** Sixteen connections with one request each; further requests wait. */
+async function callPool({ origin, apiKey }) {
+  const { Pool } = await import('undici');
+  const { origin: server, pathname } = new URL(origin);
+  const pool = new Pool(server, { connections: 16 });
+  return async (n) => {
+    const path = `${pathname}/api/v1/latest?n=${n}`;
+    const { body } = await pool.request({ method: 'GET', path, headers: bearer(apiKey) });
+    return body.json();
+  };
 }
 
 /** The error has the refused response. */

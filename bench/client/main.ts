@@ -5,6 +5,7 @@
  *
  * The contenders run in turn, round after round, in one process; the server has its own. A ratio compares medians.
  * CPU time per call is more reliable than calls per second where other programs share the machine.
+ * `--burst` measures the time of calls that start at once instead (burst.ts).
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,6 +16,7 @@ import { API_KEY } from '../../test/helpers/service-replies.ts';
 import { builtClient } from '../built.ts';
 import { type Call, type CreateCaller, peerCaller, requirePeers, type Target } from '../peers.ts';
 import { chosen, machine, median, readOptions, report, table } from '../report.ts';
+import { measureBursts } from './burst.ts';
 
 /** A limit that is never reached: the bench measures the work per call. */
 const rateLimit = { perMinute: 100_000_000 };
@@ -35,13 +37,20 @@ const CONTENDERS: Readonly<Record<string, { readonly title: string; readonly cre
 
 const CONCURRENCIES = [1, 16];
 
-const options = readOptions({ only: '', calls: 3_000, rounds: 9 });
+const options = readOptions({ only: '', calls: 3_000, rounds: 9, burst: false });
 const names = chosen(options.only, Object.keys(CONTENDERS));
 const contenders = Object.entries(CONTENDERS).filter(([name], place) => place === 0 || names.includes(name));
 if (names.some((name) => PEERS.includes(name))) requirePeers();
 
 const server = fork(fileURLToPath(new URL('rates-server.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] });
 const [origin] = (await once(server, 'message')) as [string];
+if (options.burst) {
+  requirePeers();
+  const { json, ...bursts } = await measureBursts(origin);
+  server.disconnect();
+  report('burst', { ...bursts, json, facts: machine() }, options);
+  process.exit();
+}
 const calls = new Map<string, Call>();
 for (const [, { title, createCaller }] of contenders) calls.set(title, await createCaller({ origin, apiKey: API_KEY }));
 const results: { concurrency: number; rows: Measured[] }[] = [];

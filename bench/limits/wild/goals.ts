@@ -14,8 +14,8 @@ const GENERAL: Goals = {
 };
 /** Pauses of 0.5 s × 1.5ⁿ, at most 16 s: so many requests in a minute. */
 const PROBES_OF_AN_OUTAGE = 10;
-/** Refusals that count as none: one shows the limit, one the end of the window. */
-const FREE_REFUSALS = 2;
+/** Refusals that count as none: of the 16 requests in flight when the limit is reached, and of one that tests the window. */
+const FREE_REFUSALS = 17;
 /** Time that a job may take in addition to its ratio, for bounds of a few round trips. */
 const SLACK_MS = 1_500;
 

@@ -133,6 +133,11 @@ export class InFlight {
     return this.health.isDown && this.#probe === undefined ? this.health.retryAt : undefined;
   }
 
+  /** Whether the next request may fail as well: a call that has failed before would use up its retries. */
+  get mayBeDown(): boolean {
+    return this.health.isDown || this.#failuresInARow > 0;
+  }
+
   /** Whether calls no longer wait: the service has been down for long, or says that it will be. */
   isDownForLong(now: number): boolean {
     const { isDown, since, retryAt } = this.health;

@@ -75,7 +75,7 @@ export interface KeyLimits {
   readonly waiting: number;
   /** Number of requests without a response yet. */
   readonly inFlight: number;
-  /** Number of requests that may be in flight now: fewer at first and after a refusal, when it is not known how many are accepted. */
+  /** Number of requests that may be in flight now: fewer after a refusal, when it is not known how many are accepted. */
   readonly maxConcurrent: number;
   /** Earliest time at which a call made now can be sent. */
   readonly nextSlotAt: Date;
@@ -252,14 +252,14 @@ export class RateLimiter {
   #serve(): void {
     const now = this.#time.now();
     this.#rejectTooLate(now);
-    const { isDown } = this.#inFlight.health;
+    const { health, mayBeDown } = this.#inFlight;
     const wanted = Math.min(this.#queue.size, this.#inFlight.room(now));
     const { count, askAgainAt } = this.#limit.grant(now, wanted, this.#queue.size);
     for (let served = 0; served < count; served += 1) {
-      const call = isDown ? this.#queue.shiftLeastFailed() : this.#queue.shift();
+      const call = mayBeDown ? this.#queue.shiftLeastFailed() : this.#queue.shift();
       call?.settle(this.#permit(now, call));
     }
-    const wakeAt = wanted === 0 || isDown ? this.#inFlight.nextRoomAt : askAgainAt;
+    const wakeAt = wanted === 0 || health.isDown ? this.#inFlight.nextRoomAt : askAgainAt;
     this.#wakeAt(wakeAt);
     // Calls that wait only for responses are sent soon.
     if (wakeAt !== undefined && this.#queue.size > 0) this.#reportWait(now, wakeAt);

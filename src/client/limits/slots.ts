@@ -4,7 +4,6 @@ import {
   isUnknown,
   type LimiterState,
   LONG_AGO,
-  MANY_CALLS,
   UNBOUNDED,
   WINDOW_MS,
 } from './limit-state.ts';
@@ -17,14 +16,6 @@ export interface Grant {
   readonly askAgainAt: number | undefined;
 }
 
-/** Before the first refusal: so many requests in flight, and one more per eight accepted, because all may be refused. */
-const FIRST_CALLS = 4;
-const FIRST_CALLS_OF_KNOWN = 6;
-/** Of a large limit: if all are refused, these are 2 of 100 calls of the minute. */
-const FIRST_PART_OF_KNOWN = 0.02;
-/** Of an unknown limit, beyond the number that every plan allows. */
-const FIRST_CALLS_BEYOND = 2;
-const ACCEPTED_PER_CALL = 8;
 /** Every plan allows so many requests per minute. */
 const SMALLEST_LIMIT = 30;
 /** While calls wait, the limit of the plan is read again after this time, because it can have grown. */
@@ -78,18 +69,10 @@ function rampRoom(state: LimiterState): number {
   return rampSize(state) - state.inFlight;
 }
 
-/** Number of requests that the ramp allows in flight: behind a gate, and before the first refusal. */
-export function rampSize(state: LimiterState): number {
-  const { gate, log, unit } = state;
+/** Number of requests that may be in flight: behind a gate, a ramp; otherwise no bound. */
+export function rampSize({ gate, unit }: LimiterState): number {
   // One request shows whether Retry-After is in milliseconds.
-  if (unit.evidence === 'on-trial') return 1;
-  if (gate.room !== UNBOUNDED || gate.staleBefore !== LONG_AGO) return gate.room;
-  const { size } = log;
-  const forAccepted = Math.floor(size / ACCEPTED_PER_CALL);
-  if (!isUnknown(state))
-    return Math.max(FIRST_CALLS_OF_KNOWN, Math.floor(FIRST_PART_OF_KNOWN * state.limit)) + forAccepted;
-  const beyond = FIRST_CALLS_BEYOND + Math.floor(Math.max(0, size - SMALLEST_LIMIT) / ACCEPTED_PER_CALL);
-  return Math.min(MANY_CALLS, FIRST_CALLS + forAccepted, Math.max(SMALLEST_LIMIT - size, beyond));
+  return unit.evidence === 'on-trial' ? 1 : gate.room;
 }
 
 /** Whether to send one request although the log is full: never beyond a cap, and only if nothing is in flight. */

@@ -44,7 +44,7 @@ test('while the service is down, one call is the probe and the others wait', asy
   expect(limiter.limits()).toMatchObject({
     gate: 'open',
     service: { downUntil: new Date(start + 2_500) },
-    maxConcurrent: 6,
+    maxConcurrent: 8,
   });
   await clock.advance(2_499);
   expect(granted).toHaveLength(0);
@@ -55,7 +55,7 @@ test('while the service is down, one call is the probe and the others wait', asy
   granted[0]!.end({ kind: 'accepted' });
   await quiet();
   expect(limiter.limits().service).toBe('up');
-  expect(granted).toHaveLength(7);
+  expect(granted).toHaveLength(9); // the probe, and as many as the outage leaves
 });
 
 test('the probe is the call with the fewest failures; a failed call keeps its place in the queue', async () => {
@@ -73,6 +73,24 @@ test('the probe is the call with the fewest failures; a failed call keeps its pl
   await quiet();
 
   expect(granted.map(({ name }) => name)).toEqual(['later', 'again', 'last']);
+});
+
+test('after one failure, a call without a failed attempt is sent first, until a response arrives', async () => {
+  const { clock, limiter } = setUp({ perMinute: 1_000, maxConcurrent: 1 });
+  const first = await limiter.acquire();
+  const granted: { readonly name: string; readonly permit: Permit }[] = [];
+  const wait = (name: string, retryOf?: Permit) =>
+    void limiter.acquire({ retryOf }).then((permit) => granted.push({ name, permit }));
+  for (const name of ['second', 'third']) wait(name);
+  first.end(FAILED);
+  wait('again', first);
+
+  await clock.advance(1);
+  expect(granted.map(({ name }) => name)).toEqual(['second']);
+  granted[0]?.permit.end({ kind: 'accepted' });
+  await clock.advance(1);
+
+  expect(granted.map(({ name }) => name)).toEqual(['second', 'again']);
 });
 
 test('after the caller of a probe aborts, the next call is the probe', async () => {

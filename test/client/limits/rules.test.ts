@@ -105,7 +105,7 @@ describe('3 gate', () => {
     const sent = limit.send(0);
     for (let call = 0; call < sent; call += 1) limit.refuse(0, '1', 0);
 
-    expect([sent, limit.nextAt(0)]).toEqual([6, 1_000]);
+    expect([sent, limit.nextAt(0)]).toEqual([30, 1_000]);
   });
 
   test('without a hint the waits double, and from the fourth refusal on they are the least for a hint', () => {
@@ -141,21 +141,12 @@ test('4 ramp: behind a gate one request is sent, then one more per accepted requ
   expect(limit.send(61_020)).toBe(4);
 });
 
-test('4 ramp: before any refusal of an unknown limit, few requests are beyond the smallest plan', () => {
-  const limit = new Probed();
-  limit.use(0, 28);
-
-  expect(limit.send(0)).toBe(2);
-  limit.accept(10, 2);
-  expect(limit.send(10)).toBe(2);
-});
-
 test.each([
-  [30, 6],
-  [300, 6],
-  [1_000, 20],
-])('4 ramp: before any request, a limit of %i allows %i in flight', (perMinute, atOnce) => {
-  expect(told(perMinute).send(0)).toBe(atOnce);
+  ['an unknown limit', () => new Probed(), 1_000],
+  ['a limit that quota() shows', () => told(30), 30],
+  ['a cap', () => new Probed({ perMinute: 30 }), 30],
+])('4 ramp: before the first refusal, %s holds back no request', (_, limitOf, atOnce) => {
+  expect(limitOf().send(0)).toBe(atOnce);
 });
 
 test('4 ramp: the gate is passed when as many requests as the limit were accepted behind it', () => {

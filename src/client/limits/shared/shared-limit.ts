@@ -1,7 +1,7 @@
 import { type SteadyTime, steadyTime } from '../../time/clock.ts';
 import { Limit, startingState } from '../key-limit.ts';
 import { applyReport, type Report, type RetryAfterReading, stayClosedUntil } from '../limit-rules.ts';
-import { addInFlight, type LimiterSettings, type LimiterState, UNBOUNDED, WINDOW_MS } from '../limit-state.ts';
+import { addInFlight, isUnknown, type LimiterSettings, type LimiterState, UNBOUNDED, WINDOW_MS } from '../limit-state.ts';
 import { advance, freeSlots, type Grant, grant, isLimitWanted } from '../slots.ts';
 import { type Lease, type SharedState, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 
@@ -190,7 +190,8 @@ export class SharedLimit extends Limit {
     const dead = reclaimDead(leases, { id, now });
     const limit = this.#withReports([...reports, ...dead], own.inFlight, now);
     const { others, share } = shareFor(id, { leases, now, slots: freeSlots(advance(limit, now)) });
-    const granted = grant(limit, { now, wanted: Math.min(this.#wanted, share) });
+    const room = roomUnder(limit, this.settings);
+    const granted = grant(limit, { now, wanted: Math.min(this.#wanted, share, room) });
     const { count } = granted.grant;
     const waiting = this.#wanted - count;
     const queued = others.reduce((sum, lease) => sum + lease.waiting, this.#queued - count);
@@ -323,6 +324,11 @@ function shareFor(
   const others = waiting.filter(([name]) => name !== id).map(([, lease]) => lease);
   if (others.length === 0) return { others, share: UNBOUNDED };
   return { others, share: slots > 0 && ahead >= slots ? 0 : Math.max(1, Math.ceil(slots / waiting.length)) };
+}
+
+/** A refusal of an unknown limit meets all requests in flight: together, the processes send as many as one would. */
+function roomUnder(limit: LimiterState, { maxConcurrent }: LimiterSettings): number {
+  return isUnknown(limit) ? Math.max(0, maxConcurrent - limit.inFlight) : UNBOUNDED;
 }
 
 /** Removes dead processes. The service may have counted their requests in flight. */

@@ -250,7 +250,7 @@ test.each([
     const granted = processes.map((limiter) => ask(limiter, calls));
     await clock.advance(200);
     const first = granted.flat();
-    expect(first).toHaveLength(4);
+    expect(first).toHaveLength(16); // as many as one process would send
 
     for (const permit of first) permit.end({ kind: 'accepted' });
     await clock.advance(200);
