@@ -1,7 +1,14 @@
 import { type SteadyTime, steadyTime } from '../../time/clock.ts';
 import { Limit, startingState } from '../key-limit.ts';
 import { applyReport, type Report, type RetryAfterReading, stayClosedUntil } from '../limit-rules.ts';
-import { addInFlight, isUnknown, type LimiterSettings, type LimiterState, UNBOUNDED, WINDOW_MS } from '../limit-state.ts';
+import {
+  addInFlight,
+  isUnknown,
+  type LimiterSettings,
+  type LimiterState,
+  UNBOUNDED,
+  WINDOW_MS,
+} from '../limit-state.ts';
 import { advance, freeSlots, type Grant, grant, isLimitWanted } from '../slots.ts';
 import { type Lease, type SharedState, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 
