@@ -88,6 +88,44 @@ async function untilUsedAgain(admin: Redis, makeCalls: () => Promise<void>): Pro
   });
 }
 
+/** Stopped, or killed while ioredis queues the commands for its next connection. */
+describe.skipIf(!hasRedis).each(['freeze', 'kill'] as const)('a Redis after its %s', (fault) => {
+  test('delays or fails no call with a short deadline, as a store of the cache and of the limit', async () => {
+    await using redis = await startRedis();
+    const connection = new Redis(redis.url).on('error', silence);
+    await connection.ping();
+    const cache = {
+      get: (name: string) => connection.get(name),
+      set: (name: string, text: string, ttlMs: number) => connection.set(name, text, 'PX', ttlMs),
+    };
+    const requests: string[] = [];
+    const warnings: string[] = [];
+    const fx = new FxRates({
+      baseUrl: `https://fx-${fault}.test`,
+      apiKey: API_KEY,
+      fetch: async (url) => {
+        requests.push(String(url));
+        return Response.json(success().body);
+      },
+      cache: { maxAgeMs: 60_000, store: cache },
+      rateLimit: { perMinute: 1_000, store: redisStore(connection) },
+      logger: { warn: (text) => warnings.push(text) },
+    });
+    await fx.latest({ base: 'EUR' });
+    redis[fault]();
+
+    for (let call = 0; call < 8; call += 1) await fx.latest({ base: 'EUR' }, { deadlineMs: 400 });
+    await until(() => warnings.length > 0);
+    const { length } = requests;
+    await fx.latest({ base: 'EUR' }, { deadlineMs: 400 });
+
+    expect(requests).toHaveLength(length); // from the memory of the client
+    expect(warnings.filter((text) => text.startsWith('cache: the store failed'))).toHaveLength(1);
+    connection.disconnect();
+    await fx.close();
+  });
+});
+
 /** Failures of a Redis whose connections stay open: how each starts and ends, and the reason in the warning. */
 const OUTAGES: readonly [string, { start: readonly string[][]; end: readonly string[][]; reason: RegExp }][] = [
   [

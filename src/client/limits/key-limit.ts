@@ -2,6 +2,16 @@ import { applyReport, configured, type Report, type RetryAfterReading, readRetry
 import { initialState, type LimiterSettings, type LimiterState } from './limit-state.ts';
 import { type Grant, grant, isLimitWanted } from './slots.ts';
 
+/** The calls of this process that wait for a slot. */
+export interface Demand {
+  /** Those that it can send now. */
+  readonly wanted: number;
+  /** All of them. */
+  readonly queued: number;
+  /** The earliest of their deadlines; Infinity for none. */
+  readonly deadlineAt: number;
+}
+
 /** The limit of one key, without timer or queue: the current state, and the functions that change it. */
 export class Limit {
   readonly settings: LimiterSettings;
@@ -22,8 +32,7 @@ export class Limit {
     return 0;
   }
 
-  /** `wanted`: the calls that this process can send now; `_queued`: with those that it cannot send yet. */
-  grant(now: number, wanted: number, _queued: number): Grant {
+  grant(now: number, { wanted }: Demand): Grant {
     const granted = grant(this.state, { now, wanted });
     this.state = granted.state;
     return granted.grant;

@@ -7,6 +7,7 @@ import {
   type LimiterSettings,
   type LimiterState,
   LONG_AGO,
+  LONGEST_WAIT_MS,
   MANY_CALLS,
   returnSlot,
   UNBOUNDED,
@@ -57,8 +58,6 @@ const REFUSALS_WITHOUT_BACKOFF = 3;
 const ENOUGH_CALLS = 3;
 /** A learned limit is tested once in this time; after a refused test, half as often. */
 const TEST_PAUSE_MS = WINDOW_MS;
-/** A plan can change: one request per day is sent even if the service asked for a longer wait. */
-const BLOCKED_AT_MOST_MS = 86_400_000;
 
 /** The state after a report. */
 export function applyReport(state: LimiterState, report: Report, settings: LimiterSettings): LimiterState {
@@ -116,13 +115,13 @@ function refused(before: LimiterState, result: RequestResult, settings: LimiterS
   const { now, sentAt, retryAfter } = result;
   const { retryAfterUnit } = settings;
   const unit = retryAfterUnit === 'auto' ? weighRefusal(before.unit, retryAfter, { sentAt, now }) : before.unit;
-  const { waitMs } = readRetryAfter(unit, retryAfter, retryAfterUnit);
+  const { waitMs: askedMs } = readRetryAfter(unit, retryAfter, retryAfterUnit);
+  const waitMs = askedMs && Math.min(askedMs, LONGEST_WAIT_MS);
   before.log.expire(now);
   const state = { ...addInFlight(before, -1), unit };
-  if (waitMs !== undefined && waitMs > settings.maxRetryAfterMs) {
+  if (waitMs !== undefined && askedMs !== undefined && askedMs > settings.maxRetryAfterMs) {
     // It is about a longer quota than the limit per minute.
-    const blockedUntil = Math.max(state.blockedUntil, now + Math.min(waitMs, BLOCKED_AT_MOST_MS));
-    return { ...state, blockedUntil };
+    return { ...state, blockedUntil: Math.max(state.blockedUntil, now + waitMs) };
   }
   const { gate } = state;
   if (sentAt < gate.staleBefore) return { ...state, gate: stayClosedUntil(gate, now + (waitMs ?? 0)) };

@@ -1,10 +1,12 @@
 import type { RetryAfterUnit, UnitState } from './retry-after.ts';
 
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
-export const LIMITER_STATE_VERSION = 11;
+export const LIMITER_STATE_VERSION = 12;
 
 /** Every limit of the service is per minute. */
 export const WINDOW_MS = 60_000;
+/** A plan can change: one request per day is sent even if the service asked for a longer wait. */
+export const LONGEST_WAIT_MS = 86_400_000;
 /** A time before all others. */
 export const LONG_AGO = Number.NEGATIVE_INFINITY;
 /** An unknown limit, a number without a bound, and a time after all others. */
@@ -169,6 +171,11 @@ export class AcceptedLog {
 
   get size(): number {
     return this.#times.length;
+  }
+
+  /** The time of the last request; long ago for none. */
+  get lastAt(): number {
+    return this.#times.at(-1) ?? LONG_AGO;
   }
 
   add(now: number): void {

@@ -124,7 +124,11 @@ export class RateLimiter {
     if (due.deadlineAt < now) return undefined;
     // A shared limit asks its store; until then, the call is in the queue.
     if (this.#queue.size > 0 || (this.shared && this.#limit.reserved === 0)) return undefined;
-    const { count } = this.#limit.grant(now, Math.min(1, this.#inFlight.room(now)), 1);
+    const { count } = this.#limit.grant(now, {
+      wanted: Math.min(1, this.#inFlight.room(now)),
+      queued: 1,
+      deadlineAt: due.deadlineAt,
+    });
     return count === 0 ? undefined : this.#permit(now, { retryOf });
   }
 
@@ -254,7 +258,11 @@ export class RateLimiter {
     this.#rejectTooLate(now);
     const { health, mayBeDown } = this.#inFlight;
     const wanted = Math.min(this.#queue.size, this.#inFlight.room(now));
-    const { count, askAgainAt } = this.#limit.grant(now, wanted, this.#queue.size);
+    const { count, askAgainAt } = this.#limit.grant(now, {
+      wanted,
+      queued: this.#queue.size,
+      deadlineAt: this.#queue.earliestDeadline,
+    });
     for (let served = 0; served < count; served += 1) {
       const call = mayBeDown ? this.#queue.shiftLeastFailed() : this.#queue.shift();
       call?.settle(this.#permit(now, call));

@@ -5,9 +5,9 @@ import type { ApiResponse, Handler, KeyedCall } from '../call/call.ts';
 import { parseBody, sortedTarget } from '../call/endpoint.ts';
 import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
 import { describeValue, thrownMessage } from '../errors/program-values.ts';
-import type { CacheSettings } from '../options/option-table.ts';
+import { StoreGuard } from '../limits/shared/store-guard.ts';
+import { type CacheSettings, MemoryStore } from '../options/option-table.ts';
 import { granularityMs } from '../state/quota-record.ts';
-import { abortable, Cancellation } from '../time/abort.ts';
 import type { HeaderList } from '../transport/transport.ts';
 import { refreshQuota } from './quota.ts';
 import type { StepContext } from './send.ts';
@@ -19,8 +19,6 @@ const CLOCK_SKEW_MS = 60_000;
 const PLAN_MS = 3_600_000;
 /** If the store takes longer, the request is sent, because the service takes about as long. */
 const STORE_TIMEOUT_MS = 500;
-/** Pause after a timeout of the store; without it, each call would wait for the timeout. */
-const STORE_PAUSE_MS = 10_000;
 /** Characters of a SHA-256 that distinguish the keys of one store. */
 const HASH_LENGTH = 16;
 
@@ -32,18 +30,24 @@ export function cache(context: StepContext, settings: CacheSettings, next: Handl
 
 type CachedResponse = CacheEntry & ApiResponse;
 
-/** Responses in a store. A store that fails or hangs neither rejects nor delays a call. */
+/**
+ * Responses in a store. A store that fails or hangs neither rejects nor delays a call; while it is away, the responses are in
+ * memory, because each call would otherwise be a request of the quota.
+ */
 class ResponseCache {
   readonly #context: StepContext;
   readonly #settings: CacheSettings;
   readonly #next: Handler;
-  #pausedAtMs = Number.NEGATIVE_INFINITY;
-  #hasWarned = false;
+  readonly #guard: StoreGuard;
+  /** What this client has stored while the store was away. */
+  #memory: MemoryStore | undefined;
 
   constructor(context: StepContext, settings: CacheSettings, next: Handler) {
     this.#context = context;
     this.#settings = settings;
     this.#next = next;
+    const onOutage = (error: unknown) => this.#reportOutage(thrownMessage(error));
+    this.#guard = new StoreGuard({ time: context.settings.time, timeoutMs: STORE_TIMEOUT_MS, onOutage });
   }
 
   async send(call: KeyedCall): Promise<ApiResponse> {
@@ -108,7 +112,9 @@ class ResponseCache {
 
   /** `undefined` if the entry is missing, invalid or takes too long. Rejects if the call is cancelled. */
   async #read(call: KeyedCall): Promise<CachedResponse | undefined> {
-    const stored = await this.#withTimeout(async () => this.#settings.store.get(this.#nameOf(call)), call.signal);
+    const name = this.#nameOf(call);
+    const found = await this.#guard.useFor(call, async () => this.#settings.store.get(name));
+    const stored = found ?? (this.#guard.awayUntil === undefined ? undefined : this.#memory?.get(name));
     const entry = decodeEntry(stored);
     if (entry === undefined || entry.storedAtMs > this.#now() + CLOCK_SKEW_MS) return undefined;
     const { issues, data } = parseBody(call.endpoint, parseJson(entry.rawBody));
@@ -119,11 +125,14 @@ class ResponseCache {
   #write(call: KeyedCall, entry: CacheEntry, ttlMs: number): void {
     if (ttlMs === 0) return; // for a store, 0 means no expiry
     if ([entry.rawBody, ...entry.headers.flat()].some((part) => call.key.redact(part) !== part)) return;
-    const { store } = this.#settings;
-    void this.#withTimeout(
-      async () => store.set(this.#nameOf(call), encodeEntry(entry), Math.ceil(ttlMs)),
-      new Cancellation(),
-    );
+    const [name, text] = [this.#nameOf(call), encodeEntry(entry)];
+    const keep = () => {
+      this.#memory ??= new MemoryStore();
+      this.#memory.set(name, text);
+    };
+    if (this.#guard.awayUntil !== undefined) return keep();
+    const set = async () => this.#settings.store.set(name, text, Math.ceil(ttlMs));
+    this.#guard.use(set).catch(keep);
   }
 
   /** Responses are stored per key, because plans may differ in their data. */
@@ -135,32 +144,10 @@ class ResponseCache {
     return `${name}:${createHash('sha256').update(JSON.stringify(sent)).digest('hex').slice(0, HASH_LENGTH)}`;
   }
 
-  async #withTimeout(work: () => Promise<unknown>, signal: Cancellation): Promise<unknown> {
-    const pausedMs = this.#now() - this.#pausedAtMs;
-    if (pausedMs >= 0 && pausedMs < STORE_PAUSE_MS) return undefined;
-    const errorOf = () => {
-      this.#pausedAtMs = this.#now();
-      return new Error(`no response within ${STORE_TIMEOUT_MS} ms`);
-    };
-    const { time } = this.#context.settings;
-    try {
-      return await time.withTimeout((cancellation) => abortable(work(), cancellation), {
-        at: time.now() + STORE_TIMEOUT_MS,
-        signal,
-        errorOf,
-      });
-    } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      this.#warn(thrownMessage(error));
-      return undefined;
-    }
-  }
-
-  /** Once, because each error of a store may have a different text. */
-  #warn(why: string): void {
-    if (!this.#hasWarned)
-      this.#context.events.warnOnce(`cache: the store failed (${why}); requests are sent to the service`);
-    this.#hasWarned = true;
+  #reportOutage(why: string): void {
+    this.#context.events.warnOnce(
+      `cache: the store failed (${why}); until it responds again, responses are cached in memory`,
+    );
   }
 }
 

@@ -6,6 +6,8 @@ import { DEFAULT_LIMITER_SETTINGS, hint } from '../../helpers/strict-limiter.ts'
 
 /** The rules of src/client/limits/README.md that are about the limit alone, without a queue. Times are in milliseconds. */
 
+const demandOf = (calls: number) => ({ wanted: calls, queued: calls, deadlineAt: Number.POSITIVE_INFINITY });
+
 /** A limit whose requests are answered by the test. */
 class Probed extends Limit {
   constructor(settings: Partial<LimiterSettings> = {}) {
@@ -14,12 +16,12 @@ class Probed extends Limit {
 
   /** Sends as many of the calls as may be sent, and returns their number. */
   send(now: number, calls = 1_000): number {
-    return this.grant(now, calls, calls).count;
+    return this.grant(now, demandOf(calls)).count;
   }
 
   /** When the next call may be sent, if none may now. */
   nextAt(now: number): number | undefined {
-    return this.grant(now, 1, 1).askAgainAt;
+    return this.grant(now, demandOf(1)).askAgainAt;
   }
 
   accept(now: number, calls = 1, sentAt = now): void {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { type CacheOptions, type CallOptions, FxRatesError, type FxRatesOptions } from '../../../src/client/index.ts';
-import type { FakeClock } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { FakeStore, type Misbehaviour } from '../../helpers/fake-store.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
@@ -316,6 +315,9 @@ test.each([
   ]);
 });
 
+const AWAY = (why: string) =>
+  `cache: the store failed (${why}); until it responds again, responses are cached in memory`;
+
 const misbehaviours: [string, Misbehaviour][] = [
   ['throws', { throws: new Error('down') }],
   ['throws what is no error', { throws: 'down' }],
@@ -331,12 +333,12 @@ test.each<[string, Misbehaviour]>(misbehaviours)(
     store.onSet = fault;
     const startedAt = clock.now();
 
+    const isForeign = typeof fault === 'object' && 'gives' in fault;
     expect(await metaOf()).toMatchObject({ source: 'network', data: { n: 2 } });
-    expect(await metaOf()).toMatchObject({ source: 'network', data: { n: 3 } });
+    expect(await metaOf()).toMatchObject(isForeign ? { source: 'network' } : { source: 'cache', data: { n: 2 } });
 
     expect(clock.now()).toBe(startedAt);
-    const failed = 'cache: the store failed (down); requests are sent to the service';
-    expect(warnings).toEqual(typeof fault === 'object' && 'gives' in fault ? [] : [failed]);
+    expect(warnings).toEqual(isForeign ? [] : [AWAY('down')]);
   },
 );
 
@@ -348,7 +350,7 @@ test('a store whose errors all differ causes one warning', async () => {
     await metaOf({ n });
   }
 
-  expect(warnings).toEqual(['cache: the store failed (failure 1); requests are sent to the service']);
+  expect(warnings).toEqual([AWAY('failure 1')]);
 });
 
 test('a store that hangs delays one call by 500 ms and the next calls not at all', async () => {
@@ -358,26 +360,69 @@ test('a store that hangs delays one call by 500 ms and the next calls not at all
 
   expect(await clock.run(metaOf())).toMatchObject({ source: 'network', meta: { durationMs: 500 } });
   expect(clock.now() - startedAt).toBe(500);
-  expect(await metaOf()).toMatchObject({ source: 'network', meta: { durationMs: 0 } });
+  expect(await metaOf({ n: 2 })).toMatchObject({ source: 'network', meta: { durationMs: 0 } });
 
   expect(store.reads).toBe(1);
-  expect(warnings).toEqual(['cache: the store failed (no response within 500 ms); requests are sent to the service']);
+  expect(warnings).toEqual([AWAY('no response within 500 ms')]);
   expect(await clock.left()).toBe(0);
 });
 
-test.each<[string, (clock: FakeClock) => unknown]>([
-  ['after ten seconds', (clock) => clock.advance(10_000)],
-  ['if the clock is set back', (clock) => clock.set(-3_600_000)],
-])('a store that hung is used again %s', async (_, pass) => {
+test.each([
+  [100, 25],
+  [300, 60],
+  [1_000, 200],
+  [60_000, 500],
+])('a call with deadlineMs: %i waits %i ms for a store that hangs', async (deadlineMs, waitedMs) => {
+  const { metaOf, store, clock } = cached();
+  store.onGet = 'never';
+
+  const { meta } = await clock.run(metaOf({}, { deadlineMs }));
+
+  expect(meta).toMatchObject({ source: 'network', durationMs: waitedMs });
+});
+
+test('the outage of a store begins with the first slow use, although its call has ended', async () => {
+  const { metaOf, store, clock, warnings } = cached();
+  store.onGet = 'never';
+
+  await clock.run(metaOf({}, { deadlineMs: 300 }));
+  await clock.advance(500);
+
+  expect(warnings).toEqual([AWAY('no response within 500 ms')]);
+  expect(await metaOf({ n: 2 }, { deadlineMs: 300 })).toMatchObject({ meta: { durationMs: 0 } });
+  expect(store.reads).toBe(1);
+});
+
+test('while the store is away, responses are cached in memory, and each second one read tries the store', async () => {
+  const { metaOf, store, clock, fetch } = cached();
+  store.onGet = 'never';
+  store.onSet = { rejects: new Error('down') };
+  await clock.run(metaOf());
+
+  const sources: string[] = [];
+  for (let second = 0; second < 10; second += 1) {
+    sources.push((await metaOf()).source);
+    await clock.advance(1_500); // a try takes half a second
+  }
+
+  expect(new Set(sources)).toEqual(new Set(['cache']));
+  expect(fetch.requests).toHaveLength(1);
+  expect(store.reads).toBeGreaterThanOrEqual(5);
+  expect(store.reads).toBeLessThanOrEqual(11);
+});
+
+test('a store that works again is used again', async () => {
   const { metaOf, store, clock } = cached();
   store.onGet = 'never';
   await clock.run(metaOf());
 
   store.onGet = undefined;
-  await pass(clock);
-  await metaOf();
+  await clock.advance(1_000);
+  await metaOf(); // tries the store
+  await metaOf({ n: 2 });
 
-  expect(await metaOf()).toMatchObject({ source: 'cache' });
+  expect(store.writes).toBeGreaterThan(0);
+  expect(await metaOf({ n: 2 })).toMatchObject({ source: 'cache' });
 });
 
 test('a store that hangs when it is written delays no call and leaves no timer', async () => {

@@ -5,8 +5,8 @@
 export interface LimitStore {
   /**
    * Writes `offer` if the stored version is `known` (`''` if nothing is stored) and `offer.nowMs` is within one second of the
-   * store's clock. Without `offer`, it only reads. If it rejects or takes longer than one second, the client limits itself
-   * without the store until the store responds again.
+   * store's clock. Without `offer`, it only reads. If it rejects, takes longer than one second, or is too slow for a deadline,
+   * the client limits itself without the store until the store responds again.
    */
   exchange(name: string, known: string, offer?: LimitOffer): Promise<LimitExchange>;
 }

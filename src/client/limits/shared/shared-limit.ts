@@ -1,5 +1,5 @@
 import { type SteadyTime, steadyTime } from '../../time/clock.ts';
-import { Limit, startingState } from '../key-limit.ts';
+import { type Demand, Limit, startingState } from '../key-limit.ts';
 import { applyReport, type Report, type RetryAfterReading, stayClosedUntil } from '../limit-rules.ts';
 import {
   addInFlight,
@@ -10,10 +10,10 @@ import {
   WINDOW_MS,
 } from '../limit-state.ts';
 import { advance, freeSlots, type Grant, grant, isLimitWanted } from '../slots.ts';
-import { type Lease, type SharedState, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
+import type { Lease, SharedState } from './shared-state.ts';
+import { StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
+import { patienceEnd } from './store-guard.ts';
 
-/** Between attempts to reach a store that failed. */
-const TRY_AGAIN_MS = 1_000;
 /** Between two checks whether other processes have released slots: while they have requests in flight, and at most. */
 const LOOK_AGAIN_MS = 50;
 const LOOK_AGAIN_AT_LEAST_MS = 1_000;
@@ -25,6 +25,7 @@ const WAITING_MS = 5_000;
 const QUOTA_CALL_MS = WINDOW_MS;
 
 const NO_GRANT: Grant = { count: 0, askAgainAt: undefined };
+const NO_DEMAND: Demand = { wanted: 0, queued: 0, deadlineAt: UNBOUNDED };
 const NO_LEASE: Lease = { inFlight: 0, waiting: 0, seenAt: 0, askedAt: 0 };
 
 /** The store through which processes share a limit, and its name there. */
@@ -34,8 +35,6 @@ export interface SharedLimitOptions extends StoreExchangeOptions {
   readonly settings: LimiterSettings;
   /** Called when a grant may have become possible. */
   readonly onChange: () => void;
-  /** Called when the store fails and this process continues alone. */
-  readonly onOutage?: ((reason: string) => void) | undefined;
 }
 
 /**
@@ -53,15 +52,14 @@ export class SharedLimit extends Limit {
   #inFlight = 0;
   /** Those of them that no call has used yet. */
   #granted = NO_GRANT;
-  #wanted = 0;
-  #queued = 0;
+  #demand = NO_DEMAND;
   #asksForLimit = false;
   #askAt = Number.NEGATIVE_INFINITY;
   #isExchanging = false;
   #exchanged: Promise<void> = Promise.resolve();
   #hasMore = false;
-  /** Set if the store failed: this process decides alone until this time, and longer if the store fails again. */
-  #aloneUntil: number | undefined;
+  /** Whether this process decides without the store, which has failed, or is too slow for a deadline. */
+  #isAlone = false;
   /** Number of processes that each continue with a part of the limit; otherwise 1. */
   #sharers = 1;
   /** That of the exchange when `state` was last set: during an exchange, the estimate can change before the state does. */
@@ -89,22 +87,27 @@ export class SharedLimit extends Limit {
     return this.#exchanged;
   }
 
-  override grant(now: number, wanted: number, queued: number): Grant {
-    this.#wanted = wanted;
-    this.#queued = queued;
-    const granted = this.#handOut(wanted);
+  override grant(now: number, demand: Demand): Grant {
+    this.#demand = demand;
+    const granted = this.#handOut(demand.wanted);
     if (granted) return granted;
-    if (wanted === 0) return this.#endWait();
-    if (this.#aloneUntil !== undefined) return this.#grantAlone(now, wanted, this.#aloneUntil);
+    if (demand.wanted === 0) return this.#endWait();
+    if (this.#isAlone) return this.#grantAlone(now, demand);
     if (now >= this.#askAt) this.#exchangeSoon();
-    return { count: 0, askAgainAt: this.#hasMore ? undefined : this.#askAt };
+    const patientUntil = patienceEnd(this.#exchange.askedAt ?? now, demand.deadlineAt);
+    if (now >= patientUntil) {
+      this.#continueAlone();
+      return this.#grantAlone(now, demand);
+    }
+    const askAt = this.#hasMore ? UNBOUNDED : this.#askAt;
+    return { count: 0, askAgainAt: earliest(askAt, this.#isExchanging ? patientUntil : UNBOUNDED) };
   }
 
   override report(report: Report): RetryAfterReading | undefined {
     if (report.kind !== 'configured') this.#inFlight -= 1;
     else this.#asksForLimit = false;
     this.#reports.push(report);
-    if (this.#aloneUntil === undefined) this.#exchangeSoon();
+    if (!this.#isAlone) this.#exchangeSoon();
     const shifted = shiftReport(report, this.aheadMs);
     const isLimit = shifted.kind === 'configured';
     const own = isLimit ? { ...shifted, perMinute: partOf(shifted.perMinute, this.#sharers) } : shifted;
@@ -116,12 +119,12 @@ export class SharedLimit extends Limit {
 
   /** Only the process that the state names calls `quota()`. */
   override isWanted(now: number, waiting: number): boolean {
-    return this.#aloneUntil === undefined ? this.#asksForLimit : super.isWanted(now + this.aheadMs, waiting);
+    return this.#isAlone ? super.isWanted(now + this.aheadMs, waiting) : this.#asksForLimit;
   }
 
   /** The others need not leave a slot for this process any longer. */
   #endWait(): Grant {
-    if (this.#isWaiting && this.#aloneUntil === undefined) this.#exchangeSoon();
+    if (this.#isWaiting && !this.#isAlone) this.#exchangeSoon();
     return NO_GRANT;
   }
 
@@ -136,20 +139,20 @@ export class SharedLimit extends Limit {
     const { count: granted } = this.#granted;
     this.#granted = NO_GRANT;
     const count = Math.min(granted, wanted);
-    this.#wanted -= count;
-    this.#queued -= count;
+    this.#demand = { ...this.#demand, wanted: wanted - count, queued: this.#demand.queued - count };
     const now = this.#time.now();
     for (let call = count; call < granted; call += 1) this.report({ kind: 'unused', now, sentAt: now });
     return count === 0 ? undefined : { count, askAgainAt: wanted > count ? this.#askAt : undefined };
   }
 
   /** Asks again for the next slot, or for the next try of the store if that is earlier and no try is running. */
-  #grantAlone(now: number, wanted: number, aloneUntil: number): Grant {
-    if (now >= aloneUntil) this.#exchangeSoon();
-    const { count, askAgainAt } = super.grant(now + this.aheadMs, wanted, wanted);
+  #grantAlone(now: number, demand: Demand): Grant {
+    const { awayUntil = now } = this.#exchange.guard;
+    if (now >= awayUntil) this.#exchangeSoon();
+    const { count, askAgainAt } = super.grant(now + this.aheadMs, demand);
     this.#inFlight += count;
-    const slotAt = askAgainAt === undefined ? undefined : askAgainAt - this.aheadMs;
-    return { count, askAgainAt: this.#isExchanging ? slotAt : Math.min(aloneUntil, slotAt ?? aloneUntil) };
+    const slotAt = askAgainAt === undefined ? UNBOUNDED : askAgainAt - this.aheadMs;
+    return { count, askAgainAt: earliest(slotAt, this.#isExchanging ? UNBOUNDED : awayUntil) };
   }
 
   /** In an outage of the store, drops reports of requests that expired: `#refusedUntil` has the end of a longer wait. */
@@ -170,27 +173,33 @@ export class SharedLimit extends Limit {
     try {
       while (this.#hasMore) {
         this.#hasMore = false;
-        this.#apply(await this.#exchange.commit(() => this.#propose()));
+        this.#apply(await this.#exchange.commit(() => this.#offer()));
         this.#options.onChange();
       }
       this.#isExchanging = false;
-    } catch (error) {
-      this.#isExchanging = false;
-      this.#continueAlone(error);
+    } catch {
+      this.#isExchanging = false; // the guard of the store has reported why
+      this.#continueAlone();
       this.#options.onChange();
     }
   }
 
+  /** Drops old reports before each offer and at no other time, because `#apply` removes as many as the offer has. */
+  #offer(): Proposal {
+    this.#forgetOldReports();
+    return this.#propose();
+  }
+
   /** Applies the reports of this process to the shared state, and requests a grant for its calls. */
   #propose(): Proposal {
-    // Before each proposal and at no other time, because `#apply` removes as many reports as the proposal has.
-    this.#forgetOldReports();
     const { id, state: known, aheadMs } = this.#exchange;
     const reports = this.#reports.map((report) => shiftReport(report, aheadMs));
     const now = Math.max(this.#exchange.now(), known?.at ?? 0);
     const stored = Object.entries(known?.leases ?? {});
     // Returns to the head of the order: its slot was refused, or its only call waits because of a `quota()` for all.
-    const isFirst = reports.some(({ kind }) => kind === 'refused' || (kind === 'configured' && this.#wanted === 1));
+    const isFirst = reports.some(
+      ({ kind }) => kind === 'refused' || (kind === 'configured' && this.#demand.wanted === 1),
+    );
     const leases = new Map<string, Lease>(isFirst ? [[id, NO_LEASE], ...stored] : stored);
     const own = leases.get(id) ?? NO_LEASE;
     leases.set(id, own);
@@ -198,10 +207,10 @@ export class SharedLimit extends Limit {
     const limit = this.#withReports([...reports, ...dead], own.inFlight, now);
     const { others, share } = shareFor(id, { leases, now, slots: freeSlots(advance(limit, now)) });
     const room = roomUnder(limit, this.settings);
-    const granted = grant(limit, { now, wanted: Math.min(this.#wanted, share, room) });
+    const granted = grant(limit, { now, wanted: Math.min(this.#demand.wanted, share, room) });
     const { count } = granted.grant;
-    const waiting = this.#wanted - count;
-    const queued = others.reduce((sum, lease) => sum + lease.waiting, this.#queued - count);
+    const waiting = this.#demand.wanted - count;
+    const queued = others.reduce((sum, lease) => sum + lease.waiting, this.#demand.queued - count);
     // The call that is sent now calls `quota()`: a process without a grant would do so only after its first one.
     const asks = count > 0 && isLimitWanted(granted.state, { now, waiting: queued }) && !isAsked(leases, now);
     const isChanged = count > 0 || waiting > 0 !== own.waiting > 0;
@@ -233,7 +242,7 @@ export class SharedLimit extends Limit {
   }
 
   #apply({ state, grant, asks, reported }: Proposal): void {
-    this.#aloneUntil = undefined;
+    this.#isAlone = false;
     this.#sharers = 1;
     this.#reports.splice(0, reported);
     this.#setState(copyOf(state.limit));
@@ -249,14 +258,12 @@ export class SharedLimit extends Limit {
     this.#askAt = this.#isWaiting ? Math.min(at, now + LOOK_AGAIN_AT_LEAST_MS) : now;
   }
 
-  #continueAlone(error: unknown): void {
-    const isNew = this.#aloneUntil === undefined;
-    this.#aloneUntil = this.#time.now() + TRY_AGAIN_MS;
-    if (!isNew) return;
+  #continueAlone(): void {
+    if (this.#isAlone) return;
+    this.#isAlone = true;
     const { state } = this.#propose();
     this.#sharers = Object.keys(state.leases).length;
     this.#setState(shareOf(state.limit, this.#sharers, this.#inFlight));
-    this.#options.onOutage?.(error instanceof Error ? error.message : String(error));
   }
 
   #setState(state: LimiterState): void {
@@ -292,6 +299,12 @@ function shareOf(state: LimiterState, processes: number, inFlight: number): Limi
 /** An equal part of a limit, at least one request per minute. */
 function partOf(perMinute: number, processes: number): number {
   return Math.max(1, Math.floor(perMinute / processes));
+}
+
+/** The earlier time; `undefined` if there is none. */
+function earliest(at: number, other: number): number | undefined {
+  const first = Math.min(at, other);
+  return first === UNBOUNDED ? undefined : first;
 }
 
 function copyOf(state: LimiterState): LimiterState {

@@ -1,25 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { abortable } from '../../time/abort.ts';
+import * as z from 'zod/mini';
+import { describeValue, thrownMessage } from '../../errors/program-values.ts';
 import { type Clock, type SteadyTime, steadyTime } from '../../time/clock.ts';
-import { AcceptedLog, LIMITER_STATE_VERSION, type LimiterState, UNBOUNDED, WINDOW_MS } from '../limit-state.ts';
-import type { LimitOffer, LimitStore } from './limit-store.ts';
-
-/** The requests of one process in flight, and the number of its waiting calls. */
-export interface Lease {
-  readonly inFlight: number;
-  readonly waiting: number;
-  readonly seenAt: number;
-  /** Time at which it called `quota()` for the limit; 0 for never. */
-  readonly askedAt: number;
-}
-
-/** The state that processes with one key share. */
-export interface SharedState {
-  /** The last write, by the store's clock. */
-  readonly at: number;
-  readonly limit: LimiterState;
-  readonly leases: Readonly<Record<string, Lease>>;
-}
+import { LIMITER_STATE_VERSION, WINDOW_MS } from '../limit-state.ts';
+import type { LimitExchange, LimitOffer, LimitStore } from './limit-store.ts';
+import { parseState, type SharedState, textOf } from './shared-state.ts';
+import { StoreGuard } from './store-guard.ts';
 
 /** A longer exchange fails. A busy host or store may need most of this time; an outage costs it once. */
 const TIMEOUT_MS = 1_000;
@@ -39,6 +25,8 @@ export interface StoreExchangeOptions {
   /** The name that is equal in processes that share a limit: origin and key hash. */
   readonly name: string;
   readonly clock: Clock;
+  /** Called once per outage of the store. */
+  readonly onOutage?: ((reason: string) => void) | undefined;
 }
 
 /** A state that a process offers to the store. */
@@ -55,6 +43,9 @@ export class StoreExchange {
   /** The state that was last read from the store or written to it, and its version there. */
   state: SharedState | undefined;
   version = '';
+  readonly guard: StoreGuard;
+  /** Since when the store has been asked; `undefined` between two exchanges. */
+  askedAt: number | undefined;
   readonly #options: StoreExchangeOptions;
   readonly #time: SteadyTime;
   readonly #name: string;
@@ -63,6 +54,8 @@ export class StoreExchange {
   constructor(options: StoreExchangeOptions) {
     this.#options = options;
     this.#time = steadyTime(options.clock);
+    const onOutage = (error: unknown) => options.onOutage?.(thrownMessage(error));
+    this.guard = new StoreGuard({ time: this.#time, timeoutMs: TIMEOUT_MS, onOutage });
     this.#name = `${LIMITER_STATE_VERSION}:${options.name}`;
   }
 
@@ -87,19 +80,17 @@ export class StoreExchange {
       const isWritten = await this.#exchange(offer.isNews ? offer.state : undefined);
       if (isWritten) return offer;
     }
-    throw new Error(`none of ${MOST_TRIES} writes was accepted`);
+    throw this.guard.failed(new Error(`none of ${MOST_TRIES} writes was accepted`));
   }
 
   /** Without `offered`, only reads. Returns whether it was written. The timeout is that of one try: a busy store has not failed. */
   async #exchange(offered?: SharedState): Promise<boolean> {
     const { store } = this.#options;
-    const ask = async () => store.exchange(this.#name, this.version, offered && offerOf(offered));
-    const { isWritten, version, state, nowMs } = await this.#time.withTimeout(
-      (cancellation) => abortable(ask(), cancellation),
-      { at: this.#time.now() + TIMEOUT_MS, errorOf: () => new Error(`no response within ${TIMEOUT_MS} ms`) },
-    );
-    if (!Number.isFinite(nowMs))
-      throw new Error(`the store returned nowMs ${nowMs}, expected milliseconds since the Unix epoch`);
+    const ask = async () => parseReply(await store.exchange(this.#name, this.version, offered && offerOf(offered)));
+    this.askedAt = this.#time.now();
+    const { isWritten, version, state, nowMs } = await this.guard.use(ask).finally(() => {
+      this.askedAt = undefined;
+    });
     this.#observe(nowMs);
     this.version = version;
     if (isWritten && offered) this.state = offered;
@@ -134,18 +125,30 @@ function usableAt(state: SharedState | undefined, nowMs: number): SharedState | 
   return state.at > nowMs + LARGEST_SKEW_MS ? { ...state, at: nowMs } : state;
 }
 
-/** The state as JSON, in which `1e999` is an infinite number. */
-export function textOf(state: SharedState): string {
-  const text = JSON.stringify(state, (_, value) => (Math.abs(value) === UNBOUNDED ? String(value) : value));
-  return text.replaceAll('"Infinity"', '1e999').replaceAll('"-Infinity"', '-1e999');
+/** The largest time of a `Date`. */
+const LATEST_MS = 8.64e15;
+
+const reply = z.object({
+  isWritten: z.boolean(),
+  version: z.string(),
+  state: z.string(),
+  nowMs: z.number().check(z.gte(-LATEST_MS), z.lte(LATEST_MS)),
+});
+
+/** The program can have a store of its own. @throws an error that names the value */
+function parseReply(value: unknown): LimitExchange {
+  const { data, error } = reply.safeParse(value);
+  if (data !== undefined) return { ...data, nowMs: Math.floor(data.nowMs) };
+  const [field] = error.issues[0]?.path ?? [];
+  if (field === undefined)
+    throw new Error(`the store returned ${describeValue(value)}, expected the result of an exchange`);
+  const shown = describeValue((value as Readonly<Record<PropertyKey, unknown>>)[field]);
+  throw new Error(`the store returned ${String(field)} ${shown}, expected ${EXPECTED[field as keyof LimitExchange]}`);
 }
 
-/** `undefined` for a text that is damaged, or from another program; the next write replaces it. */
-function parseState(text: string): SharedState | undefined {
-  try {
-    const { limit, ...state } = JSON.parse(text);
-    return { ...state, limit: { ...limit, log: new AcceptedLog(limit.log) } };
-  } catch {
-    return undefined;
-  }
-}
+const EXPECTED: Readonly<Record<keyof LimitExchange, string>> = {
+  isWritten: 'true or false',
+  version: 'a text',
+  state: 'a text',
+  nowMs: 'milliseconds since the Unix epoch',
+};

@@ -114,6 +114,43 @@ test.each(['down', 'silent'] as const)(
   },
 );
 
+test.each([
+  [300, 60],
+  [100, 25],
+])('a call with %i ms left waits %i ms for a store that hangs, and no warning is due yet', async (leftMs, waitedMs) => {
+  const { clock, store, outages, startProcess } = setUp();
+  store.health = 'silent';
+  const limiter = startProcess();
+  const startedAt = clock.now();
+  const sent = limiter.acquire({ due: { deadlineAt: startedAt + leftMs } });
+
+  await clock.advance(leftMs);
+
+  expect((await sent).sentAt - startedAt).toBe(waitedMs);
+  expect(outages).toHaveLength(0);
+  await clock.advance(1_000);
+  expect(outages).toEqual(['no response within 1000 ms']);
+});
+
+test('a store that is only slow counts the requests that a process sent before it responded', async () => {
+  const { clock, store, startProcess } = setUp();
+  const late: LimitStore = {
+    async exchange(...parts) {
+      await clock.sleep(400);
+      return store.exchange(...parts);
+    },
+  };
+  const sent = startProcess({ link: late }).acquire({ due: { deadlineAt: clock.now() + 300 } });
+  await clock.advance(2_000);
+  (await sent).end({ kind: 'accepted' });
+  await clock.advance(2_000);
+
+  const granted = ask(startProcess(), 10);
+  await clock.advance(100);
+
+  expect(granted).toHaveLength(3); // of four
+});
+
 test('a store that works again, empty or not, receives the requests sent meanwhile', async () => {
   for (const isEmpty of [true, false]) {
     const { clock, store, startProcess, serve } = setUp();

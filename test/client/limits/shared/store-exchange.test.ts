@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
-import { initialState } from '../../../../src/client/limits/limit-state.ts';
-import type { LimitExchange, LimitOffer } from '../../../../src/client/limits/shared/limit-store.ts';
-import { type SharedState, StoreExchange, textOf } from '../../../../src/client/limits/shared/store-exchange.ts';
+import { AcceptedLog, initialState } from '../../../../src/client/limits/limit-state.ts';
+import type { LimitExchange, LimitOffer, LimitStore } from '../../../../src/client/limits/shared/limit-store.ts';
+import { parseState, type SharedState, textOf } from '../../../../src/client/limits/shared/shared-state.ts';
+import { StoreExchange } from '../../../../src/client/limits/shared/store-exchange.ts';
 import { FakeClock } from '../../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
+import { ask, setUpLimiter } from '../../../helpers/strict-limiter.ts';
 
 function stateAt(at: number, limit = 30): SharedState {
   return { at, limit: initialState(limit), leases: {} };
@@ -93,18 +95,31 @@ test('a store that does not respond fails after a second, each time', async () =
   expect(clock.pending).toBe(0);
 });
 
-test.each([Number.NaN, Number.POSITIVE_INFINITY, undefined as unknown as number])(
-  'a store whose time is %s fails',
-  async (nowMs) => {
-    const clock = new FakeClock();
-    const { exchange } = scripted(clock, () => ({ nowMs }));
+test.each<[string, unknown, string]>([
+  ['of no time', { nowMs: Number.NaN }, 'nowMs NaN (number), expected milliseconds since the Unix epoch'],
+  ['after all times', { nowMs: 1e300 }, 'nowMs 1e+300 (number), expected milliseconds since the Unix epoch'],
+  ['without a time', { nowMs: undefined }, 'nowMs undefined, expected milliseconds since the Unix epoch'],
+  ['without a text', { state: null }, 'state null, expected a text'],
+  ['with a number as version', { version: 7 }, 'version 7 (number), expected a text'],
+  ['with a flag of Redis', { isWritten: 1 }, 'isWritten 1 (number), expected true or false'],
+])('a store whose result is %s fails', async (_, changes, message) => {
+  const clock = new FakeClock();
+  const { exchange } = scripted(clock, () => changes as Partial<LimitExchange>);
 
-    const { outcome } = await commit(clock, exchange);
+  const { outcome } = await commit(clock, exchange);
 
-    expect(outcome).toBe(`the store returned nowMs ${nowMs}, expected milliseconds since the Unix epoch`);
-    expect(exchange.aheadMs).toBe(0);
-  },
-);
+  expect(outcome).toBe(`the store returned ${message}`);
+  expect(exchange.aheadMs).toBe(0);
+});
+
+test.each([undefined, null, 'OK', 1])('a store that returns %j fails', async (result) => {
+  const clock = new FakeClock();
+  const store = { exchange: async () => result as unknown as LimitExchange };
+
+  const { outcome } = await commit(clock, new StoreExchange({ store, name: 'key', clock }));
+
+  expect(outcome).toMatch(/^the store returned .*, expected the result of an exchange$/);
+});
 
 test('keeps the time of the store, which decreases only if its clock was set', async () => {
   const { clock, store, connect } = setUp({ aheadMs: 5_000 });
@@ -119,13 +134,83 @@ test('keeps the time of the store, which decreases only if its clock was set', a
   expect(seen).toEqual([5_000, 5_000, 5_300, 5_300, 4_299]);
 });
 
+/** Data of a store that the client did not write, or not in this version. The limit of a state in use is 7. */
+function stored(change: (state: ReturnType<typeof asJson>) => unknown): (now: number) => string {
+  return (now) => JSON.stringify(change(asJson(now)));
+}
+
+function asJson(now: number) {
+  const log = new AcceptedLog(`${now - 3_000},1000,2000`);
+  const limit = { ...initialState(30), log, limit: 7, inFlight: 2, pace: PACE(now) };
+  const lease = { inFlight: 2, waiting: 1, seenAt: now, askedAt: 0 };
+  return JSON.parse(textOf({ at: now, limit, leases: { other: lease } }));
+}
+
+const PACE = (now: number) => ({
+  ...{ perMs: 0.001, capacity: 2, tokens: 1, step: 1.5, grew: false },
+  ...{ at: now, growsAt: now + 1, refusedAt: now },
+});
+
+const WEEK_MS = 7 * 86_400_000;
+const withLimit = (changes: object) => stored((state) => ({ ...state, limit: { ...state.limit, ...changes } }));
+const withPace = (changes: object) =>
+  stored((state) => ({ ...state, limit: { ...state.limit, pace: { ...state.limit.pace, ...changes } } }));
+const withGate = (changes: object) =>
+  stored((state) => ({ ...state, limit: { ...state.limit, gate: { ...state.limit.gate, ...changes } } }));
+const withLease = (changes: object) =>
+  stored((state) => ({ ...state, leases: { other: { ...state.leases.other, ...changes } } }));
+
 test.each<[string, (now: number) => string, number?]>([
   ['no JSON', () => '{'],
   ['empty', () => ''],
-  ['of another program', () => '{"at":1,"leases":null}'],
+  ['a list', () => '[]'],
+  ['null', () => 'null'],
+  ['larger than any state', (now) => `${' '.repeat(1 << 20)}${textOf(stateAt(now))}`],
+  ['of another program', () => '{"at":1,"limit":{},"leases":{}}'],
+  ['with leases null', stored((state) => ({ ...state, leases: null }))],
+  ['with leases of a number', stored((state) => ({ ...state, leases: 7 }))],
+  ['of another version', stored((state) => ({ ...state, version: state.version - 1 }))],
+  ['without a time', stored((state) => ({ ...state, at: null }))],
   ['cut off', (now) => textOf(stateAt(now)).slice(0, -1)],
+  ['with 1e999', (now) => textOf(stateAt(now)).replace('"at":', '"at":1e999,"was":')],
+  ['with a limit of 0', withLimit({ limit: 0 })],
+  ['with a limit of half a request', withLimit({ limit: 0.5 })],
+  ['with a negative limit', withLimit({ configured: -30 })],
+  ['with a limit as text', withLimit({ limit: '7' })],
+  [
+    'blocked for a week',
+    stored((state) => ({ ...state, limit: { ...state.limit, blockedUntil: state.at + WEEK_MS } })),
+  ],
+  [
+    'with a gate that opens in a week',
+    stored((state) => ({
+      ...state,
+      limit: { ...state.limit, gate: { ...state.limit.gate, opensAt: state.at + WEEK_MS } },
+    })),
+  ],
+  ['with a gate without room', withGate({ room: 0 })],
+  ['with an unknown test', withGate({ test: 'x' })],
+  ['with a pace of 0', withPace({ perMs: 0 })],
+  ['with a negative pace', withPace({ perMs: -1 })],
+  ['with a pace of one request in a year', withPace({ perMs: 3e-11 })],
+  ['with a pace without capacity', withPace({ capacity: 0 })],
+  ['with a debt of a million requests', withPace({ tokens: -1e6 })],
+  ['with a pace of text', withPace({ step: 'fast' })],
+  ['with a log that is no text', withLimit({ log: [1, 2] })],
+  ['with a log of words', withLimit({ log: 'now,then' })],
+  ['with a log of the future', withLimit({ log: `${Date.UTC(2100, 0)}` })],
+  ['with a log of a million years', withLimit({ log: `0,${'9'.repeat(20)}` })],
+  ['with requests in flight of no process', withLimit({ inFlight: 5 })],
+  ['with a process of a billion requests', withLease({ inFlight: 1e9 })],
+  ['with a process of minus one request', withLease({ inFlight: -1 })],
+  [
+    'with a process seen in the future',
+    stored((state) => ({ ...state, leases: { other: { ...state.leases.other, seenAt: state.at + 60_000 } } })),
+  ],
+  ['with a process that is a number', stored((state) => ({ ...state, leases: { other: 2 } }))],
   ['from before the clock of the store was set back', (now) => textOf(stateAt(now + 5_001))],
-  ['valid', (now) => textOf(stateAt(now + 5_000, 7)), 7],
+  ['valid', stored((state) => state), 7],
+  ['valid, and a little younger than the clock', (now) => textOf(stateAt(now + 5_000, 7)), 7],
 ])('a state that is %s is ignored, unless it is valid', async (_reason, text, limit) => {
   const clock = new FakeClock();
   const { exchange } = scripted(clock, () => ({ isWritten: false, state: text(clock.now()), version: 'theirs' }));
@@ -134,3 +219,36 @@ test.each<[string, (now: number) => string, number?]>([
 
   expect(exchange.state?.limit.limit).toBe(limit);
 });
+
+test('infinite numbers of a state are null in the store, and come back', async () => {
+  const at = Date.UTC(2026, 0);
+  const text = textOf({ at, limit: initialState(Number.POSITIVE_INFINITY), leases: {} });
+
+  expect(text).not.toMatch(/1e999|Infinity/);
+  expect(parseState(text)?.limit).toEqual(initialState(Number.POSITIVE_INFINITY));
+});
+
+test.each(['', '{"at":1,"limit":{},"leases":{}}', '{"at":1,"leases":null}'])(
+  'a damaged state %j neither delays a call nor stays in the store',
+  async (damaged) => {
+    const clock = new FakeClock();
+    const store = new MemoryLimitStore(clock);
+    const names: string[] = [];
+    const spy: LimitStore = {
+      exchange(name, ...rest) {
+        names.push(name);
+        return store.exchange(name, ...rest);
+      },
+    };
+    const start = () => setUpLimiter({ clock, perMinute: 30, shared: { store: spy, name: 'key' } }).limiter;
+    const first = ask(start(), 1);
+    await clock.advance(10);
+    store.overwrite(names[0] ?? '', damaged);
+
+    const later = ask(start(), 2);
+    await clock.advance(10);
+
+    expect([first.length, later.length]).toEqual([1, 2]);
+    expect(parseState(store.stateOf(names[0] ?? ''))).toBeDefined();
+  },
+);
