@@ -72,6 +72,62 @@ describe.skipIf(!hasBundle || !hasTerminal)('on a pseudo-terminal', () => {
   });
 });
 
+/** A shell with job control, in which `login` waits for a key. Each prompt of the shell shows whether the terminal echoes. */
+async function startLogin() {
+  const folder = temporaryFolder();
+  const env = { TERM: 'xterm', HOME: folder, FXRATES_CONFIG_DIR: folder };
+  const shell = new Running('script', ['-qec', 'bash --norc --noediting -i', '/dev/null'], { env, stdin: 'open' });
+  const login = `"${process.execPath}" "${BUNDLE}" auth login --no-verify --base-url ${server.url}`;
+  shell.write(`PROMPT_COMMAND='echo "pid $$ <$(stty -a | grep -oE -- "-?echo ")>"'\n`);
+  await shell.shows('stdout', '<echo >');
+  const pid = /pid (\d+) </.exec(shell.stdout)?.[1] ?? '';
+  /** Types `text`, or sends a signal to the command. Resolves when `shown` follows. */
+  const after = async (act: string, shown: string) => {
+    shell.stdout = '';
+    if (act.startsWith('SIG')) spawnSync('pkill', [`-${act.slice(3)}`, '-P', pid]);
+    else shell.write(act);
+    await shell.shows('stdout', shown);
+    return shell.stdout;
+  };
+  await after(`${login}\n`, 'hidden): ');
+  return { shell, after, folder };
+}
+
+describe.skipIf(!hasBundle || !hasTerminal || process.platform !== 'linux')('at the hidden prompt', () => {
+  test.each(['\u0003', '\u001c', '\u0004', 'SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'])(
+    'the terminal echoes after %j, and shows nothing of the key',
+    async (end) => {
+      const { shell, after } = await startLogin();
+      shell.write('half-a-key');
+
+      if (end === '\u0004') shell.write('\u0015'); // Ctrl-D ends an empty line
+      const shown = await after(end, '<echo >');
+
+      expect(shown).not.toContain('half');
+      shell.write('exit\n');
+      await shell.ended;
+    },
+  );
+
+  test.each(['\u001a', 'SIGTSTP'])(
+    'a key pasted after %j and fg is read, and reaches neither screen nor shell',
+    async (stop) => {
+      const { shell, after, folder } = await startLogin();
+      shell.write('half-a-key');
+
+      await after(stop, '<echo >');
+      await after('fg\n', 'hidden): ');
+      const shown = await after('fx_pasted_0123456789\r', '<echo >');
+
+      expect(shown).not.toContain('pasted');
+      expect(shown).not.toContain('not found');
+      expect(await readFile(join(folder, 'credentials.json'), 'utf8')).toContain('"fx_pasted_0123456789"');
+      shell.write('exit\n');
+      await shell.ended;
+    },
+  );
+});
+
 /** A command that handles signals and waits for a key from an empty pipe. */
 async function startedWithoutKey(): Promise<Running> {
   const fifo = join(temporaryFolder(), 'key');

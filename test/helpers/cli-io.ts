@@ -59,8 +59,8 @@ export class FakeIo implements Io {
     this.stdin = {
       isTTY: tty.includes('stdin'),
       text: async () => stdin,
-      typedLine: async ({ ask }) => {
-        await ask();
+      typedLine: async ({ question }) => {
+        this.written.stderr += `${question}\n`;
         return typed.shift() ?? '';
       },
     };

@@ -11,6 +11,8 @@ import type { Invocation } from '../settings/invocation.ts';
 import { checkKey, requireKey } from '../settings/resolve-key.ts';
 import type { CliSettings } from '../settings/settings.ts';
 import { changeConfig, changeCredential, profilesWithKey } from '../settings/stored-files.ts';
+import type { Screen } from '../terminal/screen.ts';
+import { wrap } from '../terminal/text.ts';
 import { attempt, usageText } from './doctor.ts';
 
 interface VerifyOptions {
@@ -106,8 +108,9 @@ async function login(given: Invocation<VerifyOptions>): Promise<void> {
 async function withBaseUrl(invocation: Invocation): Promise<CliSettings> {
   const { settings, screen, io } = invocation;
   if (settings.baseUrl !== undefined || settings.keyStdin || !canAsk(invocation)) return settings;
-  const ask = () => screen.ask('Base URL of the service, e.g. https://api.example.test: ');
-  const line = await io.stdin.typedLine({ ask }).finally(() => screen.error('\n'));
+  const line = await io.stdin.typedLine({
+    question: onScreen('Base URL of the service, e.g. https://api.example.test: ', screen),
+  });
   const baseUrl = { text: line.trim(), source: 'the base URL' };
   if (baseUrl.text === '') return settings;
   const checked = await attempt(() => checkBaseUrl(baseUrl));
@@ -116,13 +119,18 @@ async function withBaseUrl(invocation: Invocation): Promise<CliSettings> {
   return withBaseUrl(invocation);
 }
 
+/** A question in lines that fit on the terminal. */
+function onScreen(question: string, { err }: Screen): string {
+  return wrap(question, err.columns).join('\n');
+}
+
 function canAsk({ io, settings }: Invocation): boolean {
   return io.stdin.isTTY && io.stderr.isTTY && settings.mayAsk;
 }
 
 /** From `--key-stdin` or `--key-file`, else from a prompt. Variables are not read: there is no need to store their key. */
 async function readKey(invocation: Invocation): Promise<string> {
-  const { settings, screen, io } = invocation;
+  const { settings, io, screen } = invocation;
   if (settings.keyStdin || settings.keyFile !== undefined) return (await requireKey(invocation)).secret;
   if (!canAsk(invocation)) {
     const disabled = 'prompts are disabled (--no-input, FXRATES_NO_INPUT or CI)';
@@ -130,8 +138,8 @@ async function readKey(invocation: Invocation): Promise<string> {
     const command = changedCommand(invocation.argv, { add: ['--key-stdin'] });
     throw usageError('no key to store', why, [`${command} < key.txt`]);
   }
-  const ask = () => screen.ask(`API key for ${settings.baseUrl?.text} (input is hidden): `);
-  const line = await io.stdin.typedLine({ ask, isHidden: true }).finally(() => screen.error('\n'));
+  const question = `API key for ${settings.baseUrl?.text} (input is hidden): `;
+  const line = await io.stdin.typedLine({ question: onScreen(question, screen), isHidden: true });
   const secret = line.trim();
   checkKey(secret, 'the prompt');
   return secret;

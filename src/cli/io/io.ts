@@ -31,12 +31,12 @@ export interface Input {
   readonly isTTY: boolean;
   /** The text up to the end, or as soon as it `isEnough`. */
   text(isEnough?: (text: string) => boolean): Promise<string>;
-  /** A line typed on the terminal. Rejects with an `Interrupted` on Ctrl-C and Ctrl-\. */
+  /** The question, on stderr, and the line typed after it. Rejects with an `Interrupted` on a signal, Ctrl-C and Ctrl-\. */
   typedLine(prompt: Prompt): Promise<string>;
 }
 
 export interface Prompt {
-  readonly ask: () => Promise<void>;
+  readonly question: string;
   readonly isHidden?: boolean;
 }
 

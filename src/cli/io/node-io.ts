@@ -15,10 +15,10 @@ import {
   type Interrupts,
   type Io,
   type Output,
-  type Prompt,
   type SignalName,
   WriteFailure,
 } from './io.ts';
+import { readTypedLine } from './typed-line.ts';
 import { writeWhole } from './write-whole.ts';
 
 /** Longest time after an interrupt for work that cannot be aborted, such as opening a pipe without a writer. */
@@ -85,21 +85,13 @@ function isTerminal(fileDescriptor: number): boolean {
   return isatty(fileDescriptor);
 }
 
-function createInput({ signal, receive }: NodeInterrupts): Input {
-  // The terminal sends no signal for a Ctrl-C at a prompt.
-  const received = (error: unknown): never => {
-    if (error instanceof Interrupted) receive(error.signalName);
-    throw error;
-  };
+function createInput({ signal: interrupted, receive }: NodeInterrupts): Input {
   return {
     isTTY: isTerminal(0),
-    typedLine: (prompt) => readTypedLine(process.stdin, prompt).catch(received),
-    text: (isEnough = () => false) => readStdin(signal, isEnough),
+    typedLine: (prompt) =>
+      readTypedLine({ stdin: process.stdin, stderr: process.stderr, interrupted, receive }, prompt),
+    text: (isEnough = () => false) => readStdin(interrupted, isEnough),
   };
-}
-
-function writeToStderr(text: string): Promise<void> {
-  return new Promise((resolve) => process.stderr.write(text, () => resolve()));
 }
 
 async function readStdin(interrupted: AbortSignal, isEnough: (text: string) => boolean): Promise<string> {
@@ -192,63 +184,3 @@ export const realClock: Clock = {
     }
   },
 };
-
-/** Keys for which the terminal sends no signal in raw mode: Ctrl-C and Ctrl-\. */
-const SIGNAL_KEYS = new Map<string, SignalName>([
-  ['\u0003', 'SIGINT'],
-  ['\u001c', 'SIGQUIT'],
-]);
-const CONTROL = { end: '\u0004', backspace: '\u0008', delete: '\u007f', killLine: '\u0015' };
-
-/** Ctrl-D ends a line as well. */
-const LINE_ENDS: readonly string[] = ['\r', '\n', CONTROL.end];
-
-/**
- * Reads a line in raw mode, where Ctrl-C is a character like any other. The prompt follows after the echo of the
- * terminal is off, so that a pasted key never shows. Characters after the line are left for the next one.
- */
-export async function readTypedLine(
-  stdin: NodeJS.ReadStream,
-  { ask, isHidden = false }: Prompt,
-  echo: (text: string) => Promise<void> = writeToStderr,
-): Promise<string> {
-  const show = isHidden ? async () => undefined : echo;
-  stdin.setRawMode(true);
-  try {
-    await ask();
-    let line = '';
-    for await (const character of characters(stdin)) {
-      if (LINE_ENDS.includes(character)) break;
-      const next = edited(line, character);
-      await show(next.length > line.length ? character : '\b \b'.repeat(line.length - next.length));
-      line = next;
-    }
-    return line;
-  } finally {
-    stdin.setRawMode(false);
-    stdin.pause(); // else the process would not end
-  }
-}
-
-/** @throws Interrupted on Ctrl-C and Ctrl-\ */
-async function* characters(stdin: NodeJS.ReadStream): AsyncGenerator<string> {
-  let rest: readonly string[] = [];
-  try {
-    for await (const chunk of stdin.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-      for (rest = [...String(chunk)]; rest.length > 0; ) {
-        const [character = ''] = rest;
-        rest = rest.slice(1);
-        const signal = SIGNAL_KEYS.get(character);
-        if (signal !== undefined) throw new Interrupted(signal);
-        yield character;
-      }
-    }
-  } finally {
-    if (rest.length > 0) stdin.unshift(rest.join(''));
-  }
-}
-
-function edited(line: string, character: string): string {
-  if (character === CONTROL.backspace || character === CONTROL.delete) return line.slice(0, -1);
-  return character === CONTROL.killLine ? '' : line + character;
-}

@@ -131,11 +131,6 @@ export class Screen {
     return this.#quiet > 1 ? Promise.resolve() : this.#toStderr(this.secrets.redactMessage(text));
   }
 
-  /** A question on the terminal; the user types after it. `-q` does not hide it. */
-  ask(question: string): Promise<void> {
-    return this.#toStderr(this.secrets.redactMessage(question));
-  }
-
   /**
    * Broken at words on a terminal, except for an indented line, which is to be copied. A failure to write is ignored: there
    * is no other stream to report it to.

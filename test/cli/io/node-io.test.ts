@@ -1,57 +1,8 @@
 import { spawn } from 'node:child_process';
-import { PassThrough } from 'node:stream';
 import crossSpawn from 'cross-spawn';
 import { expect, test } from 'vitest';
-import { readTypedLine, spawnFunction } from '../../../src/cli/io/node-io.ts';
+import { spawnFunction } from '../../../src/cli/io/node-io.ts';
 import { writeWhole } from '../../../src/cli/io/write-whole.ts';
-
-/** A terminal that types `typed` at the prompt, and records whether the echo is off. */
-function terminal(typed: string) {
-  const modes: boolean[] = [];
-  const stdin = Object.assign(new PassThrough(), { setRawMode: (isRaw: boolean) => void modes.push(isRaw) });
-  const shown: string[] = [];
-  const read = ({ isHidden = true } = {}) => {
-    const ask = async () => void stdin.write(typed);
-    return readTypedLine(stdin as never, { ask, isHidden }, async (text) => void shown.push(text));
-  };
-  return { read, modes, shown };
-}
-
-test.each([
-  ['the key\r', 'the key'],
-  ['the key\n', 'the key'],
-  ['the key\u0004', 'the key'],
-  ['wrong\u0015right\r', 'right'],
-  ['keyz\u007f\r', 'key'],
-  ['keyz\u0008\r', 'key'],
-  ['\u007f\u007fkey\r', 'key'],
-  ['kéy…\r', 'kéy…'],
-  ['first\rsecond\r', 'first'],
-])('%j is read as %j', async (typed, line) => {
-  const { read, modes } = terminal(typed);
-
-  expect(await read()).toBe(line);
-  expect(modes).toEqual([true, false]);
-});
-
-test('a visible line is echoed and can be edited; later input is kept for the next line', async () => {
-  const { read, shown } = terminal('urx\u007fl\rthe key\r');
-
-  expect(await read({ isHidden: false })).toBe('url');
-  expect(shown.join('')).toBe('urx\b \bl');
-  expect(await read()).toBe('the key');
-  expect(shown.join('')).toBe('urx\b \bl');
-});
-
-test.each([
-  ['Ctrl-C', '\u0003', 'SIGINT'],
-  ['Ctrl-\\', '\u001c', 'SIGQUIT'],
-])('%s interrupts, and turns the echo of the terminal on again', async (_, key, signalName) => {
-  const { read, modes } = terminal(`half a k${key}`);
-
-  await expect(read()).rejects.toMatchObject({ name: 'Interrupted', signalName });
-  expect(modes).toEqual([true, false]);
-});
 
 test('on Windows programs are started by cross-spawn, which finds npm.cmd', async () => {
   expect(await spawnFunction('win32')).toBe(crossSpawn);
