@@ -34,6 +34,7 @@ export interface ClientParts {
 /** A client, as its batches and polls use it. */
 export interface LoopClient<Query = object | undefined> {
   readonly settings: OpenSettings;
+  readonly events: ClientEvents;
   readonly lifetime: Lifetime;
   /** The state of the key in use; `undefined` before the first key. */
   readonly stateInUse: () => KeyState | undefined;

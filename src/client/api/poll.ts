@@ -1,4 +1,5 @@
 import { operations } from '../../generated/operations.ts';
+import type { QuotaData } from '../../generated/types.ts';
 import type { ResponseMeta } from '../call/api-call.ts';
 import { ConfigError, FxRatesError, type FxRatesErrorKind } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
@@ -7,7 +8,7 @@ import { readOptions } from '../options/option-table.ts';
 import { resolveCall } from '../options/resolve-options.ts';
 import { type KeyQuota, type RunningPoll, SHARED_KEY_MS } from '../state/key-quota.ts';
 import { abortErrorOf } from '../state/lifetime.ts';
-import { granularityMs } from '../state/quota-record.ts';
+import { granularityMs, perMinuteIn, resetsAtMsIn } from '../state/quota-record.ts';
 import { onReturn } from '../time/abort.ts';
 import type { LoopClient } from './connect.ts';
 
@@ -45,6 +46,8 @@ const TEMPORARY_KINDS: readonly FxRatesErrorKind[] = [
 /** Interval of quota updates during a long wait, which a larger plan shortens. */
 const QUOTA_REFRESH_MS = 3_600_000;
 const MINUTE_MS = 60_000;
+/** For a record without a reset. */
+const LONGEST_MONTH_MS = 31 * 86_400_000;
 
 /** The options of a poll, and its client. */
 interface PollClient extends LoopClient {
@@ -221,19 +224,24 @@ class Rounds<Data> implements RunningPoll {
     const quota = this.#quota?.estimate()?.quota;
     if (this.#quota === undefined || quota === undefined) return undefined;
     const snapshotMs = granularityMs(quota.snapshot_granularity);
-    if (every === 'snapshot' && snapshotMs === undefined) {
-      throw new ConfigError(
-        `every: cannot parse the plan's snapshot_granularity ${describeValue(quota.snapshot_granularity)}; pass a number of milliseconds`,
-      );
-    }
-    const leftMs = Date.parse(quota.resets_at) - fromMs; // negative if the clocks disagree, so that another bound is longer
-    const perMinute = Math.max(1, quota.rate_limit_per_minute);
+    if (snapshotMs === undefined) this.#reportUnknownSnapshots(quota);
+    // Negative if the clocks disagree, so that another bound is longer.
+    const leftMs = (resetsAtMsIn(quota) ?? fromMs + LONGEST_MONTH_MS) - fromMs;
+    const perMinute = perMinuteIn(quota) ?? 1;
     const perRound = Math.max(queries.length, this.#quota.requestsPerRound); // a free call uses the limit, too
+    const minutes = Math.max(perRound / perMinute, every === 'quota' ? 1 : 0); // other calls need the minute
     const bounds: readonly Interval[] = [
-      { intervalMs: Math.ceil((MINUTE_MS * perRound) / perMinute), reason: 'limit' },
+      { intervalMs: Math.ceil(MINUTE_MS * minutes), reason: 'limit' },
       { intervalMs: snapshotMs ?? 0, reason: 'snapshot' },
       { intervalMs: every === 'quota' ? (this.#quota.spreadMs(leftMs, reserve) ?? 0) : 0, reason: 'quota' },
     ];
     return bounds.reduce((longest, bound) => (bound.intervalMs > longest.intervalMs ? bound : longest));
+  }
+  /** @throws ConfigError if the option asks for the snapshots */
+  #reportUnknownSnapshots({ snapshot_granularity }: QuotaData): void {
+    const { every, events } = this.#parts;
+    const problem = `every: cannot parse the plan's snapshot_granularity ${describeValue(snapshot_granularity)}`;
+    if (every === 'snapshot') throw new ConfigError(`${problem}; pass a number of milliseconds`);
+    events.warnOnce(`${problem}, so a poll may repeat unchanged rates; to avoid it, pass a number of milliseconds`);
   }
 }

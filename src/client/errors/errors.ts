@@ -176,7 +176,9 @@ export class QuotaExhaustedError extends FxRatesError {
     message: string,
     { quota, local = false, ...details }: ErrorDetails & Partial<Pick<QuotaExhaustedError, 'quota' | 'local'>> = {},
   ) {
-    super(message, { ...details, ...{ quota, local, resetsAt: quota && new Date(quota.resets_at) } });
+    const resetsAt = quota && new Date(quota.resets_at);
+    const isKnown = resetsAt !== undefined && !Number.isNaN(resetsAt.getTime());
+    super(message, { ...details, ...{ quota, local, resetsAt: isKnown ? resetsAt : undefined } });
   }
 }
 

@@ -17,7 +17,7 @@ import type { QuotaEstimate } from '../options/client-options.ts';
 import { type Cancellation, SharedWork } from '../time/abort.ts';
 import type { Clock, SteadyTime } from '../time/clock.ts';
 import { backoffMs } from '../time/clock.ts';
-import { isExhausted, remainingOf } from './quota-record.ts';
+import { isExhausted, perMinuteIn, remainingOf, resetsAtMsIn } from './quota-record.ts';
 
 /** A poll that runs: it uses requests of the month of its key. */
 export interface RunningPoll {
@@ -194,7 +194,11 @@ export class KeyQuota {
     const quota = await this.#recordAfterRefusal(call, send);
     if (quota === undefined || !isExhausted(quota)) return error;
     const since = this.#clock.now();
-    this.#stopped = { since, until: Math.min(since + STOPPED_FOR_MS, Date.parse(quota.resets_at)), quota };
+    this.#stopped = {
+      since,
+      until: Math.min(since + STOPPED_FOR_MS, resetsAtMsIn(quota) ?? Number.POSITIVE_INFINITY),
+      quota,
+    };
     const { code, status, headers, attempts } = error;
     return new QuotaExhaustedError(usedUp(quota), { quota, code, status, headers, attempts, cause: error });
   }
@@ -283,8 +287,10 @@ export class KeyQuota {
   }
 }
 
-function usedUp({ monthly_used: used, monthly_limit: limit, resets_at: resetsAt }: QuotaData): string {
-  return `The monthly quota is used up: ${used} of ${limit} requests, resets at ${resetsAt}`;
+function usedUp(quota: QuotaData): string {
+  const { monthly_used: used, monthly_limit: limit, resets_at: resetsAt } = quota;
+  const reset = resetsAtMsIn(quota) === undefined ? '' : `, resets at ${resetsAt}`;
+  return `The monthly quota is used up: ${used} of ${limit} requests${reset}`;
 }
 
 /** Whether a request counts toward the quota, or may count: the service does not document which failed ones do. */
@@ -321,11 +327,12 @@ function waitMsOf({ retryAfter }: RateLimitError): number {
 
 /** Whether more than twice the requests are left that the key can make while the record is fresh. */
 function isPlenty(estimate: QuotaEstimate | undefined): boolean {
-  return estimate?.remaining !== undefined && estimate.remaining > 2 * estimate.quota.rate_limit_per_minute;
+  const perMinute = estimate && perMinuteIn(estimate.quota);
+  return estimate?.remaining !== undefined && perMinute !== undefined && estimate.remaining > 2 * perMinute;
 }
 
 /** If the period was over when the record arrived, the clocks disagree, and the record of the service is valid. */
 function hasEnded({ quota, asOfMs }: Known, nowMs: number): boolean {
-  const resetsAtMs = Date.parse(quota.resets_at);
-  return asOfMs < resetsAtMs && nowMs >= resetsAtMs;
+  const resetsAtMs = resetsAtMsIn(quota);
+  return resetsAtMs !== undefined && asOfMs < resetsAtMs && nowMs >= resetsAtMs;
 }

@@ -12,6 +12,7 @@ import type { ClientSettings } from '../options/resolve-options.ts';
 import { type Clock, realClock, type SteadyTime } from '../time/clock.ts';
 import { KeyQuota } from './key-quota.ts';
 import { Lifetime, type RetainedState } from './lifetime.ts';
+import { perMinuteIn } from './quota-record.ts';
 
 /** The state that all calls with one key share, even if they belong to different clients. */
 export class KeyState implements RetainedState {
@@ -56,9 +57,8 @@ export class KeyState implements RetainedState {
    */
   sawQuota(record: QuotaData, spentBefore: number): void {
     this.quota.sawRecord(record, spentBefore);
-    const perMinute = record.rate_limit_per_minute;
-    // A client cannot reach a larger limit.
-    if (perMinute >= 1 && Number.isSafeInteger(perMinute)) this.limiter?.configure(perMinute);
+    const perMinute = perMinuteIn(record);
+    if (perMinute !== undefined) this.limiter?.configure(perMinute);
   }
 
   /** A 429 has arrived for a call of `events`. Warns once of each change of the unit, and once of an invalid value. */

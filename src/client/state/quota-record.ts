@@ -1,17 +1,39 @@
 import type { QuotaData } from '../../generated/types.ts';
 
+/** A quota record, of which any field may have another type: each decision reads the fields that it needs. */
+export type LooseQuota = Readonly<Partial<Record<keyof QuotaData, unknown>>>;
+
 /**
  * Requests left this month; `undefined` if the plan has no numeric limit. The value for the Unlimited plan is not
  * documented, so text, null, absence, negative numbers, and its 0 all count as no limit.
  */
-export function remainingOf({ plan, monthly_limit: limit, monthly_used: used }: QuotaData): number | undefined {
-  const count = typeof limit === 'string' && /^\d+$/.test(limit) ? Number(limit) : limit;
-  if (typeof count !== 'number' || count < 0 || (count === 0 && plan === 'unlimited')) return undefined;
-  return Math.max(0, count - used);
+export function remainingOf({ plan, monthly_limit, monthly_used }: LooseQuota): number | undefined {
+  const limit = integerIn(monthly_limit);
+  const used = integerIn(monthly_used); // negative after a credit
+  if (limit === undefined || used === undefined || limit < 0 || (limit === 0 && plan === 'unlimited')) return undefined;
+  return Math.max(0, limit - used);
+}
+
+/** Requests per minute that the plan allows; `undefined` if the record has no such number. */
+export function perMinuteIn({ rate_limit_per_minute }: LooseQuota): number | undefined {
+  const count = integerIn(rate_limit_per_minute);
+  return count !== undefined && count >= 1 ? count : undefined;
+}
+
+/** Time of the reset, in milliseconds since the Unix epoch; `undefined` if it cannot be parsed. */
+export function resetsAtMsIn({ resets_at }: LooseQuota): number | undefined {
+  const ms = typeof resets_at === 'string' ? Date.parse(resets_at) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** Also a number that is written as text. A client cannot reach a larger one. */
+function integerIn(value: unknown): number | undefined {
+  const count = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+  return typeof count === 'number' && Number.isSafeInteger(count) ? count : undefined;
 }
 
 /** Whether the monthly quota is exhausted. */
-export function isExhausted(quota: QuotaData): boolean {
+export function isExhausted(quota: LooseQuota): boolean {
   return remainingOf(quota) === 0;
 }
 
@@ -27,7 +49,8 @@ const GRANULARITY = /^(\d+)\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d
  *
  * @example granularityMs('5min') // 300_000
  */
-export function granularityMs(text: string): number | undefined {
+export function granularityMs(text: unknown): number | undefined {
+  if (typeof text !== 'string') return undefined;
   const [, count, unit = ''] = GRANULARITY.exec(text.trim().toLowerCase()) ?? [];
   const ms = Number(count) * (UNIT_MS[unit.charAt(0)] ?? Number.NaN);
   return ms > 0 && Number.isSafeInteger(ms) ? ms : undefined;

@@ -103,7 +103,7 @@ class ResponseCache {
     if (quota === undefined) return snapshotMs;
     const ageMs = granularityMs(quota.snapshot_granularity);
     if (ageMs !== undefined) return ageMs;
-    const shown = describeValue(call.key.redact(quota.snapshot_granularity));
+    const shown = call.key.redact(describeValue(quota.snapshot_granularity));
     this.#context.events.warnOnce(
       `cache: cannot parse snapshot_granularity ${shown}, so nothing is cached; set cache.maxAgeMs to a number of milliseconds`,
     );

@@ -5,6 +5,7 @@ import type { QuotaEstimate, QuotaGuardOptions } from '../options/client-options
 import type { ClientSettings } from '../options/resolve-options.ts';
 import { type KeyQuota, SHARED_KEY_MS } from '../state/key-quota.ts';
 import type { KeyState } from '../state/key-state.ts';
+import { resetsAtMsIn } from '../state/quota-record.ts';
 import type { StepContext } from './send.ts';
 
 /**
@@ -78,9 +79,10 @@ export class QuotaGuard {
 
 function refusal(quota: KeyQuota, reserve: number): QuotaExhaustedError {
   const record = quota.estimate()?.quota;
+  const reset = record && resetsAtMsIn(record) !== undefined ? `The quota resets at ${record.resets_at}; to` : 'To';
   return new QuotaExhaustedError(
     `Not sent: about ${quota.available()} requests of the monthly quota are left for new calls, and quotaGuard ` +
-      `reserves ${reserve}. The quota resets at ${record?.resets_at}; to use the reserve, pass { priority: 'high' }`,
+      `reserves ${reserve}. ${reset} use the reserve, pass { priority: 'high' }`,
     { quota: record, local: true },
   );
 }

@@ -42,10 +42,24 @@ test.each([
   ["every: 'quota' with plenty: each snapshot", 'quota', quotaRecord({ monthly_limit: null }), 5 * MINUTE, 'snapshot'],
   [
     'a snapshot comes more often than the limit allows: the limit',
-    'quota',
+    'snapshot',
     quotaRecord({ snapshot_granularity: '10s', rate_limit_per_minute: 2, monthly_limit: null }),
     MINUTE / 2,
     'limit',
+  ],
+  [
+    'snapshots of ten seconds and an unlimited plan: a minute, which other calls need too',
+    'quota',
+    quotaRecord({ snapshot_granularity: '10s', rate_limit_per_minute: 1_000, monthly_limit: null }),
+    MINUTE,
+    'limit',
+  ],
+  [
+    "snapshots of ten seconds with every: 'snapshot': each snapshot",
+    'snapshot',
+    quotaRecord({ snapshot_granularity: '10s', rate_limit_per_minute: 1_000, monthly_limit: null }),
+    MINUTE / 6,
+    'snapshot',
   ],
   [
     'a limit of 0 per minute: once a minute',
@@ -74,13 +88,13 @@ test.each([
   expect(Number(items[1]?.next.at) - clock.now()).toBeLessThan(2);
 });
 
-test('a poll of quota() without known snapshots uses no more than the limit', async () => {
+test('a poll of quota() without known snapshots is made once a minute', async () => {
   const { fx, clock } = testClient(success(quotaRecord({ snapshot_granularity: 'odd' })));
   const startedAt = clock.now();
 
   await clock.run(first(fx.poll(undefined, { operation: 'quota' }), 4));
 
-  expect(clock.now() - startedAt).toBe((3 * MINUTE) / 30);
+  expect(clock.now() - startedAt).toBe(3 * MINUTE);
 });
 
 test('the reserve of the guard is not spread, except for a poll that may use it', async () => {
@@ -259,14 +273,15 @@ test('an error of the clock ends the poll unchanged', async () => {
   expect(await errorOf(first(fx.poll({}, { every: MINUTE }), 2))).toBe(broken);
 });
 
-test("a snapshot interval that cannot be parsed is an error only with every: 'snapshot'", async () => {
+test("a snapshot interval that cannot be parsed is an error only with every: 'snapshot', and else one warning", async () => {
   const quota = success(quotaRecord({ snapshot_granularity: 'hourly-ish', monthly_limit: null }));
-  const { fx, clock } = testClient(success(), { quota });
+  const { fx, clock, warnings } = testClient(success(), { quota });
 
   const error = await errorOf(clock.run(first(fx.poll({}, { every: 'snapshot' }), 1)));
   expect(error).toMatchObject({ kind: 'config', message: expect.stringContaining("'hourly-ish'") });
   const [item] = await clock.run(first(fx.poll().withMeta(), 1));
-  expect(item?.next).toMatchObject({ intervalMs: 2_000, reason: 'limit' });
+  expect(item?.next).toMatchObject({ intervalMs: MINUTE, reason: 'limit' });
+  expect(warnings).toEqual([expect.stringContaining("'hourly-ish'")]);
 });
 
 const moments: [string, Reply, Reply, number][] = [
