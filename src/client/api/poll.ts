@@ -4,6 +4,7 @@ import type { ResponseMeta } from '../call/api-call.ts';
 import { ConfigError, FxRatesError, type FxRatesErrorKind } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
 import type { PollOptions, PollSchedule } from '../options/call-options.ts';
+import type { QuotaEstimate } from '../options/client-options.ts';
 import { readOptions } from '../options/option-table.ts';
 import { resolveCall } from '../options/resolve-options.ts';
 import { type KeyQuota, type RunningPoll, SHARED_KEY_MS } from '../state/key-quota.ts';
@@ -182,17 +183,18 @@ class Rounds<Data> implements RunningPoll {
 
   /** @throws the error of `quota()`, if no quota record is known */
   async #updateQuota(): Promise<void> {
-    const { every, stateInUse, settings, request } = this.#parts;
-    if (typeof every === 'number') return;
-    const { asOf } = stateInUse()?.quota.estimate() ?? {};
+    const { every, settings, request } = this.#parts;
+    const { asOf } = this.#estimate() ?? {};
     const ageMs = settings.clock.now() - (asOf?.getTime() ?? Number.NEGATIVE_INFINITY);
-    if (ageMs >= 0 && ageMs < SHARED_KEY_MS) return;
-    try {
-      await request('quota', undefined, { priority: 'high', signal: this.#callSignal });
-    } catch (error) {
+    if (typeof every === 'number' || (ageMs >= 0 && ageMs < SHARED_KEY_MS)) return;
+    await request('quota', undefined, { priority: 'high', signal: this.#callSignal }).catch((error: unknown) => {
       const isAborted = FxRatesError.is(error) && error.kind === 'aborted';
-      if (isAborted || this.#interval === undefined) throw error;
-    }
+      if (isAborted || (this.#interval ?? this.#estimate()) === undefined) throw error;
+    });
+  }
+
+  #estimate(): QuotaEstimate | undefined {
+    return this.#parts.stateInUse()?.quota.estimate();
   }
 
   #schedule(): PollSchedule {

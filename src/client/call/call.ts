@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationId } from '../../generated/operations.ts';
-import type { Attempt, SchemaIssue } from '../errors/errors.ts';
+import type { Attempt, ResponseError, SchemaIssue } from '../errors/errors.ts';
 import type { ApiKey } from '../key/api-key.ts';
 import type { CallSettings, QuotaReason } from '../options/call-options.ts';
 import type { Cancellation } from '../time/abort.ts';
@@ -63,6 +63,8 @@ export interface ApiResponse {
   readonly headers: HeaderList;
   readonly rawBody: string;
   readonly data: unknown;
+  /** Set if a quota record does not match the contract. The client uses its other fields; for the program, it is an error. */
+  readonly oddity?: ResponseError;
   /** Set if the response comes from a store. */
   readonly cached?: { readonly source: 'cache' | 'stale'; readonly ageMs: number };
 }

@@ -38,11 +38,18 @@ export function parseResponse(response: TransportResponse, call: KeyedCall, arri
   if (problem !== undefined) throw new ResponseError(`${problem} (HTTP ${status})`, detailsOf(response, call));
   if (body === undefined) throw notJson(response, call);
   const parsed = parseBody(call.endpoint, body);
-  if (parsed.issues !== undefined) {
-    const what = `response of ${call.endpoint.name} does not match the contract`;
-    throw mismatch(what, parsed.issues, { response, call, root: 'the body: ' });
-  }
-  return { status, headers, rawBody, data: parsed.data };
+  if (parsed.issues === undefined) return { status, headers, rawBody, data: parsed.data };
+  const what = `response of ${call.endpoint.name} does not match the contract`;
+  const oddity = mismatch(what, parsed.issues, { response, call, root: 'the body: ' });
+  const data = call.endpoint.operation === 'quota' ? oddRecordIn(body) : undefined;
+  if (data === undefined) throw oddity;
+  return { status, headers, rawBody, data, oddity };
+}
+
+/** A quota record with any other fields: the client reads those that it needs. */
+function oddRecordIn(body: unknown): JsonObject | undefined {
+  const data = isJsonObject(body) && body['success'] === true ? body['data'] : undefined;
+  return isJsonObject(data) && ('monthly_used' in data || 'rate_limit_per_minute' in data) ? data : undefined;
 }
 
 /** The status in an error envelope of a success response; without one, the status of the response. */

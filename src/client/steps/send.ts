@@ -3,8 +3,9 @@ import { VERSION } from '../../version.ts';
 import type { ApiResponse, AttemptOutcome, KeyedCall } from '../call/call.ts';
 import type { ClientEvents } from '../call/events.ts';
 import { parseResponse } from '../call/parse-response.ts';
-import { type Attempt, FxRatesError, TimeoutError } from '../errors/errors.ts';
+import { type Attempt, FxRatesError, type ResponseError, TimeoutError } from '../errors/errors.ts';
 import { networkFailure } from '../errors/network-failure.ts';
+import { describeValue } from '../errors/program-values.ts';
 import type { ApiKey, KeySource } from '../key/api-key.ts';
 import { resolveHeaders } from '../options/checks.ts';
 import type { AuthForm } from '../options/client-options.ts';
@@ -86,9 +87,7 @@ export function send({ settings, events }: StepContext): Send {
     } catch (error) {
       outcome = { error };
     }
-    report(attempt, outcome, { durationMs: time.now() - attempt.startedAt, events });
-    if ('rawBody' in outcome) return outcome;
-    throw outcome.error;
+    return report(attempt, outcome, { durationMs: time.now() - attempt.startedAt, events });
   };
 }
 
@@ -108,18 +107,41 @@ interface ReportParts {
   readonly events: ClientEvents;
 }
 
-/** Reports the end of an attempt to the call, the hooks and the quota of the key. */
-function report(attempt: StartedAttempt, outcome: AttemptOutcome, { durationMs, events }: ReportParts): void {
-  const { call, state, spentBefore } = attempt;
+/** Reports the end of an attempt to the call, the hooks and the quota of the key. Returns its response. @throws its error */
+function report(attempt: StartedAttempt, parsed: AttemptOutcome, { durationMs, events }: ReportParts): ApiResponse {
+  const { call, state } = attempt;
   const { reason, waitedMs } = call.next;
+  const outcome = call.quotaReason === 'call' ? byContract(parsed) : parsed;
   call.attempts.push({ waitedMs: Math.round(waitedMs), reason, ...resultOf(outcome) });
   call.next = { reason, waitedMs: 0 };
   events.request(state, call, { durationMs, outcome });
   if (call.isSent) state.quota.sent(call, outcome);
-  if (call.endpoint.name !== 'quota' || !('rawBody' in outcome)) return;
-  const quota = outcome.data as QuotaData; // the endpoint has parsed it
+  if (call.endpoint.name === 'quota' && 'rawBody' in parsed) reportQuota(attempt, parsed, events);
+  if ('rawBody' in outcome) return outcome;
+  throw outcome.error;
+}
+
+/** The program receives the documented types only; the client itself reads some fields of the record. */
+function byContract(outcome: AttemptOutcome): AttemptOutcome {
+  return 'rawBody' in outcome && outcome.oddity !== undefined ? { error: outcome.oddity } : outcome;
+}
+
+/** Enters a quota record, and warns once of values that the contract does not have. */
+function reportQuota(
+  { call, state, spentBefore }: StartedAttempt,
+  { data, oddity }: ApiResponse,
+  events: ClientEvents,
+): void {
+  const quota = data as QuotaData; // an odd one as the service sent it
   state.sawQuota(quota, spentBefore);
   events.quota(state, { reason: call.quotaReason, quota });
+  if (oddity !== undefined) events.warnOnce(call.key.redact(oddityWarning(quota, oddity)));
+}
+
+function oddityWarning(quota: QuotaData, { issues = [] }: ResponseError): string {
+  const names = new Set(issues.map(({ path: [, field] = [] }) => String(field)));
+  const fields = [...names].map((name) => `${name}: ${describeValue(quota[name])}`);
+  return `The quota record does not match the contract (${fields.join(', ')}); the client uses its other fields`;
 }
 
 function resultOf(outcome: AttemptOutcome): Pick<Attempt, 'status' | 'code'> {

@@ -88,6 +88,19 @@ test.each([
   expect(Number(items[1]?.next.at) - clock.now()).toBeLessThan(2);
 });
 
+test.each([
+  ['historical_days', null, 5 * MINUTE],
+  ['rate_limit_per_minute', 'many', 5 * MINUTE],
+  ['resets_at', 'soon', Math.ceil((31 * 1_440 * MINUTE) / 899)],
+])('a record whose %s is %j still gives the interval', async (field, value, intervalMs) => {
+  const quota = { ...quotaRecord({ monthly_used: 100, resets_at: '2026-01-22T00:00:00.000Z' }), [field]: value };
+  const { fx, clock } = testClient(success(), { quota: success(quota) });
+
+  const [item] = await clock.run(first(fx.poll().withMeta(), 1));
+
+  expect(item!.next.intervalMs).toBe(intervalMs);
+});
+
 test('a poll of quota() without known snapshots is made once a minute', async () => {
   const { fx, clock } = testClient(success(quotaRecord({ snapshot_granularity: 'odd' })));
   const startedAt = clock.now();

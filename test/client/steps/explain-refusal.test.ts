@@ -36,6 +36,43 @@ test.each([
   expect(client.fetch.requests).toHaveLength(2);
 });
 
+const ODD_RECORDS: readonly (readonly [object, string])[] = [
+  [{ historical_days: null }, 'historical_days: null'],
+  [{ plan: null }, 'plan: null'],
+  [{ plan: undefined }, 'plan: undefined'],
+  [{ rate_limit_per_minute: '30' }, "rate_limit_per_minute: '30'"],
+  [{ resets_at: '2026-12-01' }, "resets_at: '2026-12-01'"],
+  [{ resets_at: 'soon' }, "resets_at: 'soon'"],
+  [{ resets_at: null }, 'resets_at: null'],
+  [{ monthly_used: '1000' }, "monthly_used: '1000'"],
+  [{ snapshot_granularity: 5 }, 'snapshot_granularity: 5 (number)'],
+  [{ plan: 7, historical_days: 'all' }, "plan: 7 (number), historical_days: 'all'"],
+];
+
+test.each(ODD_RECORDS)('a used-up month is a QuotaExhaustedError if the record has %j', async (changes, shown) => {
+  const record = { ...exhaustedQuota(), ...changes };
+  const client = testClient(failure(429, { code: 'monthly_limit' }), { quota: success(record) });
+
+  for (const _ of [1, 2]) {
+    const error = await client.clock.run(errorOf(client.fx.latest()));
+    expect(error).toMatchObject({ kind: 'quota_exhausted', quota: JSON.parse(JSON.stringify(record)) });
+    expect((error as QuotaExhaustedError).resetsAt?.getTime()).not.toBeNaN();
+  }
+
+  expect(client.warnings).toEqual([
+    `The quota record does not match the contract (${shown}); the client uses its other fields`,
+  ]);
+});
+
+test.each(ODD_RECORDS)('the guard rejects by a record with %j, and quota() rejects it', async (changes) => {
+  const record = { ...exhaustedQuota(), ...changes };
+  const { fx, clock, fetch } = testClient(success(), { quota: success(record), quotaGuard: { reserve: 1 } });
+
+  expect(await clock.run(errorOf(fx.quota()))).toMatchObject({ kind: 'response', status: 200 });
+  expect(await clock.run(errorOf(fx.latest()))).toMatchObject({ kind: 'quota_exhausted', local: true });
+  expect(fetch.requests).toHaveLength(1);
+});
+
 test.each([
   [402, 'request'],
   [403, 'authentication'],
