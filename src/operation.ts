@@ -94,3 +94,26 @@ export function apiPathIn(pathname: string, operations: readonly Pick<Operation,
   const operation = operations.find((one) => path.endsWith(one.path));
   return operation?.path ?? /\/api\/v\d+$/.exec(path)?.[0];
 }
+
+/** The value that a text means. An invalid text is returned unchanged, so that the schema of the parameter rejects it. */
+export function parameterValue(
+  text: string,
+  { types, choices = [] }: Pick<Parameter, 'types' | 'choices'>,
+): string | number | boolean {
+  const choice = choices.find((value) => String(value) === text);
+  if (choice !== undefined) return choice;
+  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  const isNumeric = types.includes('integer') || types.includes('number');
+  const number = Number(text);
+  if (!isNumeric || !NUMBER.test(text) || !isExact(text, number)) return text;
+  // If text is valid too, digits such as 007 can be a code.
+  return types.includes('string') && String(number) !== text ? text : number;
+}
+
+/** The numbers of JSON, also with leading zeros and a plus sign, but not other numbers of JavaScript, such as 0x10. */
+const NUMBER = /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+
+/** A double has 15 exact digits. A longer number is exact if it is printed in the same way. */
+function isExact(text: string, number: number): boolean {
+  return String(number) === text || (Number.isFinite(number) && text.replace(/\D/g, '').length <= 15);
+}

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { FxRates } from '../../src/client/index.ts';
+import { merged } from '../helpers/merged.ts';
 import { GeneratedProject, runCommand } from './generated-project.ts';
 
 const [openapi, pastRates, quotaDetail] = await Promise.all(
@@ -109,17 +110,3 @@ test('the help of quota has the parameters that the spec adds to it', async () =
 
   expect(stdout).toMatch(/^ {2}detail=<short\|full> +How much to tell$/m);
 });
-
-type Json = Readonly<Record<string, unknown>>;
-
-function merged(one: Json, other: Json): Json {
-  const entries = Object.entries(other).map(([name, value]) => {
-    const own = one[name];
-    return [name, isMap(own) && isMap(value) ? merged(own, value) : value];
-  });
-  return { ...one, ...Object.fromEntries(entries) };
-}
-
-function isMap(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

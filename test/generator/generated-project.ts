@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, transform } from 'esbuild';
 import { contractOf, generateFiles } from '../../scripts/generator/generate-files.ts';
+import type { completionText } from '../../src/cli/program/complete.ts';
 import type { main } from '../../src/cli/program/main.ts';
 import type { FxRates } from '../../src/client/index.ts';
 import type { createMockServer } from '../../src/mock-server/index.ts';
@@ -17,6 +18,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** The three products with other generated files. */
 export interface Products {
   readonly main: typeof main;
+  readonly completionText: typeof completionText;
   readonly FxRates: typeof FxRates;
   readonly createMockServer: typeof createMockServer;
 }
@@ -95,6 +97,7 @@ export async function runCommand({ main }: Products, argv: readonly string[], op
 async function bundle(): Promise<string> {
   const contents = [
     "export { main } from './src/cli/program/main.ts';",
+    "export { completionText } from './src/cli/program/complete.ts';",
     "export { FxRates } from './src/client/index.ts';",
     "export { createMockServer } from './src/mock-server/index.ts';",
   ].join('\n');

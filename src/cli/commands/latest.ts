@@ -1,7 +1,7 @@
 import { promises as fs } from 'node:fs';
 import { Option } from 'commander';
 import type { QuotaData, QuotaForecast } from '../../client/index.ts';
-import { operations } from '../../generated/operations.ts';
+import { type Operation, operations } from '../../generated/operations.ts';
 import { isJsonObject, jsonDocuments, parseJson } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { checkWritable } from '../../replace-file.ts';
@@ -26,7 +26,12 @@ import {
 } from './operation.ts';
 import { isWatch, type WatchOptions, watch, watchOptions } from './watch.ts';
 
-const { latest } = operations;
+const latest: Operation = operations.latest;
+
+const FREE_FORM_EXAMPLES = [
+  { command: 'fxrates latest base=USD symbols=EUR,GBP', comment: 'parameters are sent unchanged' },
+  { command: 'fxrates latest base=USD --get rates.EUR', comment: 'one value, digits unchanged' },
+];
 
 interface LatestCommandOptions extends ResponseOptions, WatchOptions {
   readonly fixtureOut?: string;
@@ -45,14 +50,10 @@ export function latestCommand(): CliCommand {
     .about({
       examples: [
         { command: 'fxrates latest', comment: 'everything the service returns' },
-        { command: 'fxrates latest base=USD symbols=EUR,GBP', comment: 'parameters are sent unchanged' },
-        { command: 'fxrates latest base=USD --get rates.EUR', comment: 'one value, digits unchanged' },
+        ...(latest.query === 'free-form' ? FREE_FORM_EXAMPLES : []),
         { command: 'fxrates latest -o csv > rates.csv', comment: 'for a spreadsheet' },
         { command: 'fxrates latest --watch', comment: 'as often as the quota allows' },
         { command: 'fxrates latest --cache snapshot', comment: 'at most one request per snapshot' },
-      ],
-      notes: [
-        'The service does not document the parameters or the fields of this endpoint, so fxrates neither checks nor changes them.',
       ],
     })
     .runs(runLatest);
@@ -72,7 +73,8 @@ async function runLatest(invocation: Invocation<LatestCommandOptions>): Promise<
 }
 
 /** A misspelled parameter may be ignored by the service, and the response then has other rates. */
-async function remarkOnNames({ query }: OperationRequest, { screen }: Invocation): Promise<void> {
+async function remarkOnNames({ operation, query }: OperationRequest, { screen }: Invocation): Promise<void> {
+  if (operation.query === 'named') return; // unknown names are refused
   for (const name of Object.keys(query)) {
     const nearest = EXAMPLE_NAMES.includes(name) ? undefined : nearestName(name, EXAMPLE_NAMES);
     if (nearest !== undefined) await screen.remark(`'${visible(name)}' is sent as typed; did you mean ${nearest}?`);

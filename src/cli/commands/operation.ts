@@ -5,11 +5,11 @@ import { dataOf, printJson } from '../output/print-json.ts';
 import { CliCommand } from '../parser/command.ts';
 import { connectionOptions, dataOptions, parsedOption, requestOptions } from '../parser/options.ts';
 import {
-  namedQuery,
   type ParamOptions,
   parameterEntry,
   parameterOption,
   parametersArgument,
+  queryOf,
   typedParameters,
 } from '../parser/parameters.ts';
 import { type CachingOptions, fetchOrCache } from '../request/fetch-or-cache.ts';
@@ -39,10 +39,11 @@ export function operationCommand(operation: Operation, options = () => responseO
       parameters: parameters.map(parameterEntry),
       examples: [exampleOf(operation)],
     })
-    .with(() => [...(operation.query === 'none' ? [] : [parameterOption()]), ...options()])
+    .with(() => [...(operation.query === 'none' ? [] : [parameterOption(operation)]), ...options()])
     .with(() => [...dataOptions(), ...connectionOptions(), ...requestOptions()])
     .runs<ResponseOptions>((invocation) => runOperation(operation, invocation));
-  if (operation.query !== 'none') command.takes(parametersArgument('parameters, sent unchanged'));
+  const text = operation.query === 'named' ? 'parameters' : 'parameters, sent unchanged';
+  if (operation.query !== 'none') command.takes(parametersArgument(text, operation));
   return command;
 }
 
@@ -66,8 +67,7 @@ export async function sendAndPrint(
 
 /** The typed parameters as a request for `operation`. */
 export function operationRequest(operation: Operation, invocation: Invocation<ResponseOptions>): OperationRequest {
-  const typed = typedParameters(invocation);
-  return { operation, query: operation.query === 'named' ? namedQuery(operation, typed) : typed };
+  return { operation, query: queryOf(operation, typedParameters(invocation)) };
 }
 
 /** For people only: the duration, and the use of the quota. */

@@ -1,6 +1,6 @@
 import { Argument, type Option } from 'commander';
 import type { Operation, Parameter } from '../../generated/operations.ts';
-import { decodedComponent } from '../../operation.ts';
+import { decodedComponent, parameterValue } from '../../operation.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Invocation, Query, QueryText } from '../settings/invocation.ts';
 import { holdsKey } from '../terminal/redactor.ts';
@@ -16,16 +16,26 @@ export interface ParamOptions {
 export const EXAMPLE_NAMES = ['base', 'symbols'];
 const EXAMPLE_WORDS = EXAMPLE_NAMES.map((name) => `${name}=`); // for completion
 
-/** `base=USD`. */
-export function parametersArgument(description?: string): Argument {
+/** `base=USD`. `operation`: the one that the parameters belong to. */
+export function parametersArgument(description?: string, operation?: Operation): Argument {
   const argument = new Argument('[name=value...]', description);
-  argument.argChoices = EXAMPLE_WORDS;
+  argument.argChoices = wordsOf(operation);
   return argument;
 }
 
 /** `-p base=USD`, for a parameter whose name looks like an option. */
-export function parameterOption(): Option {
-  return repeatableOption('-p, --param <name=value>', 'a parameter (repeatable); same as name=value', EXAMPLE_WORDS);
+export function parameterOption(operation?: Operation): Option {
+  const words = wordsOf(operation);
+  return repeatableOption('-p, --param <name=value>', 'a parameter (repeatable); same as name=value', words);
+}
+
+/** For completion. */
+function wordsOf(operation: Operation | undefined): string[] {
+  if (operation?.query !== 'named') return EXAMPLE_WORDS;
+  return operation.parameters.flatMap(({ name, choices, types }) => {
+    const values = choices ?? (types.includes('boolean') ? [true, false] : []);
+    return values.length === 0 ? [`${name}=`] : values.map((value) => `${name}=${value}`);
+  });
 }
 
 /** Parameters typed as arguments, then those typed with `-p`, which may contain any characters. */
@@ -108,8 +118,9 @@ function plainName(name: string): string {
     .replace(/[-_\s]/g, '');
 }
 
-/** The query of an operation whose parameters the contract names. @throws CliError for an unknown or a missing one */
-export function namedQuery(operation: Operation, typed: Query): Query {
+/** The query of an operation, unchanged if it is free-form. @throws CliError for an unknown parameter or a missing one */
+export function queryOf(operation: Operation, typed: Query): Query {
+  if (operation.query !== 'named') return typed;
   const query = new Map(Object.entries(typed));
   checkNames(operation, query);
   return Object.fromEntries(operation.parameters.flatMap((parameter) => entryOf(parameter, query.get(parameter.name))));
@@ -143,29 +154,9 @@ function entryOf(parameter: Parameter, value: Query[string] | undefined): readon
   if (value === undefined) return [];
   const texts = [value].flat().map(String);
   const listed = parameter.list === undefined ? texts : texts.flatMap((text) => text.split(','));
-  const values = listed.map((text) => typedValue(text, parameter));
+  const values = listed.map((text) => parameterValue(text, parameter));
   const [first] = values;
   return [
     [parameter.name, parameter.list === undefined && values.length === 1 && first !== undefined ? first : values],
   ];
-}
-
-/** The value that a text means. An invalid text is returned unchanged, so that the schema of the parameter rejects it. */
-function typedValue(text: string, { types, choices = [] }: Parameter): string | number | boolean {
-  const choice = choices.find((value) => String(value) === text);
-  if (choice !== undefined) return choice;
-  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
-  const isNumeric = types.includes('integer') || types.includes('number');
-  const number = Number(text);
-  if (!isNumeric || !NUMBER.test(text) || !isExact(text, number)) return text;
-  // If text is valid too, digits such as 007 can be a code.
-  return types.includes('string') && String(number) !== text ? text : number;
-}
-
-/** The numbers of JSON, also with leading zeros and a plus sign, but not other numbers of JavaScript, such as 0x10. */
-const NUMBER = /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/;
-
-/** A double has 15 exact digits. A longer number is exact if it is printed in the same way. */
-function isExact(text: string, number: number): boolean {
-  return String(number) === text || (Number.isFinite(number) && text.replace(/\D/g, '').length <= 15);
 }

@@ -266,7 +266,10 @@ const httpSwitches = {
     notShown: 'other-endpoints',
     why: 'OPTIONS is not documented, and the service is not meant for browsers.',
   }),
-  /** Status and error code for an invalid parameter; `'ignored'` ignores it. Default: '400 invalid_parameter'. */
+  /**
+   * Status and error code for a parameter that the contract does not allow, or an unknown currency; `'ignored'` serves the
+   * request. Default: '400 invalid_parameter'.
+   */
   badParameter: enumSwitch(['400 invalid_parameter', '422 invalid_parameter', 'ignored'], {
     lenient: 'ignored',
     hostile: '422 invalid_parameter',

@@ -1,3 +1,5 @@
+import { operations, type Parameter } from '../../generated/operations.ts';
+import { responseSchemas } from '../../generated/schemas.ts';
 import { nearestName } from '../../nearest-name.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import type { MockResponse } from '../http/message.ts';
@@ -58,12 +60,30 @@ function inventedResponse(requested: RequestedRates, snapshot: InventedSnapshot,
 function inventedData({ base, symbols }: RequestedRates, { seed, at }: InventedSnapshot): InventedData {
   const wanted = symbols.length > 0 ? symbols : CURRENCIES.filter((code) => code !== base);
   const rate = inventRates(seed, at);
-  return {
+  const timestamp = new Date(at).toISOString();
+  return followContract({
     base,
-    timestamp: new Date(at).toISOString(),
+    timestamp,
     source: 'invented by the fxrates mock server',
     rates: Object.fromEntries(wanted.map((code) => [code, rate(base, code)])),
-  };
+  });
+}
+
+/**
+ * Adds the fields that the contract requires, with the values of its example. A value that the contract does not allow is
+ * replaced, or left out.
+ */
+function followContract(invented: InventedData): InventedData {
+  const isValid = (data: object) => responseSchemas.latest.safeParse({ success: true, data }).success;
+  if (isValid(invented)) return invented;
+  const { data: documented }: { data: object } = operations.latest.example;
+  const added = { date: invented.timestamp.slice(0, 10), ...invented };
+  let data: Readonly<Record<string, unknown>> = { ...documented };
+  for (const [name, value] of Object.entries(added)) {
+    const changed = { ...data, [name]: value };
+    if ((name !== 'date' || name in documented) && isValid(changed)) data = changed;
+  }
+  return data as InventedData & typeof data; // the type of the contract as it is
 }
 
 /** A misspelt parameter causes a plausible wrong rate, so the reason names it. */
@@ -127,7 +147,10 @@ interface RequestedRates {
 }
 
 /** The parameters that the invented rates depend on. */
-const KNOWN_PARAMETERS: readonly string[] = ['base', 'symbols'];
+const KNOWN_PARAMETERS: readonly string[] = [
+  ...['base', 'symbols'],
+  ...operations.latest.parameters.map(({ name }: Parameter) => name),
+];
 
 function readRequestedRates(query: URLSearchParams): RequestedRates {
   const base = upperCase(query.get('base') ?? 'USD');

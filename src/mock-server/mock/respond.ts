@@ -31,6 +31,7 @@ import type { StubRecord } from '../rules/stub-schemas.ts';
 import { keysAboveCap } from '../service/accounts.ts';
 import { type Decision, decide, type QuotaUse } from '../service/decide.ts';
 import type { KeyRecord } from '../service/service-state.ts';
+import { parameterRefusal } from './check-parameters.ts';
 
 /** The emulated service, without the faults and handlers of a test. */
 export interface EmulatedService extends RuleContext {
@@ -217,6 +218,8 @@ function respondWithinLimits(routed: RoutedRequest, admission: Admission): MockR
     }
     if (route.kind === 'unknown') return unknownPath(routed, route.nearest);
     const { id, example } = route.operation;
+    const refused = stub === undefined ? parameterRefusal(route, routed) : undefined;
+    if (refused !== undefined) return refused;
     const response = service.responders[id]?.(routed, admission) ?? servedResponse(toJson(example));
     if (stub === undefined) return response;
     stub.served += 1;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { operationCommand } from '../../../src/cli/commands/operation.ts';
 import { CliCommand } from '../../../src/cli/parser/command.ts';
 import { helpText } from '../../../src/cli/parser/help-page.ts';
-import { namedQuery } from '../../../src/cli/parser/parameters.ts';
+import { queryOf } from '../../../src/cli/parser/parameters.ts';
 import { Screen } from '../../../src/cli/terminal/screen.ts';
 import type { Operation, Parameter } from '../../../src/generated/operations.ts';
 import { FakeIo } from '../../helpers/cli-io.ts';
@@ -42,7 +42,7 @@ test('an operation of the contract has help without manual edits', () => {
 });
 
 test('parameters are sent in the order of the contract, and commas separate the values of a list', () => {
-  const query = namedQuery(historical, { page: '1', 'symbols[]': 'EUR,GBP', date: '2026-01-21' });
+  const query = queryOf(historical, { page: '1', 'symbols[]': 'EUR,GBP', date: '2026-01-21' });
 
   expect(Object.entries(query)).toEqual([
     ['date', '2026-01-21'],
@@ -62,18 +62,18 @@ test.each([
   ['12345678901234567890', '12345678901234567890'],
   ['true', 'true'],
 ])('%j is a number where the contract has one, unless digits would be lost', (text, value) => {
-  expect(namedQuery(historical, { date: 'x', page: text })['page']).toBe(value);
+  expect(queryOf(historical, { date: 'x', page: text })['page']).toBe(value);
 });
 
 test('true and false become booleans where the contract has them', () => {
-  const query = namedQuery(historical, { date: 'true', full: 'true' });
+  const query = queryOf(historical, { date: 'true', full: 'true' });
 
   expect(query).toEqual({ date: 'true', full: true });
 });
 
 test('an unknown and a missing parameter are named', () => {
-  expect(() => namedQuery(historical, { dte: '2026' })).toThrow("historical has no parameter 'dte'");
-  expect(() => namedQuery(historical, {})).toThrow("historical needs the parameter 'date'");
+  expect(() => queryOf(historical, { dte: '2026' })).toThrow("historical has no parameter 'dte'");
+  expect(() => queryOf(historical, {})).toThrow("historical needs the parameter 'date'");
 });
 
 function parameter(name: string, description: string, rest: Partial<Parameter> = {}): Parameter {

@@ -9,7 +9,7 @@ import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
 import { dataOf, tableDocument, VALUE_COLUMNS } from '../../output/print-json.ts';
 import { CliCommand } from '../../parser/command.ts';
 import { connectionOptions, dataOptions, fileOption, repeatableOption } from '../../parser/options.ts';
-import { type ParamOptions, parameterOption, parseParameters } from '../../parser/parameters.ts';
+import { type ParamOptions, parameterOption, parseParameters, queryOf } from '../../parser/parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import { type CachingOptions, cacheOf } from '../../request/fetch-or-cache.ts';
 import { type OpenClient, withClient } from '../../request/send-request.ts';
@@ -50,7 +50,7 @@ export function batchCommand(): CliCommand {
     .takes(new Argument('[file]', 'a file of queries (default: stdin, unless it is a terminal)'))
     .with(() => [
       repeatableOption('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)'),
-      parameterOption(),
+      parameterOption(operations.latest),
       cacheOption('use cached responses up to this age: 10m, snapshot'),
       new Option('--ordered', 'print the responses in the order of the queries'),
       fileOption('--failed-out <file>', 'replace this file by the failed and unsent queries'),
@@ -87,7 +87,8 @@ async function queriesOf(invocation: Invocation<BatchCommandOptions>): Promise<r
   const path = pathOf(invocation);
   const shared = parseParameters(param);
   const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, invocation.io);
-  return queries.map((query) => ({ ...query, ...shared, ...query })); // its own parameters are the first columns
+  // The parameters of a query are its first columns.
+  return queries.map((query) => queryOf(operations.latest, { ...query, ...shared, ...query }));
 }
 
 /** The file of queries, or `-` for stdin; `undefined` with `--each`. */

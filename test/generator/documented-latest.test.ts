@@ -1,0 +1,157 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { FxRates } from '../../src/client/index.ts';
+import { merged } from '../helpers/merged.ts';
+import { GeneratedProject, runCommand } from './generated-project.ts';
+
+const [openapi, documented] = await Promise.all(
+  ['../../openapi.yaml', '../fixtures/documented-latest.yaml'].map(async (path) =>
+    parse(await readFile(join(import.meta.dirname, path), 'utf8')),
+  ),
+);
+const document = merged(openapi, documented);
+const project = await GeneratedProject.create(document);
+const products = await project.add(document);
+
+const USES = `import './src/cli/program/main.ts';
+import { FxRates } from './src/client/index.ts';
+import './src/mock-server/index.ts';
+
+const fx = new FxRates();
+const { base, date, rates } = await fx.latest({ base: 'EUR', symbols: ['USD'] });
+export const texts: string[] = [base, date];
+export const usd: number | undefined = rates['USD'];
+export const batch = fx.batch([{ base: 'EUR' }]);
+`;
+
+const MISUSES = `import { FxRates } from './src/client/index.ts';
+
+const fx = new FxRates();
+fx.latest({ base: 'XXX' });
+fx.latest({ bse: 'EUR' });
+fx.batch([{ symbols: 3 }]);
+`;
+
+test('the documented parameters and fields of latest are typed, and all products compile with them', async () => {
+  const errors = await project.typeErrors({ 'uses.ts': USES, 'misuses.ts': MISUSES });
+
+  expect(errors).toEqual(['misuses.ts(4): TS2322', 'misuses.ts(5): TS2561', 'misuses.ts(6): TS2345']);
+});
+
+interface LatestClient {
+  latest(query?: object): Promise<Record<string, unknown>>;
+  batch(queries: readonly object[]): AsyncIterable<{ readonly value?: unknown }>;
+}
+
+function started() {
+  const mock = products.createMockServer({ clock: 'virtual', seed: 7 });
+  const { key } = mock.createKey({ plan: 'developer' });
+  const options = { ...mock.clientOptions(), apiKey: key };
+  const fx = new products.FxRates(options) as FxRates as unknown as LatestClient;
+  const env = { FXRATES_BASE_URL: mock.baseUrl, FXRATES_API_KEY: key, FXRATES_SHARE_LIMIT: 'off' };
+  const fxrates = (...argv: string[]) => runCommand(products, argv, { env, fetch: mock.fetch });
+  return { mock, key, fx, fxrates };
+}
+
+test('the invented data has what the contract names, and beside it what it has without', async () => {
+  const { fx } = started();
+
+  const data = await fx.latest({ base: 'EUR', symbols: ['USD', 'GBP'] });
+
+  expect(data).toEqual({
+    base: 'EUR',
+    date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+    timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+    rates: { USD: expect.any(Number), GBP: expect.any(Number) },
+    source: { kind: 'central-bank', checked: expect.stringMatching(/Z$/) },
+  });
+});
+
+test('the client refuses wrong parameters of latest before anything is sent', async () => {
+  const { mock, fx } = started();
+
+  await expect(fx.latest({ base: 'XXX' })).rejects.toThrow(/latest: 'base'/);
+  await expect(fx.latest({ bse: 'EUR' })).rejects.toThrow(/latest: .*bse/);
+  expect(mock.journal.list()).toEqual([]);
+});
+
+test('a batch sends the documented parameters', async () => {
+  const { fx } = started();
+
+  const bases: unknown[] = [];
+  for await (const { value } of fx.batch([{ base: 'EUR' }, { base: 'GBP' }])) bases.push(Object(value).base);
+
+  expect(bases.sort()).toEqual(['EUR', 'GBP']);
+});
+
+test('the data that a test sets is sent as it is', async () => {
+  const { mock, key } = started();
+  mock.latest.set({ rates: { EUR: 1 } });
+
+  const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: `Bearer ${key}` } });
+
+  expect(await response.json()).toEqual({ success: true, data: { rates: { EUR: 1 } } });
+});
+
+test.each([
+  ['?base=GBP&symbols=USD%2CEUR&day=2026-01-02', 200],
+  ['', 200],
+  ['?base=XXX', 400],
+  ['?symbols=usd', 400],
+  ['?symbols=', 400],
+  ['?day=2026-02-30', 400],
+  ['?day=2026-01-02&day=2026-01-03', 400],
+])('the mock checks the parameters of any client: latest%s is %i', async (search, status) => {
+  const { mock, key } = started();
+
+  const authorization = `Bearer ${key}`;
+  const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest${search}`, { headers: { authorization } });
+
+  expect(response.status).toBe(status);
+  if (status === 400)
+    expect(await response.json()).toMatchObject({ success: false, error: { code: 'invalid_parameter' } });
+});
+
+test('a switch of the mock serves requests with wrong parameters', async () => {
+  const { mock, key } = started();
+  mock.behaviour.set({ badParameter: 'ignored' });
+
+  const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest?day=soon`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+
+  expect(response.status).toBe(200);
+});
+
+test('the commands have the documented parameters, with help, checks and completion', async () => {
+  const { fxrates } = started();
+
+  const rates = await fxrates('latest', 'base=EUR', 'symbols=USD,GBP', '--json');
+  const wrong = await fxrates('latest', 'base=XXX');
+  const unknown = await fxrates('latest', 'bse=EUR');
+  const help = await fxrates('latest', '--help');
+  const batch = await fxrates('batch', '--each', 'base=EUR,GBP', '-p', 'symbols=USD', '--json');
+  const offers = await products.completionText(['latest', ''], {});
+  const choices = await products.completionText(['latest', 'base='], {});
+
+  expect(JSON.parse(rates.stdout)).toMatchObject({ base: 'EUR', rates: { USD: expect.any(Number) } });
+  expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining("'base'") });
+  expect(unknown).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining("latest has no parameter 'bse'"),
+  });
+  expect(help.stdout).toMatch(/^ {2}base=<EUR\|GBP\|USD> +The currency of which one unit is priced \(default: USD\)$/m);
+  expect(help.stdout).not.toMatch(/does not document|sent unchanged/);
+  expect(
+    batch.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).data.base)
+      .sort(),
+  ).toEqual(['EUR', 'GBP']);
+  expect(offers).toMatch(/^base=\nsymbols=\nday=\n/);
+  expect(choices).toMatch(/^base=EUR\nbase=GBP\nbase=USD\n/);
+});
