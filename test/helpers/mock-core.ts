@@ -40,7 +40,7 @@ export class MockCore {
     const own = {
       name: undefined,
       behaviour: new Behaviour(options.behaviour ?? {}, { unsafe: options.unsafe ?? false }),
-      clock: { now: () => this.now } as DrivenClock, // nothing waits
+      clock: { now: () => this.now, noteRequest: () => undefined } as DrivenClock, // nothing waits
       emptyState: () => emptyRuleState(1),
       initial: core.initial,
     };

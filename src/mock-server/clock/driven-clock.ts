@@ -1,4 +1,5 @@
 import { Heap } from '../../heap.ts';
+import { invalidOption } from '../input/mock-server-error.ts';
 import { type Clock, type ClockOptions, checkedClockOptions, LATEST_MS, parseInstant } from './clock.ts';
 import { LONGEST_TIMER_MS, monotonicNow, nextTurn, pause } from './event-loop.ts';
 
@@ -60,7 +61,7 @@ export class DrivenClock implements Clock {
     this.#dateNow = dateNow;
     // A small difference is that of a timer that fired early, and ends by itself.
     if (time + this.#behindMs < this.#latest - TIMER_SKEW_MS) this.#behindMs = this.#latest - time;
-    this.#latest = Math.max(this.#latest, time + this.#behindMs);
+    this.#latest = Math.min(LATEST_MS, Math.max(this.#latest, time + this.#behindMs));
     return this.#latest;
   }
 
@@ -81,6 +82,8 @@ export class DrivenClock implements Clock {
     signal?.throwIfAborted();
     if (!(ms > 0)) return;
     const now = this.now();
+    if (Number.isFinite(ms) && now + ms > LATEST_MS)
+      throw invalidOption('sleep', ms, `milliseconds that end ${BEFORE_THE_END}`);
     const leadMs = now - monotonicNow();
     this.#leadMs = this.#timers.size === 0 ? leadMs : Math.max(this.#leadMs, leadMs);
     const slept = this.#timers.add(now + ms, signal);
@@ -205,6 +208,9 @@ export class DrivenClock implements Clock {
     return this.#moves === 0 && !this.isFrozen && this.#timers.nextDueAt <= LATEST_MS;
   }
 }
+
+/** Times after it are never reached, so a wait for one would not end. */
+export const BEFORE_THE_END = 'before the year 10000; mock.reset() restores the first time';
 
 /** Default start of a virtual clock. It is fixed, so that every run has the same responses. */
 const VIRTUAL_START = '2026-01-15T00:00:00.000Z';

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Clock } from './clock.ts';
+import { type Clock, LATEST_MS } from './clock.ts';
 import { holdProcess } from './event-loop.ts';
 
 interface DelayOptions {
@@ -44,7 +44,8 @@ export class ResponseDelays {
     this.#waiting.set(end, faults);
     const release = holdProcess(); // the client waits, even if its own timeout holds nothing, as that of a signal
     try {
-      await (ms === Number.POSITIVE_INFINITY ? once(end.signal, 'abort') : this.#clock.sleep(ms, end.signal));
+      const isEndless = this.#clock.now() + ms > LATEST_MS; // the clock never reaches the end of the wait
+      await (isEndless ? once(end.signal, 'abort') : this.#clock.sleep(ms, end.signal));
       return !end.signal.aborted;
     } catch (error) {
       if (end.signal.aborted) return false;

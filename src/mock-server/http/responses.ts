@@ -5,6 +5,7 @@ import type { QuotaData } from '../../generated/types.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
+import { LATEST_MS } from '../clock/clock.ts';
 import { redactKeys } from '../input/masked-keys.ts';
 import { MockServerError, thrownText } from '../input/mock-server-error.ts';
 import type { QuotaUse, RateUse } from '../service/decide.ts';
@@ -37,7 +38,7 @@ export function quotaResponse(
     rate_limit_per_minute: rateLimitPerMinute,
     snapshot_granularity: switches.use('snapshotGranularity'),
     historical_days: INVENTED_HISTORICAL_DAYS[plan],
-    resets_at: new Date(quota.resetsAt).toISOString(),
+    resets_at: isoTime(quota.resetsAt),
   };
   return successResponse(JSON.stringify(record));
 }
@@ -165,7 +166,7 @@ export function rateRefusal(rate: RateUse, waitMs: number, switches: Switches): 
 /** The monthly quota is used up. */
 export function quotaRefusal(quota: QuotaUse, now: number, switches: Switches): MockResponse {
   const isTimed = switches.use('quotaRetryAfter') === 'until-reset';
-  const resetsAt = new Date(quota.resetsAt).toISOString();
+  const resetsAt = isoTime(quota.resetsAt);
   return errorResponse({
     ...statusAndCode(switches.use('quotaExhausted')),
     message: `The monthly quota of ${quota.limit} requests is used up; it resets at ${resetsAt}.`,
@@ -175,10 +176,10 @@ export function quotaRefusal(quota: QuotaUse, now: number, switches: Switches): 
 }
 
 /** `hints` and the nearest path are only in the journal, because the service sends none. */
-export function unknownRoute(nearest?: string, hints: readonly string[] = []): MockResponse {
+export function unknownRoute(hint?: string, others: readonly string[] = []): MockResponse {
   const message = 'There is no such endpoint.';
-  const first = nearest === undefined ? message : `There is no such endpoint; did you mean ${nearest}?`;
-  return errorResponse({ status: 404, code: 'not_found', message, why: [first, ...hints].join(' ') });
+  const first = hint === undefined ? message : `There is no such endpoint; ${hint}`;
+  return errorResponse({ status: 404, code: 'not_found', message, why: [first, ...others].join(' ') });
 }
 
 /** A known path with another method than GET. */
@@ -199,6 +200,11 @@ export function internalError(error: unknown): MockResponse {
   if (error instanceof MockServerError) return errorResponse({ ...known, message: error.message });
   const message = 'The mock server failed to process the request.';
   return errorResponse({ ...known, message, why: redactKeys(thrownText(error)) });
+}
+
+/** A period that lasts longer than the clock ends with it: later years have no form with four digits. */
+function isoTime(ms: number): string {
+  return new Date(Math.min(ms, LATEST_MS)).toISOString();
 }
 
 function allowed(switches: Switches): Readonly<Record<string, string>> {

@@ -1,5 +1,5 @@
 import { LATEST_MS, type MockClock, parseInstant } from '../clock/clock.ts';
-import type { DrivenClock } from '../clock/driven-clock.ts';
+import { BEFORE_THE_END, type DrivenClock } from '../clock/driven-clock.ts';
 import { invalidOption } from '../input/mock-server-error.ts';
 import { quotaPeriod, quotaUse } from '../service/decide.ts';
 import { limitPerMinute, WINDOW_MS } from '../service/rate-windows.ts';
@@ -17,14 +17,14 @@ export function createMockClock(clock: DrivenClock, context: ServiceContext): Mo
     now: () => clock.now(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
     async advance(ms) {
-      if (!(Number.isFinite(ms) && ms >= 0 && clock.now() + ms <= LATEST_MS)) {
-        throw invalidOption('advance', ms, 'milliseconds from 0, up to the year 9999; the clock cannot move backwards');
+      if (!(Number.isFinite(ms) && ms >= 0)) {
+        throw invalidOption('advance', ms, 'milliseconds from 0; the clock cannot move backwards');
       }
-      return await clock.advanceTo((now) => now + ms);
+      return await clock.advanceTo((now) => checkedTarget({ advance: ms }, now + ms));
     },
     async advanceTo(moment) {
       const next = moment === 'quota-reset' ? nextQuotaReset : moment === 'next-window' ? nextWindow : undefined;
-      if (next !== undefined) return await clock.advanceTo(() => checkedTarget(moment, next(context)));
+      if (next !== undefined) return await clock.advanceTo(() => checkedTarget({ advanceTo: moment }, next(context)));
       const at = parseInstant('advanceTo', moment, "'quota-reset', 'next-window', ");
       if (at < clock.now()) {
         const now = new Date(clock.now()).toISOString();
@@ -36,9 +36,10 @@ export function createMockClock(clock: DrivenClock, context: ServiceContext): Mo
 }
 
 /** Later times have no ISO 8601 form with four digits of the year. */
-function checkedTarget(moment: unknown, at: number): number {
+function checkedTarget(given: Readonly<Record<string, unknown>>, at: number): number {
   if (at <= LATEST_MS) return at;
-  throw invalidOption('advanceTo', moment, 'a time up to the year 9999; mock.reset() restores the first time');
+  const [[method = '', value] = []] = Object.entries(given);
+  throw invalidOption(method, value, `a move to a time ${BEFORE_THE_END}`);
 }
 
 /** The next end of a quota period of any key; without keys, of a period that starts now. */

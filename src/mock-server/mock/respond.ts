@@ -24,6 +24,7 @@ import {
   unknownRoute,
   withEtag,
 } from '../http/responses.ts';
+import { show } from '../input/mock-server-error.ts';
 import { plainPath } from '../matching/request-pattern.ts';
 import { findStub, nearStubs, stubResponse } from '../rules/mock-stubs.ts';
 import type { RuleContext } from '../rules/rule-state.ts';
@@ -146,7 +147,7 @@ function respondByRoute(routed: RoutedRequest): MockResponse {
   if (route.kind === 'wrong-method' && stub?.match.method === undefined) return respondToMethod(routed);
   if (stub !== undefined || route.kind !== 'unknown') return respondToCaller(routed);
   return switches.use('unknownRoute') === '404 before authentication'
-    ? unknownPath(routed, route.nearest)
+    ? unknownPath(routed, route.hint)
     : respondToCaller(routed);
 }
 
@@ -158,8 +159,8 @@ function respondToMethod(routed: RoutedRequest): MockResponse {
   return methodRefusal(switches);
 }
 
-function unknownPath({ service, identity }: RoutedRequest, nearest: string | undefined): MockResponse {
-  return unknownRoute(nearest, identity && nearStubs(service.state.stubs, identity));
+function unknownPath({ service, identity }: RoutedRequest, hint: string | undefined): MockResponse {
+  return unknownRoute(hint, identity && nearStubs(service.state.stubs, identity));
 }
 
 /** Second step: authenticates the request. */
@@ -216,7 +217,7 @@ function respondWithinLimits(routed: RoutedRequest, admission: Admission): MockR
     if (stub !== undefined && stub.source.kind !== 'function') {
       return stubResponse(stub, stub.source, { request, seed: service.state.seed });
     }
-    if (route.kind === 'unknown') return unknownPath(routed, route.nearest);
+    if (route.kind === 'unknown') return unknownPath(routed, route.hint);
     const { id, example } = route.operation;
     const refused = stub === undefined ? parameterRefusal(route, routed) : undefined;
     if (refused !== undefined) return refused;
@@ -272,8 +273,8 @@ function isBlocked(key: KeyRecord, switches: Switches): boolean {
 /** The route of a request. */
 export type RouteMatch =
   | ({ readonly kind: 'operation' | 'wrong-method' } & FoundOperation<Operation>)
-  /** `nearest`: the most similar path. */
-  | { readonly kind: 'unknown'; readonly operation?: never; readonly nearest: string | undefined };
+  /** `hint`: which path may be meant. */
+  | { readonly kind: 'unknown'; readonly operation?: never; readonly hint: string | undefined };
 
 export type FindRoute = (method: string, path: string) => RouteMatch;
 
@@ -285,18 +286,22 @@ export function createRouter(operations: Readonly<Record<string, Operation>>): F
   return (method, path) => {
     // As sent first: in `{from}..{to}`, an encoded dot belongs to a value.
     const found = find(path) ?? find(plainPath(path));
-    if (found === undefined) return { kind: 'unknown', nearest: nearestPath(path, paths) };
+    if (found === undefined) return { kind: 'unknown', hint: hintFor(path, paths) };
     return { kind: method === found.operation.method ? 'operation' : 'wrong-method', ...found };
   };
 }
 
-/** The most similar path; `undefined` if none is similar. Most mistakes are about slashes or a missing beginning. */
-function nearestPath(path: string, paths: readonly string[]): string | undefined {
+/** Names the most similar path, if any. Most mistakes are about the base URL, about slashes or a missing beginning. */
+function hintFor(path: string, paths: readonly string[]): string | undefined {
   const given = path
     .toLowerCase()
     .replace(/\/{2,}/g, '/')
     .replace(/\/$/, '');
-  return paths.find((known) => given.length > 1 && known.endsWith(given)) ?? nearestName(given, paths);
+  const whole = paths.find((known) => given.endsWith(known));
+  const before = whole && given.slice(0, -whole.length);
+  if (before) return `did you mean ${whole}? The base URL of the client must not end with ${show(before)}.`;
+  const nearest = paths.find((known) => given.length > 1 && known.endsWith(given)) ?? nearestName(given, paths);
+  return nearest && `did you mean ${nearest}?`;
 }
 
 /** Reaction to a response that depends on an assumed value that was not set. */

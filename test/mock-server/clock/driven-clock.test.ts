@@ -2,9 +2,9 @@ import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { DrivenClock } from '../../../src/mock-server/clock/driven-clock.ts';
-import { createMockServer } from '../../../src/mock-server/index.ts';
+import { createMockServer, type MockClock } from '../../../src/mock-server/index.ts';
 import { runScript } from '../../helpers/child-program.ts';
 import { deferred } from '../../helpers/deferred.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
@@ -50,7 +50,7 @@ test('work that began before advance() ends before the time moves', async () => 
   expect((await calling).headers.get('date')).toBe('Thu, 15 Jan 2026 00:00:00 GMT');
 });
 
-test.each([[-1], [Number.NaN], [Number.POSITIVE_INFINITY], [8.63e15], ['5' as unknown as number]])(
+test.each([[-1], [Number.NaN], [Number.POSITIVE_INFINITY], ['5' as unknown as number]])(
   'advance(%s) is rejected: the clock cannot move backwards',
   async (ms) => {
     const clock = still();
@@ -396,11 +396,54 @@ test('advanceTo works without a key', async () => {
   expect(iso(await mock.clock.advanceTo('quota-reset'))).toBe('2026-03-01T00:00:00.000Z');
 });
 
+const END = { mode: 'virtual', now: '9999-12-31T23:59:30Z' } as const;
+
+test.each<[string, (clock: MockClock) => Promise<unknown>, string]>([
+  ['advance()', (clock) => clock.advance(30_000), 'advance is 30000; expected a move to a time'],
+  [
+    'two advances',
+    (clock) => Promise.all([clock.advance(20_000), clock.advance(20_000)]),
+    'advance is 20000; expected',
+  ],
+  ['a long wait', (clock) => clock.sleep(30_000), 'sleep is 30000; expected milliseconds that end'],
+  ['a wait without an end', (clock) => clock.sleep(Number.MAX_VALUE), 'expected milliseconds that end'],
+])('%s never passes the year 9999', async (_, move, message) => {
+  const mock = createMockServer({ clock: END });
+
+  await expect(move(mock.clock)).rejects.toThrow(message);
+
+  expect(mock.clock.now()).toBeLessThan(Date.UTC(10_000, 0));
+});
+
+test('a real clock stops at the end of the year 9999, and no time in a response is later', async () => {
+  const mock = createMockServer({ clock: { mode: 'real', now: '9999-12-31T23:59:59.999Z' } });
+  const { key } = mock.createKey();
+  const date = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+
+  const response = await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: key } });
+
+  expect(iso(mock.clock.now())).toBe('9999-12-31T23:59:59.999Z');
+  date.mockRestore();
+  expect(await response.json()).toMatchObject({ data: { resets_at: '9999-12-31T23:59:59.999Z' } });
+});
+
+test('a response whose delay is longer than time lasts hangs until its client is gone', async () => {
+  const mock = createMockServer({ clock: END });
+  mock.faults.add({ kind: 'latency', latencyMs: 60_000 });
+  const gone = new AbortController();
+
+  const sent = mock.fetch(`${mock.baseUrl}/api/v1/quota`, { signal: gone.signal });
+  await mock.journal.waitFor();
+  gone.abort();
+
+  await expect(sent).rejects.toThrow('aborted');
+});
+
 test.each(['quota-reset', 'next-window'] as const)('advanceTo(%s) never passes the year 9999', async (moment) => {
   const mock = createMockServer({ clock: { ...MONTH_END, now: '9999-12-31T23:59:30Z' } });
 
   await expect(mock.clock.advanceTo(moment)).rejects.toThrow(
-    `advanceTo is "${moment}"; expected a time up to the year 9999`,
+    `advanceTo is "${moment}"; expected a move to a time before the year 10000; mock.reset() restores the first time.`,
   );
 
   expect(iso(mock.clock.now())).toBe('9999-12-31T23:59:30.000Z');
