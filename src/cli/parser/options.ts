@@ -4,9 +4,9 @@ import { parseDuration } from '../settings/duration.ts';
 import {
   OUTPUT_FORMATS,
   type OutputFormat,
-  oneOf,
   type Parse,
   parseColor,
+  parseOutputFormat,
   parseProfile,
   parseRetries,
   parseTimeout,
@@ -32,7 +32,8 @@ export function dataOptions(formats: readonly OutputFormat[] = OUTPUT_FORMATS): 
 /** A command that prints no data has only `-o json`, for its errors. */
 export function outputOption(formats: readonly OutputFormat[]): Option {
   const text = `${formats.join(', ')} (env: FXRATES_OUTPUT)`;
-  return parsedOption('-o, --output <format>', text, Object.assign(oneOf(OUTPUT_FORMATS), { choices: formats }));
+  const parse = (given: string, label: string) => parseOutputFormat(given, label);
+  return parsedOption('-o, --output <format>', text, Object.assign(parse, { choices: formats }));
 }
 
 /** For every command, as are the general options. */

@@ -39,8 +39,13 @@ function wordsOf(operation: Operation | undefined): string[] {
 }
 
 /** Parameters typed as arguments, then those typed with `-p`, which may contain any characters. */
-export function typedParameters({ args, options }: Pick<Invocation<ParamOptions>, 'args' | 'options'>): Query {
+export function typedParameters({
+  args,
+  options,
+  argv,
+}: Pick<Invocation<ParamOptions>, 'args' | 'options' | 'argv'>): Query {
   refusePastedQuery(args);
+  refuseFieldsOfJson(args, argv);
   return parseParameters([...args, ...(options.param ?? [])]);
 }
 
@@ -96,6 +101,13 @@ export function refusePastedQuery(texts: readonly string[]): void {
     `e.g. ${parameters}`,
     `To send it as one parameter:  -p ${quoteForShell(pasted)}`,
   ]);
+}
+
+/** Other tools have `--json FIELDS`. */
+function refuseFieldsOfJson([first]: readonly string[], argv: readonly string[]): void {
+  if (first === undefined || first.includes('=') || argv[argv.indexOf(first) - 1] !== '--json') return;
+  const path = `--get ${first.split(',')[0]}`;
+  throw usageError(`--json has no value, got '${first}'`, undefined, [`One value:  ${path}; all:  --json`]);
 }
 
 function parseParameter(text: string): readonly [name: string, value: string] {

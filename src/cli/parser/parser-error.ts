@@ -5,22 +5,49 @@ import { holdsKey } from '../terminal/redactor.ts';
 import { commandLine } from '../terminal/text.ts';
 import type { CliCommand } from './command.ts';
 import { sharedOptions } from './options.ts';
+import { EXAMPLE_NAMES } from './parameters.ts';
 
 /** Options that other tools have and this one must not: they would put the key on the command line. */
 const KEY_OPTION = /^--?(api[-_]?)?(key|token|secret)(=|$)/i;
 
-/** Hints for option names of other tools, for which the nearest option of fxrates would be wrong. */
-const OPTION_HINTS = new Map([
+/** Option names of other tools, for which the nearest option of fxrates would be wrong, and the next step instead. */
+const OPTION_HINTS = hintsByName([
   ['--format', 'The format is:  --output json, or --json'],
   ['--csv', 'CSV:  --output csv'],
   ['--tsv', 'One value per line, with tabs:  --output tsv'],
   ['--table', 'The table in a pipe, too:  --output table'],
   ['--jq', 'One value:  --get rates.EUR; for more, a pipe gets JSON:  fxrates latest | jq'],
+  ['--query --jsonpath --path --field --filter --select --template', 'One value:  --get rates.EUR'],
   ['--raw', 'The whole response:  --envelope'],
   ['--compact', 'Without white space:  --output compact'],
-  ['--query', 'One value:  --get rates.EUR'],
   ['--pretty', 'A terminal gets indented JSON; in a pipe:  fxrates latest | jq'],
+  ['--silent -s --no-progress --no-progress-meter', 'Without notes and progress:  --quiet'],
+  ['--debug --trace --log-level --loglevel -d', 'Requests:  --verbose; also headers and bodies:  -vv'],
+  [
+    '--include --head --show-headers -I',
+    'Headers and bodies on stderr:  -vv; or:  fxrates api /api/v1/latest --include',
+  ],
+  ['--max-time --connect-timeout --request-timeout -m', 'The limit for one attempt:  --timeout 10s'],
+  ['--retry --max-retries --retry-max-time', 'Retries of a failed attempt:  --retries 2'],
+  ['--delay --interval --every --follow', 'To repeat the call:  --watch 10m'],
+  ['--url --host --server --endpoint --api-url', 'The URL of the service:  --base-url https://…'],
+  [
+    '--header --headers --user --auth --bearer -H -u',
+    'The key:  --key-file, --key-stdin or FXRATES_API_KEY; no option sets headers',
+  ],
+  ['--insecure --no-verify-ssl --cacert --ca-bundle -k', 'To trust a certificate:  export NODE_EXTRA_CA_CERTS=ca.pem'],
+  ['--proxy --http-proxy -x', 'A proxy:  export HTTPS_PROXY=http://proxy:8080'],
+  ['--request --method --data --body --post -X', 'Every request is a GET; parameters are written name=value'],
+  ['--out --out-file --output-file --save -O', 'To a file:  fxrates latest base=USD > rates.json'],
+  ['--config --config-file --env-file', 'Another folder of config.json:  export FXRATES_CONFIG_DIR=/path/to/folder'],
+  ['--yes --force --non-interactive --batch -y -f', 'Without prompts:  --no-input'],
+  ['--location --fail --compressed --no-pager -L', 'Not needed.'],
 ]);
+
+function hintsByName(rows: readonly (readonly [names: string, hint: string])[]): ReadonlyMap<string, string> {
+  return new Map(rows.flatMap(([names, hint]) => names.split(' ').map((name) => [name, hint] as const)));
+}
+
 const COMMAND_HINTS = new Map([
   ['watch', 'fxrates latest --watch'],
   ['version', 'fxrates --version'],
@@ -84,7 +111,15 @@ function unknownOption(command: CliCommand, argv: readonly string[]): CliError {
   if (!flag.startsWith('--') || !command.syntax.includes('name=value')) {
     return usageError(what, undefined, [helpHint(command)]);
   }
-  return usageError(what, 'parameters are written name=value', [commandLine(withParameters(argv, flags))]);
+  // An option of another tool, sent as a parameter, would cost a request of the quota.
+  const isParameter = parameterNames(command).includes(flag.slice(2));
+  const next = isParameter ? commandLine(withParameters(argv, flags)) : helpHint(command);
+  return usageError(what, 'parameters are written name=value', [next]);
+}
+
+/** Those of the contract, or else those of the examples. */
+function parameterNames({ parameters }: CliCommand): readonly string[] {
+  return parameters.length === 0 ? EXAMPLE_NAMES : parameters.map(({ term }) => term.replace(/=.*/, ''));
 }
 
 /** @throws CliError for a wrong value, and for an option or format that the command does not have */

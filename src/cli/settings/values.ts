@@ -34,7 +34,14 @@ export interface SharedOptions {
   readonly curl?: boolean;
 }
 
-export const parseOutputFormat = oneOf(OUTPUT_FORMATS);
+export const parseOutputFormat: Parse<OutputFormat> = Object.assign(
+  (text: string, label: string) => {
+    const isFile = /[./\\]/.test(text);
+    if (isFile) throw usageError(`${label} expects a format, got '${text}'`, undefined, [`To a file:  > ${text}`]);
+    return oneOf(OUTPUT_FORMATS)(text, label);
+  },
+  { choices: OUTPUT_FORMATS },
+);
 export const parseColor = oneOf<ColorWhen>(['auto', 'always', 'never']);
 export const parseSwitch = oneOf(['on', 'off']);
 export const parseRetries = wholeNumber(0, 99);

@@ -25,7 +25,11 @@ test.each([
   ['latest --json=true', "unknown option '--json=true' — --json has no value\n", ''],
   ['lates --help', "unknown command 'lates'", 'Did you mean latest?'],
   ['login -h', "unknown command 'login'", 'fxrates auth login'],
-  ['latest -x', "unknown option '-x'", 'See: fxrates latest --help'],
+  ['latest -z', "unknown option '-z'", 'See: fxrates latest --help'],
+  ['latest --page 2', "unknown option '--page' — parameters are written name=value", 'See: fxrates latest --help'],
+  ['latest -o rates.json', "--output expects a format, got 'rates.json'\n", 'To a file:  > rates.json'],
+  ['latest --get $.rates.EUR', "--get expects a path, got '$.rates.EUR'\n", 'e.g. --get rates.EUR'],
+  ["latest --get .list[0]['name']", '--get expects a path', 'e.g. --get list.0.name'],
   ['api', "missing required argument 'path'", ''],
   ['quota extra', 'quota accepts no arguments\n', 'See: fxrates quota --help'],
   ['auth token x', 'auth token accepts no arguments\n', 'See: fxrates auth token --help'],
@@ -90,6 +94,13 @@ test('words after -- do not change how the error is reported', async () => {
   expect((await runCli('latest -- --json')).stderr).toMatch(/^fxrates: '--json' is not a parameter/);
 });
 
+test('the fields of --json of other tools lead to --get', async () => {
+  expect(JSON.parse(await usageError('latest --json rates,base')).error).toMatchObject({
+    message: "--json has no value, got 'rates,base'",
+    hint: 'One value:  --get rates; all:  --json',
+  });
+});
+
 test.each(['--api-key', '--apikey', '--api_key', '--key', '--token', '-key', '--api-key=SECRET-VALUE'])(
   '%s does not exist, and its value is not repeated',
   async (flag) => {
@@ -112,6 +123,27 @@ const otherNames = [
   ['latest --jq .data', '--get rates.EUR'],
   ['latest --pretty', 'in a pipe:  fxrates latest | jq'],
   ['latest --raw', '--envelope'],
+  ['latest --silent', '--quiet'],
+  ['latest -s', '--quiet'],
+  ['latest --debug', '--verbose'],
+  ['latest --log-level=debug', '--verbose'],
+  ['latest -I', '-vv'],
+  ['latest --max-time 5', '--timeout 10s'],
+  ['latest --connect-timeout=5', '--timeout 10s'],
+  ['latest --max-retries 3', '--retries 2'],
+  ['latest --interval 5', '--watch 10m'],
+  ['latest --url https://fx.test', '--base-url'],
+  ['latest -H accept:text/csv', 'no option sets headers'],
+  ['latest --user me', 'FXRATES_API_KEY'],
+  ['latest -k', 'NODE_EXTRA_CA_CERTS=ca.pem'],
+  ['latest --cacert ca.pem', 'NODE_EXTRA_CA_CERTS=ca.pem'],
+  ['latest --proxy http://127.0.0.1:8080', 'HTTPS_PROXY='],
+  ['latest -X POST', 'Every request is a GET'],
+  ['latest --data {}', 'Every request is a GET'],
+  ['latest --output-file x', '> rates.json'],
+  ['latest --config x', 'FXRATES_CONFIG_DIR='],
+  ['latest -y', '--no-input'],
+  ['latest -L', 'Not needed.'],
   ['server', 'fxrates mock'],
   ['profile', 'fxrates auth login --profile <name>'],
   ['watch', 'fxrates latest --watch'],
@@ -131,5 +163,5 @@ test.each(otherNames)('a name from other tools, %s, suggests %s', async (line, h
   const stderr = await usageError(line);
 
   expect(stderr).toContain(hint);
-  expect(stderr).not.toMatch(/Did you mean|name=value/);
+  expect(stderr).not.toMatch(/Did you mean|fxrates latest \w+=[^U]/);
 });
