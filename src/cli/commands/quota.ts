@@ -23,7 +23,7 @@ interface QuotaOptions extends ResponseOptions, WatchOptions {
 
 export function quotaCommand(): CliCommand {
   return operationCommand(quota, () => [
-    new Option('--fail-at <share>', 'exit with 8 at this usage or more: 80% or 800').argParser(parseFailAt),
+    new Option('--fail-at <share>', 'exit with 8 at this usage or more: 80%, 0.8 or 800').argParser(parseFailAt),
     ...watchOptions('repeat, from 10s (default: 1m)', { shortestMs: 10_000 }),
   ])
     .about({
@@ -103,9 +103,11 @@ interface FailAt {
 }
 
 function parseFailAt(text: string): FailAt {
+  const [, fraction] = /^0?(\.\d{1,5})$/.exec(text) ?? [];
+  if (fraction !== undefined) return { text, amount: Number(`${fraction}e2`), isPercent: true };
   const [, requests, percent] = /^(?:(\d{1,15})|(\d{1,15}(?:\.\d{1,3})?)%)$/.exec(text) ?? [];
   if (requests === undefined && percent === undefined) {
-    throw usageError(`--fail-at expects a share of the limit or a number of requests, got '${text}'`, 'e.g. 80%, 800');
+    throw usageError(`--fail-at expects a share of the limit or a number of requests, got '${text}'`, 'e.g. 80%, 0.8, 800');
   }
   if (Number(percent) > 100) {
     throw usageError(`--fail-at expects at most 100%, got '${text}'`, 'the usage never exceeds the limit');

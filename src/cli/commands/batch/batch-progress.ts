@@ -16,6 +16,8 @@ const BAR_WIDTH = 16;
 
 interface BatchCounts extends Pick<BatchProgress, 'done' | 'failed'> {
   readonly cached: number;
+  /** Failed because the quota is used up. */
+  readonly overQuota: number;
 }
 
 /** The progress of a batch: a bar on a terminal, a line every ten seconds in a log, a JSON line with `--json`. */
@@ -80,7 +82,7 @@ export class ProgressView {
     }
   }
 
-  async end({ done, failed, cached }: BatchCounts): Promise<void> {
+  async end({ done, failed, cached, overQuota }: BatchCounts): Promise<void> {
     this.#stop.abort();
     const { total = done } = this.#progress;
     this.#progress = { done, failed, total, waiting: 0, etaMs: undefined };
@@ -93,10 +95,16 @@ export class ProgressView {
       `${grouped(done - failed)} succeeded`,
       ...(cached > 0 ? [`${grouped(cached)} of them cached`] : []),
       `${grouped(failed)} failed`,
+      ...(overQuota > 0 ? [`${grouped(overQuota)} of them over the quota`] : []),
       ...(left > 0 ? [`${grouped(left)} left`] : []),
       `${grouped(this.#refused)} rate limited`,
     ];
     await this.#invocation.screen.report(`batch ${how} after ${after}: ${counts.join(', ')}`, this.#event(how));
+  }
+
+  /** A 429 was about the quota, not about the limit per minute. */
+  noteOverQuota(): void {
+    this.#refused -= 1;
   }
 
   /** Ends the batch if so. The time of a slow reader of stdout does not count. */

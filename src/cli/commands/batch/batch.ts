@@ -119,6 +119,7 @@ class BatchRun {
   readonly #succeeded = new Set<Query>();
   #failed = 0;
   #cached = 0;
+  #overQuota = 0;
   #failureCode: ExitCode = exitCodes.failure;
 
   constructor(invocation: Invocation<BatchCommandOptions>, queries: readonly Query[]) {
@@ -142,7 +143,7 @@ class BatchRun {
         await this.#report(item, client);
     } finally {
       const done = this.#succeeded.size + this.#failed;
-      await this.progress.end({ done, failed: this.#failed, cached: this.#cached });
+      await this.progress.end({ done, failed: this.#failed, cached: this.#cached, overQuota: this.#overQuota });
     }
   }
 
@@ -195,7 +196,7 @@ class BatchRun {
     const { screen } = this.#invocation;
     if (hasLine && (screen.out.isTTY || screen.isJson || this.#failed >= MOST_NAMED)) return;
     const text = `fxrates: ${queryText(query)}: ${visible(message)}\n`;
-    await (hasLine ? screen.info(text) : screen.error(text));
+    await screen.error(text);
   }
 
   #resultOf({ query, meta, error }: Item, client: OpenClient): { readonly lines: string; readonly failure?: CliError } {
@@ -205,9 +206,15 @@ class BatchRun {
     } catch (failure) {
       // A wrong path of --get: further requests would use quota for nothing.
       if (!(failure instanceof CliError) || (error === undefined && this.#succeeded.size === 0)) throw failure;
-      if (error?.kind === 'quota_exhausted') this.#failureCode = exitCodes.quota;
+      if (error?.kind === 'quota_exhausted') this.#noteOverQuota(error);
       return { lines: this.#format.failure(query, failure), failure };
     }
+  }
+
+  #noteOverQuota({ attempts }: AnyFxRatesError): void {
+    this.#failureCode = exitCodes.quota;
+    this.#overQuota += 1;
+    if (attempts.at(-1)?.status === 429) this.progress.noteOverQuota();
   }
 }
 

@@ -345,6 +345,21 @@ test.each([
   expect(requests.length).toBeLessThan(300);
 });
 
+test('the summary counts queries over the quota apart from those over the limit', async () => {
+  const replies = [rateLimited('1'), failure(429, { code: 'quota_exceeded' })];
+
+  const { stderr } = await batch('-', { stdin: lines(5), replies, quota: success(exhaustedQuota()) });
+
+  expect(stderr).toMatch(/0 succeeded, 5 failed, 5 of them over the quota, 1 rate limited\n$/);
+});
+
+test('-q says why queries failed, and -qq does not', async () => {
+  const stdin = 'n=1 fail=403\nn=2';
+
+  expect((await batch('- -q', { stdin })).stderr).toMatch(/^fxrates: n=1 fail=403: .*\n$/);
+  expect((await batch('- -qq', { stdin })).stderr).toBe('');
+});
+
 test('queries that are answered with 403 fail alone, and quota is called once for them', async () => {
   const stdin = lines(20).replaceAll(/n=(\d*[05])$/gm, 'fail=403 n=$1');
 

@@ -156,6 +156,9 @@ test.each([
   ['1%', 742, null, 0],
   ['742', 742, null, 8],
   ['33.3%', 333, 1000, 8],
+  ['0.742', 742, 1000, 8],
+  ['.7421', 742, 1000, 0],
+  ['0.333', 333, 1000, 8],
 ])('--fail-at %s with %d of %s used exits %d, after the data', async (share, used, limit, expected) => {
   const reply = success(quotaRecord({ monthly_used: used, monthly_limit: limit }));
 
@@ -169,7 +172,7 @@ test.each([
 
 test.each([
   ['100.1%', "--fail-at expects at most 100%, got '100.1%'"],
-  ...['', 'eighty', '80 %', '-1', '1.5', '%'].map((text) => [text, 'e.g. 80%, 800']),
+  ...['', 'eighty', '80 %', '-1', '1.5', '%'].map((text) => [text, 'e.g. 80%, 0.8, 800']),
 ])("--fail-at '%s' is refused before anything is sent", async (text, says) => {
   expect(await usageError(['quota', `--fail-at=${text}`])).toContain(says);
 });
