@@ -9,6 +9,8 @@ interface ReplaceOptions {
   readonly isDisposable?: boolean;
   /** End of the name of the unfinished file. Default: one for each write. */
   readonly suffix?: string;
+  /** Asked when the text is written: whether it may still replace the file. Default: yes. */
+  readonly isValid?: () => Promise<boolean>;
 }
 
 /** Names of files that the process has open: with `> file`, `/dev/stdout` is that file, and its text must stay. */
@@ -16,15 +18,15 @@ const OPEN_FILE = /^\/dev\/(fd\/\d+|stdout|stderr)$/;
 
 /**
  * Writes a file by renaming a complete one, so that it is never incomplete for a reader or after a crash. The target of
- * a symbolic link is replaced. The text is appended to a device, a pipe or an open file.
+ * a symbolic link is replaced. The text is appended to a device, a pipe or an open file. Returns whether it was written.
  */
-export async function replaceFile(
-  path: string,
-  text: string,
-  { isPrivate = false, isDisposable = false, suffix = `${crypto.randomUUID()}.tmp` }: ReplaceOptions = {},
-): Promise<void> {
+export async function replaceFile(path: string, text: string, options: ReplaceOptions = {}): Promise<boolean> {
+  const { isPrivate = false, isDisposable = false, suffix = `${crypto.randomUUID()}.tmp` } = options;
   const stats = await statIfThere(path);
-  if (stats !== undefined && (!stats.isFile() || OPEN_FILE.test(path))) return await fs.appendFile(path, text);
+  if (stats !== undefined && (!stats.isFile() || OPEN_FILE.test(path))) {
+    await fs.appendFile(path, text);
+    return true;
+  }
   const target = await targetOf(path);
   const temporary = `${target}.${suffix}`;
   try {
@@ -38,7 +40,9 @@ export async function replaceFile(
     } finally {
       await file.close();
     }
-    await fs.rename(temporary, target);
+    const isValid = (await options.isValid?.()) !== false;
+    await (isValid ? fs.rename(temporary, target) : fs.rm(temporary, { force: true }));
+    return isValid;
   } catch (error) {
     await fs.rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to report
     throw error;

@@ -81,14 +81,27 @@ class FileCacheStore implements CacheStore {
   }
 
   async get(name: string): Promise<string | undefined> {
+    await this.#requireOwn();
     return fs.readFile(await this.#pathOf(name), 'utf8').catch(ifMissing(undefined));
   }
 
   async set(name: string, value: string): Promise<void> {
     await makeFolder(this.folder, 0o700);
+    await this.#requireOwn();
     await replaceFile(await this.#pathOf(name), value, { isPrivate: true, isDisposable: true });
     // Not awaited, because the client limits the time of a write. If it fails, a later command tries again.
     this.#cleanUp ??= this.#removeOld().catch(() => undefined);
+  }
+
+  /** Whoever can write to the folder could decide what a command prints. Throws the reason; the client warns with it. */
+  async #requireOwn(): Promise<void> {
+    const uid = process.geteuid?.();
+    const stats = await fs.stat(this.folder).catch(ifMissing(undefined));
+    if (uid === undefined || stats === undefined) return; // Windows has no such owners and modes
+    if (stats.uid !== uid)
+      throw new Error(`${this.folder} belongs to another user (uid ${stats.uid}, expected ${uid})`);
+    if ((stats.mode & 0o022) === 0) return;
+    throw new Error(`${this.folder} is writable by other users; run: chmod 700 '${this.folder}'`);
   }
 
   async #removeOld(): Promise<void> {

@@ -202,9 +202,10 @@ export async function dryRun(request: ServiceRequest, { settings, ...others }: I
 /** A dry run does not read the key. This one has the documented form, so the client does not warn. */
 const NO_KEY: KeyInUse = { secret: `fx_live_${'0'.repeat(48)}`, source: 'the dry run', shadowed: [] };
 
+/** The header is piped: other users see the command line of curl. `printf` is part of each shell. */
 function curlCommand({ url, headers }: SentRequest): string {
   const accept = headers['accept'];
-  const parts = ['curl --fail-with-body', '-H "Authorization: Bearer $FXRATES_API_KEY"'];
+  const parts = ['printf \'Authorization: Bearer %s\' "$FXRATES_API_KEY" | curl --fail-with-body -H @-'];
   if (accept !== undefined) parts.push(`-H ${quoteForShell(`Accept: ${accept}`)}`);
   return [...parts, `'${url.replaceAll("'", '%27')}'`].join(' ');
 }

@@ -25,7 +25,12 @@ function userFolder(kind: keyof typeof FOLDERS, env: Env): string | undefined {
 
 /** The folder of config.json and credentials.json. */
 export function configFolder(env: Env): string | undefined {
-  return env['FXRATES_CONFIG_DIR'] || pathIn(userFolder('config', env), 'fxrates');
+  const folder = env['FXRATES_CONFIG_DIR'];
+  if (!folder) return pathIn(userFolder('config', env), 'fxrates');
+  // No shell expands `~` between quotes, in .env files and in YAML.
+  const inHome = /^~(?:[/\\](.*))?$/s.exec(folder);
+  const home = homeFolder(env);
+  return inHome === null || home === undefined ? folder : join(home, inHome[1] ?? '');
 }
 
 /** The folder of cached responses. */

@@ -46,14 +46,20 @@ export async function updateJsonFile(
   if (path === undefined) throw noFolder();
   try {
     await makeFolder(dirname(path), 0o700);
-    const unlock = await lock(`${path}.lock`, clock);
-    try {
-      const document = change(readJsonFile(path) ?? {});
-      const text = `${JSON.stringify({ version: VERSION, ...document }, undefined, 2)}\n`;
-      // The same name each time: the unfinished file of a killed process, which holds a key, is replaced.
-      await replaceFile(path, text, { isPrivate: true, suffix: 'tmp' });
-    } finally {
-      await unlock();
+    for (let isWritten = false; !isWritten; ) {
+      const lock = await acquireLock(path, clock);
+      try {
+        const document = change(readJsonFile(path) ?? {});
+        const text = `${JSON.stringify({ version: VERSION, ...document }, undefined, 2)}\n`;
+        const isStillLocked = async () => (await lockedBy(path)) === lock;
+        isWritten = await replaceFile(path, text, {
+          isPrivate: true,
+          suffix: unfinished(lock),
+          isValid: isStillLocked,
+        });
+      } finally {
+        if ((await lockedBy(path)) === lock) await removeLock(path);
+      }
     }
     return path;
   } catch (error) {
@@ -62,25 +68,48 @@ export async function updateJsonFile(
 }
 
 const LOOK_EVERY_MS = 20;
-/** A change takes milliseconds, so a lock that stays for 5 s is that of a killed process. */
+/** A change takes milliseconds, so a lock that stays for 5 s is that of a killed or stopped process. */
 const MOST_LOOKS = 250;
 
-/** Waits until no other process changes the file: commands at the same time, such as logins, lose no change. */
-async function lock(path: string, clock: Clock): Promise<() => Promise<void>> {
-  let madeAt: number | undefined;
+/**
+ * Waits until no other process changes the file: commands at the same time, such as logins, lose no change. The lock is a
+ * file with the id that is returned. A process that was stopped meanwhile finds another id, and starts again.
+ */
+async function acquireLock(path: string, clock: Clock): Promise<string> {
+  const id = crypto.randomUUID();
+  let holder: string | undefined;
   for (let looks = 0; ; looks += 1) {
     try {
-      await fs.mkdir(path); // one process succeeds
-      return () => fs.rm(path, { recursive: true, force: true });
+      await fs.writeFile(lockOf(path), id, { flag: 'wx', mode: 0o600 }); // one process succeeds
+      return id;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    const found = await fs.stat(path).catch(() => undefined);
-    if (found?.mtimeMs !== madeAt) [madeAt, looks] = [found?.mtimeMs, 0]; // that of another process
-    // Before the sleep, so that it is gone when the first of several waiting processes makes the next one.
-    if (looks >= MOST_LOOKS) await fs.rm(path, { recursive: true, force: true });
+    const found = await lockedBy(path);
+    if (found !== holder) [holder, looks] = [found, 0];
+    if (looks >= MOST_LOOKS) {
+      await fs.rm(`${path}.${unfinished(holder)}`, { force: true }); // it contains a key
+      await removeLock(path); // before the sleep, so that it is gone when the next process creates its own
+    }
     await clock.sleep(LOOK_EVERY_MS);
   }
+}
+
+function lockOf(path: string): string {
+  return `${path}.lock`;
+}
+
+async function lockedBy(path: string): Promise<string | undefined> {
+  return fs.readFile(lockOf(path), 'utf8').catch(() => undefined);
+}
+
+async function removeLock(path: string): Promise<void> {
+  await fs.rm(lockOf(path), { recursive: true, force: true });
+}
+
+/** End of the name of the file that the holder of a lock writes. */
+function unfinished(lock: string | undefined): string {
+  return `${lock}.tmp`;
 }
 
 function parse(bytes: Buffer, path: string): JsonObject {

@@ -336,10 +336,8 @@ test.each([
 });
 
 test('the next login succeeds in spite of the files of a killed login', async () => {
-  const lock = join(folder, 'credentials.json.lock');
-  await mkdir(lock);
-  await utimes(lock, 0, 0);
-  await writeFile(join(folder, 'credentials.json.tmp'), '{"ver');
+  await writeFile(join(folder, 'credentials.json.lock'), 'killed');
+  await writeFile(join(folder, 'credentials.json.killed.tmp'), '{"ver');
 
   expect((await login()).code).toBe(0);
   expect((await readdir(folder)).sort()).toEqual(['config.json', 'credentials.json']);

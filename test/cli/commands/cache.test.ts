@@ -113,6 +113,16 @@ test('a folder that cannot be written causes only a warning', async () => {
   expect(stderr).toContain('cache');
 });
 
+test.skipIf(process.platform === 'win32')('a folder that others can write is not used, with a warning', async () => {
+  await run('latest --cache 10m', { replies: rates(1) });
+  await chmod(folder(), 0o777);
+
+  const { code, stdout, stderr } = await run('latest --cache 10m', { replies: rates(2) });
+
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '{"rates":{"EUR":2}}\n' });
+  expect(stderr).toContain(`${folder()} is writable by other users; run: chmod 700`);
+});
+
 test('cache path prints the folder; cache clear removes only files of fxrates', async () => {
   await run('latest --cache 10m', { replies: rates(1) });
   await writeFile(join(folder(), `${'0'.repeat(64)}.json`), '');

@@ -80,10 +80,10 @@ test.each(['config path', 'auth token', 'completion bash', 'cache clear'])(
 );
 
 test.each([
-  ['latest', 'curl '],
-  ['latest --watch', 'curl '],
-  ['quota --fail-at 80%', 'curl '],
-  ['api /api/v1/quota', 'curl '],
+  ['latest', 'printf '],
+  ['latest --watch', 'printf '],
+  ['quota --fail-at 80%', 'printf '],
+  ['api /api/v1/quota', 'printf '],
 ])('%s --curl prints the request', async (line, start) => {
   const { code, stdout, requests } = await runCli(`${line} --curl`);
 

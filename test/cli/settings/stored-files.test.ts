@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
@@ -57,6 +57,9 @@ test.each([
   [{ APPDATA: '/roaming', USERPROFILE: '/users/me' }, '/roaming/fxrates'],
   [{ USERPROFILE: '/users/me' }, '/users/me/.config/fxrates'],
   [{ HOME: '' }, undefined],
+  [{ FXRATES_CONFIG_DIR: '~/own', HOME: '/home/me' }, '/home/me/own'],
+  [{ FXRATES_CONFIG_DIR: '~', HOME: '/home/me' }, '/home/me'],
+  [{ FXRATES_CONFIG_DIR: '~own', HOME: '/home/me' }, '~own'],
 ])('the configuration is stored in the folder that %j names', (env, folder) => {
   expect(configFolder(env)).toBe(folder);
 });
@@ -107,21 +110,56 @@ test('cache clear removes the compiled code', async () => {
   expect(existsSync(compiled())).toBe(false);
 });
 
+test('the lock of a killed command is removed after 5 s, with the key in its unfinished file', async () => {
+  const path = join(home, 'credentials.json');
+  writeFileSync(`${path}.lock`, 'killed');
+  writeFileSync(`${path}.killed.tmp`, '{"keys"');
+  let looks = 0;
+
+  await updateJsonFile(path, () => ({ own: 2 }), {
+    now: () => 0,
+    sleep: async () => {
+      looks += 1;
+    },
+  });
+
+  expect(looks).toBe(251);
+  expect(readdirSync(home)).toEqual(['credentials.json']);
+});
+
 test('of a lock that another command has taken over, the end is awaited', async () => {
-  const path = join(temporaryFolder(), 'config.json');
+  const path = join(home, 'config.json');
   const lock = `${path}.lock`;
-  mkdirSync(lock);
-  utimesSync(lock, 0, 0); // of a killed command
+  writeFileSync(lock, 'killed');
   let looks = 0;
   const sleep = async () => {
     looks += 1;
-    if (looks === 200) rmdirSync(lock);
-    if (looks === 200) mkdirSync(lock);
+    if (looks === 200) writeFileSync(lock, 'other');
     if (looks === 300) writeFileSync(path, '{"other":1}');
-    if (looks === 300) rmdirSync(lock);
+    if (looks === 300) rmSync(lock);
   };
 
   await updateJsonFile(path, (before) => ({ ...before, own: 2 }), { now: () => 0, sleep });
 
   expect(readJsonFile(path)).toEqual({ version: 1, other: 1, own: 2 });
+});
+
+test('a command that was stopped while it held the lock overwrites no later change', async () => {
+  const path = join(home, 'config.json');
+  const lock = `${path}.lock`;
+  let isFirst = true;
+  const change = (before: object) => {
+    if (isFirst) {
+      // Stopped here for so long that another command has removed its lock, and is writing.
+      writeFileSync(lock, 'other');
+      writeFileSync(path, '{"later":1}');
+    }
+    isFirst = false;
+    return { ...before, own: 2 };
+  };
+
+  await updateJsonFile(path, change, { now: () => 0, sleep: async () => rmSync(lock, { force: true }) });
+
+  expect(readJsonFile(path)).toEqual({ version: 1, later: 1, own: 2 });
+  expect(readdirSync(home)).toEqual(['config.json']);
 });

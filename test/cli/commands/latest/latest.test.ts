@@ -139,7 +139,7 @@ test('--curl prints a command that a shell can run', async () => {
 
   expect(requests).toEqual([]);
   expect(stdout).toBe(
-    `curl --fail-with-body -H "Authorization: Bearer $FXRATES_API_KEY" -H 'Accept: application/json' 'https://api.example.test/api/v1/latest?q=it%27s'\n`,
+    `printf 'Authorization: Bearer %s' "$FXRATES_API_KEY" | curl --fail-with-body -H @- -H 'Accept: application/json' 'https://api.example.test/api/v1/latest?q=it%27s'\n`,
   );
 });
 
@@ -150,7 +150,7 @@ test.each([
 ])('--curl %s with %j says how to set the variable of the key', async (options, env, command) => {
   const { code, stdout, stderr } = await runCli(`latest --curl ${options}`, { env });
 
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^curl .*FXRATES_API_KEY/) });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/FXRATES_API_KEY.*curl/) });
   expect(stderr).toContain(command);
 });
 
