@@ -107,7 +107,10 @@ function parseFailAt(text: string): FailAt {
   if (fraction !== undefined) return { text, amount: Number(`${fraction}e2`), isPercent: true };
   const [, requests, percent] = /^(?:(\d{1,15})|(\d{1,15}(?:\.\d{1,3})?)%)$/.exec(text) ?? [];
   if (requests === undefined && percent === undefined) {
-    throw usageError(`--fail-at expects a share of the limit or a number of requests, got '${text}'`, 'e.g. 80%, 0.8, 800');
+    throw usageError(
+      `--fail-at expects a share of the limit or a number of requests, got '${text}'`,
+      'e.g. 80%, 0.8, 800',
+    );
   }
   if (Number(percent) > 100) {
     throw usageError(`--fail-at expects at most 100%, got '${text}'`, 'the usage never exceeds the limit');
