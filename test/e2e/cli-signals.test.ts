@@ -17,6 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => mock.close());
 
+const hasPidNamespaces = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0;
+
 describe.skipIf(!hasBundle)('a signal during a wait', () => {
   test.each(['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP'] as const)(
     '%s ends the built command by the same signal',
@@ -40,6 +42,16 @@ describe.skipIf(!hasBundle)('a signal during a wait', () => {
 
     expect(signal).toBe('SIGINT');
     expect(stderr).not.toContain('after');
+  });
+
+  test.skipIf(!hasPidNamespaces)('SIGTERM ends the first process of a container', async () => {
+    const args = ['--pid', '--fork', '--kill-child', process.execPath, BUNDLE, 'latest', '--json'];
+    const running = new Running('unshare', args, { env, stdin: 'open' });
+    await running.shows('stderr', '"event":"wait"');
+
+    spawnSync('pkill', ['-TERM', '-P', `${running.pid}`]);
+
+    expect(await running.ended).toMatchObject({ code: 143, stdout: '' });
   });
 
   test.skipIf(process.platform !== 'linux')('while --key-stdin waits for a key, Ctrl-C works as well', async () => {

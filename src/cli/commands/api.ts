@@ -87,7 +87,7 @@ function head({ status, statusText, headers }: TracedResponse): string {
   return `${[`HTTP ${status} ${statusText}`.trimEnd(), ...lines].join('\n')}\n\n`;
 }
 
-function requestOf({ args, options }: Invocation<ApiOptions>): PathRequest {
+function requestOf({ args, options, argv }: Invocation<ApiOptions>): PathRequest {
   const [target = '', ...texts] = args;
   const [path = ''] = target.split('?', 1);
   const search = target.slice(path.length + 1);
@@ -103,7 +103,7 @@ function requestOf({ args, options }: Invocation<ApiOptions>): PathRequest {
   }
   const inPath = [...new URLSearchParams(search)];
   for (const [name, value] of [['path', path], ...inPath] as const) checkParameter(name, value);
-  const typed = Object.entries(typedParameters({ args: texts, options }));
+  const typed = Object.entries(typedParameters({ args: texts, options, argv }));
   return { path: checkedPath(path.startsWith('/') ? path : `/${path}`), query: joinParameters([...inPath, ...typed]) };
 }
 

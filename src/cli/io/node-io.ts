@@ -147,6 +147,8 @@ function createInterrupts(): NodeInterrupts {
 /** Sends the signal again: `process.exit` would wait for a read that cannot end, such as that of a pipe without a writer. */
 function endBySignal(name: SignalName): void {
   process.removeAllListeners(name);
+  // Of the first process of a container, the system ignores signals without a listener.
+  if (process.pid === 1) process.exit(signalExitCodes[name]);
   process.kill(process.pid, name);
 }
 

@@ -76,7 +76,7 @@ function attemptOptions(): readonly Option[] {
   return inGroup('Connection', [
     parsedOption('--timeout <duration>', 'limit for one attempt (default: 30s, env: FXRATES_TIMEOUT)', parseTimeout),
     parsedOption('--retries <count>', 'retries of a failed attempt (default: 2, env: FXRATES_RETRIES)', parseRetries),
-    new Option('--insecure-http', 'allow http:// to other machines; exposes the key'),
+    new Option('--insecure-http', 'allow http:// to other machines; exposes the key (env: FXRATES_INSECURE_HTTP)'),
   ]);
 }
 

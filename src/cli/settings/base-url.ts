@@ -79,6 +79,6 @@ function noBaseUrl(profile: string, typedAs: string): CliError {
 
 function plainHttp({ host }: URL): CliError {
   return usageError(`refusing to send the key to http://${host}`, 'plain http is not encrypted', [
-    `Use https://${host}, or add --insecure-http if the network is trusted`,
+    `Use https://${host}, or if the network is trusted --insecure-http or FXRATES_INSECURE_HTTP=1`,
   ]);
 }

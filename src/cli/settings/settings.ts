@@ -52,7 +52,9 @@ export function messageSettings(sources: Sources) {
 /** @throws CliError for an invalid value */
 export function resolveSettings(sources: Sources) {
   const { options, env } = sources;
-  const { keyStdin = false, keyFile, insecureHttp = false, get = [] } = options;
+  const { keyStdin = false, keyFile, get = [] } = options;
+  // No stored setting: whoever sets up a container decides it for that container.
+  const insecureHttp = options.insecureHttp ?? isSwitchedOn(env['FXRATES_INSECURE_HTTP']);
   return {
     ...messageSettings(sources),
     get: get.map((text): GetPath => ({ text, path: parseGetPath(text) })),

@@ -119,6 +119,16 @@ test('--insecure-http allows plain http', async () => {
 });
 
 test.each([
+  ['1', 0],
+  ['0', 2],
+  ['', 2],
+])('FXRATES_INSECURE_HTTP=%s ends a call of http://mock:4010 with %d', async (value, expected) => {
+  const env = { FXRATES_INSECURE_HTTP: value, FXRATES_BASE_URL: 'http://mock:4010' };
+
+  expect((await runCli('latest', { env })).code).toBe(expected);
+});
+
+test.each([
   ['500ms', 500],
   ['30s', 30_000],
   ['1.5m', 90_000],

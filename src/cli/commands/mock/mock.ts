@@ -229,6 +229,7 @@ async function runBesideMock(
 function environmentOf({ url, key, keys, adminUrl, certificate }: RunningMock, env: Env) {
   const all = keys.map((one) => one.key).join(' ');
   return {
+    FXRATES_PROFILE: '', // one that a command of the child could lack; URL and key are set
     ...{ FXRATES_BASE_URL: url, FXRATES_API_KEY: key, FXRATES_MOCK_ADMIN_URL: adminUrl, FXRATES_MOCK_KEYS: all },
     // Makes Node.js trust the certificate, if the environment does not name another file.
     ...(certificate === undefined || env['NODE_EXTRA_CA_CERTS'] ? {} : { NODE_EXTRA_CA_CERTS: certificate }),

@@ -155,7 +155,7 @@ test('a command beside a mock with --setup receives every key', async () => {
 
   const keys = ready.keys?.map(({ key }) => key) ?? [];
   expect(withSetup.env).toMatchObject({ FXRATES_API_KEY: keys[0], FXRATES_MOCK_KEYS: keys.join(' ') });
-  expect(without.env).toMatchObject({ FXRATES_MOCK_KEYS: without.env['FXRATES_API_KEY'] });
+  expect(without.env).toMatchObject({ FXRATES_MOCK_KEYS: without.env['FXRATES_API_KEY'], FXRATES_PROFILE: '' });
 });
 
 test.each([
