@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
-import { type PlanName, plans } from '../../generated/service.ts';
+import type { PlanName } from '../../generated/service.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
@@ -9,8 +9,8 @@ import { LATEST_MS } from '../clock/clock.ts';
 import { redactKeys } from '../input/masked-keys.ts';
 import { MockServerError, thrownText } from '../input/mock-server-error.ts';
 import type { QuotaUse, RateUse } from '../service/decide.ts';
-import { WINDOW_MS } from '../service/rate-windows.ts';
-import type { KeyRecord } from '../service/service-state.ts';
+import { MINUTE_MS, type RateLimit } from '../service/rate-windows.ts';
+import { type KeyRecord, monthlyLimitOf, rateLimitOf } from '../service/service-state.ts';
 import type { MockRequest, MockResponse } from './message.ts';
 
 /** The documented success envelope (docs/facts.md, Response envelope) with a payload as JSON text. */
@@ -29,13 +29,13 @@ export function quotaResponse(
   { key, quota }: { readonly key: KeyRecord; readonly quota: QuotaUse },
 ): MockResponse {
   const { plan } = key.account;
-  const { monthlyLimit, rateLimitPerMinute } = plans[plan];
-  const limit = monthlyLimit ?? switches.use('unlimitedAs');
+  const { requests, windowMs } = rateLimitOf(key);
+  const limit = monthlyLimitOf(key) ?? switches.use('unlimitedAs');
   const record: QuotaData = {
     plan,
     monthly_used: quota.used,
     ...(limit === 'omitted' ? {} : { monthly_limit: limit }),
-    rate_limit_per_minute: rateLimitPerMinute,
+    rate_limit_per_minute: Math.max(1, Math.floor((requests * MINUTE_MS) / windowMs)),
     snapshot_granularity: switches.use('snapshotGranularity'),
     historical_days: INVENTED_HISTORICAL_DAYS[plan],
     resets_at: isoTime(quota.resetsAt),
@@ -152,14 +152,19 @@ export function authenticationRefusal({ refusedBy, why }: AuthenticationRefusal,
 }
 
 /** 429 `rate_limited` with Retry-After, as documented. */
-export function rateRefusal(rate: RateUse, waitMs: number, switches: Switches): MockResponse {
+export function rateRefusal(
+  rate: RateUse,
+  { windowMs, waitMs }: Pick<RateLimit, 'windowMs'> & { readonly waitMs: number },
+  switches: Switches,
+): MockResponse {
+  const isMinute = windowMs === MINUTE_MS;
   return errorResponse({
     status: 429,
     code: 'rate_limited',
-    message: `Too many requests: the plan allows ${rate.limit} per minute.`,
-    headers: { 'retry-after': retryAfter(waitMs, switches) },
+    message: `Too many requests: the ${isMinute ? `plan allows ${rate.limit} per minute` : `limit is ${rate.limit} per ${windowMs} ms`}.`,
+    headers: { 'retry-after': retryAfter(waitMs, switches, windowMs) },
     // The window can contain more requests than the limit, because refused ones may count.
-    why: `${Math.min(rate.used, rate.limit)} of ${rate.limit} requests used this minute; next accepted in ${waitMs} ms`,
+    why: `${Math.min(rate.used, rate.limit)} of ${rate.limit} requests used ${isMinute ? 'this minute' : `within ${windowMs} ms`}; next accepted in ${waitMs} ms`,
   });
 }
 
@@ -223,7 +228,7 @@ export function badParameter(message: string, switches: Switches): MockResponse 
 /** Headers about the per-minute limit, as the switch `rateHeaders` defines; none by default. */
 export function rateHeaders(
   rate: RateUse,
-  now: number,
+  { windowMs, now }: Pick<RateLimit, 'windowMs'> & { readonly now: number },
   switches: Switches,
 ): Readonly<Record<string, string>> | undefined {
   const remaining = Math.max(0, rate.limit - rate.used);
@@ -239,18 +244,18 @@ export function rateHeaders(
     // draft-ietf-httpapi-ratelimit-headers
     case 'ietf-draft':
       return {
-        'ratelimit-policy': `"minute";q=${rate.limit};w=60`,
+        'ratelimit-policy': `"minute";q=${rate.limit};w=${Math.ceil(windowMs / 1000)}`,
         ratelimit: `"minute";r=${remaining};t=${Math.ceil((rate.fullAt - now) / 1000)}`,
       };
   }
 }
 
 /** Formats a wait as the switches define. By default, whole seconds, rounded up: a request after it is accepted. */
-export function retryAfter(waitMs: number, switches: Switches): string {
+export function retryAfter(waitMs: number, switches: Switches, windowMs = MINUTE_MS): string {
   const unitMs = switches.use('retryAfterUnit') === 'seconds' ? 1000 : 1;
   const isDecimal = switches.use('retryAfterFormat') === 'decimal';
   const stepsPerUnit = isDecimal ? 1000 : 1;
-  const shownMs = switches.use('retryAfterValue') === 'whole-minute' ? WINDOW_MS : waitMs;
+  const shownMs = switches.use('retryAfterValue') === 'whole-minute' ? windowMs : waitMs;
   const steps = rounded((shownMs * stepsPerUnit) / unitMs, switches);
   return String(steps / stepsPerUnit);
 }

@@ -2,8 +2,8 @@ import { LATEST_MS, type MockClock, parseInstant } from '../clock/clock.ts';
 import { BEFORE_THE_END, type DrivenClock } from '../clock/driven-clock.ts';
 import { invalidOption } from '../input/mock-server-error.ts';
 import { quotaPeriod, quotaUse } from '../service/decide.ts';
-import { limitPerMinute, WINDOW_MS } from '../service/rate-windows.ts';
-import type { ServiceContext } from '../service/service-state.ts';
+import { MINUTE_MS } from '../service/rate-windows.ts';
+import { rateLimitOf, type ServiceContext } from '../service/service-state.ts';
 
 /** The public clock: it also advances to times of the service, and never moves back. */
 export function createMockClock(clock: DrivenClock, context: ServiceContext): MockClock {
@@ -55,10 +55,10 @@ function nextQuotaReset(context: ServiceContext): number {
 /** The first time at which every key has its full per-minute limit; the next minute if no key is in use. */
 function nextWindow({ state, now }: ServiceContext): number {
   let latest = 0;
-  for (const { account, window, quotaEndpointWindow } of state.keys.values()) {
-    for (const used of [window, quotaEndpointWindow]) {
-      latest = Math.max(latest, used?.fullAt(limitPerMinute(account), now()) ?? 0);
+  for (const key of state.keys.values()) {
+    for (const used of [key.window, key.quotaEndpointWindow]) {
+      latest = Math.max(latest, used?.fullAt(rateLimitOf(key), now()) ?? 0);
     }
   }
-  return latest > now() ? latest : (Math.floor(now() / WINDOW_MS) + 1) * WINDOW_MS;
+  return latest > now() ? latest : (Math.floor(now() / MINUTE_MS) + 1) * MINUTE_MS;
 }

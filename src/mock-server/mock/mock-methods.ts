@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import type { PlanName } from '../../generated/service.ts';
 import { createFetch, type Fetch } from '../adapters/fetch.ts';
 import type { MswHandler } from '../adapters/interception.ts';
 import { type BehaviourOptions, createMockBehaviour, type MockBehaviour } from '../behaviour/behaviour.ts';
@@ -22,7 +21,15 @@ import { createMockFaults, type MockFaults } from '../rules/mock-faults.ts';
 import { createMockLatest, createMockStubs, type MockLatest, type MockStubs } from '../rules/mock-stubs.ts';
 import { emptyRuleState, type RuleState } from '../rules/rule-state.ts';
 import { type Accounts, createAccounts } from '../service/accounts.ts';
-import { type CreatedKey, createKeys, createKeyWithAccount, hashOf, type Keys, newKey } from '../service/keys.ts';
+import {
+  type CreatedKey,
+  type CreateKeyOptions,
+  createKeys,
+  createKeyWithAccount,
+  hashOf,
+  type Keys,
+  newKey,
+} from '../service/keys.ts';
 import { randomFromSeed } from '../service/random.ts';
 import { planName } from '../service/service-state.ts';
 import { createHandler } from './handle-request.ts';
@@ -89,11 +96,11 @@ export class MockMethods {
 
   /**
    * Creates an account with a confirmed e-mail address, and a key for it. The default plan is `'free'`.
-   * @example const { key } = mock.createKey({ plan: 'developer' })
+   * @throws MockServerError with code `invalid_option`.
+   * @example const { key } = mock.createKey({ limits: { requests: 2, windowMs: 1_000, monthly: 5 } })
    */
-  createKey(options: { readonly plan?: PlanName | undefined } = {}): CreatedKey {
-    const { plan } = checkedInput(newKey, options, { what: 'an option of createKey()' });
-    return createKeyWithAccount(this.#mock, plan);
+  createKey(options: CreateKeyOptions = {}): CreatedKey {
+    return createKeyWithAccount(this.#mock, checkedInput(newKey, options, { what: 'an option of createKey()' }));
   }
 
   /**

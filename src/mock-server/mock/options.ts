@@ -10,7 +10,7 @@ import { type Replay, unquoted, withDigits } from '../rules/json-parts.ts';
 import { type LatestData, latestStubs } from '../rules/mock-stubs.ts';
 import type { LatestFunction, StubOptions, StubRecord } from '../rules/stub-schemas.ts';
 import { type CreatedKey, keyUsage } from '../service/keys.ts';
-import { planName } from '../service/service-state.ts';
+import { keyLimitOptions, planName } from '../service/service-state.ts';
 
 /** Clock, behaviour, setup, latest and replay are checked where they are used. */
 const optionsShape = strictObject({
@@ -122,6 +122,11 @@ export const setupKey = strictObject({
    * @default 'free'
    */
   plan: planName.optional(),
+  /**
+   * Limits in place of those of the plan, as in `mock.createKey()`.
+   * @default the limits of the plan
+   */
+  limits: keyLimitOptions.optional(),
   /**
    * Usage of both limits, as in `mock.keys.setUsage()`.
    * @default nothing is used

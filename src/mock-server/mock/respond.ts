@@ -31,7 +31,7 @@ import type { RuleContext } from '../rules/rule-state.ts';
 import type { StubRecord } from '../rules/stub-schemas.ts';
 import { keysAboveCap } from '../service/accounts.ts';
 import { type Decision, decide, type QuotaUse } from '../service/decide.ts';
-import type { KeyRecord } from '../service/service-state.ts';
+import { type KeyRecord, rateLimitOf } from '../service/service-state.ts';
 import { parameterRefusal } from './check-parameters.ts';
 
 /** The emulated service, without the faults and handlers of a test. */
@@ -193,21 +193,26 @@ function respondToKey(routed: RoutedRequest, key: KeyRecord): MockResponse {
     switches,
   );
   const { rate, quota } = decision;
+  const { windowMs } = rateLimitOf(key);
   facts.rate = rate;
   facts.quota = quota;
   const leftMs = key.retryAt - at;
   // While the month is used up, Retry-After lasts until its reset, and is not for operations that work nevertheless.
   const isExempt = worksWhenQuotaExhausted && quota.limit !== null && quota.used >= quota.limit;
   if (leftMs > 0 && !isExempt) facts.earlyByMs = leftMs;
-  const response = responseTo(decision, switches, at);
-  const added = rateHeaders(rate, at, switches);
+  const response = responseTo(decision, { windowMs, at }, switches);
+  const added = rateHeaders(rate, { windowMs, now: at }, switches);
   return added === undefined ? response : { ...response, headers: { ...response.headers, ...added } };
 }
 
-function responseTo(decision: Decision<MockResponse>, switches: Switches, at: number): MockResponse {
+function responseTo(
+  decision: Decision<MockResponse>,
+  { windowMs, at }: { readonly windowMs: number; readonly at: number },
+  switches: Switches,
+): MockResponse {
   if (decision.kind === 'served') return decision.response;
   return decision.kind === 'rate-limited'
-    ? rateRefusal(decision.rate, decision.waitMs, switches)
+    ? rateRefusal(decision.rate, { windowMs, waitMs: decision.waitMs }, switches)
     : quotaRefusal(decision.quota, at, switches);
 }
 

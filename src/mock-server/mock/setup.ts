@@ -48,8 +48,8 @@ function addAll<Entry, Added extends { readonly id: string }>(
 }
 
 function createSetupKey(key: SetupKey, mock: MockState): CreatedKey {
-  const { plan, usage, revoked = false } = checkedInput(setupKey, key, { what: 'a field of a key' });
-  const created = createKeyWithAccount(mock, plan);
+  const { plan, limits, usage, revoked = false } = checkedInput(setupKey, key, { what: 'a field of a key' });
+  const created = createKeyWithAccount(mock, { plan, limits });
   const keys = createKeys(mock);
   if (usage !== undefined) within('usage', () => keys.setUsage(created.id, usage));
   if (revoked) keys.revoke(created.id);

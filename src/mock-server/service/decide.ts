@@ -1,10 +1,9 @@
 import * as z from 'zod';
-import { plans } from '../../generated/service.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import { plainObject, type ValueOf } from '../input/checked-input.ts';
-import { limitPerMinute, type RateWindow, rateWindows } from './rate-windows.ts';
-import type { KeyRecord } from './service-state.ts';
+import { type RateLimit, type RateWindow, rateWindows } from './rate-windows.ts';
+import { type KeyRecord, monthlyLimitOf, rateLimitOf } from './service-state.ts';
 
 export const monthUsage = plainObject({
   /** Requests per quota period; `null` for no limit. */
@@ -24,7 +23,7 @@ export function quotaUse(key: KeyRecord, at: number, switches: Switches): QuotaU
   const { account, usedFrom } = key;
   const period = quotaPeriod(switches.use('quotaPeriod'), at, { createdAt: account.createdAt, usedFrom });
   return {
-    limit: plans[account.plan].monthlyLimit ?? switches.use('unlimitedFairUse'),
+    limit: monthlyLimitOf(key) ?? switches.use('unlimitedFairUse'),
     used: usedFrom === period.start ? key.used : 0,
     startedAt: period.start,
     resetsAt: period.end,
@@ -118,7 +117,7 @@ export type Decision<Result> = { readonly rate: RateUse; readonly quota: QuotaUs
 );
 
 export const minuteUsage = plainObject({
-  /** Requests per minute. */
+  /** Requests per minute, or per window of a key that has its own limits. */
   limit: z.int(),
   /** Requests counted in the window. */
   used: z.int(),
@@ -139,7 +138,7 @@ export function decide<Result extends { readonly status: number }>(
 ): Decision<Result> {
   const { key, at } = request;
   const window = windowOf(request, switches);
-  const limit = limitPerMinute(key.account);
+  const limit = rateLimitOf(key);
   const quota = quotaUse(key, at, switches);
 
   const isLimited = window.waitMs(limit, at) > 0;
@@ -183,6 +182,6 @@ function windowOf({ key, hasOwnWindow }: MeteredRequest<unknown>, switches: Swit
   return key.window;
 }
 
-function rateUse(window: RateWindow, limit: number, at: number): RateUse {
-  return { limit, used: window.used(limit, at), fullAt: window.fullAt(limit, at) };
+function rateUse(window: RateWindow, limit: RateLimit, at: number): RateUse {
+  return { limit: limit.requests, used: window.used(limit, at), fullAt: window.fullAt(limit, at) };
 }

@@ -1,16 +1,18 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import type { PlanName } from '../../generated/service.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
 import { checkedInput, expected, plainObject, strictObject, type ValueOf, wholeFrom } from '../input/checked-input.ts';
 import { invalidOption, MockServerError, withId } from '../input/mock-server-error.ts';
 import { addAccount, findAccount, maxActiveKeys, revoke } from './accounts.ts';
 import { minuteUsage, monthUsage, quotaUse, type RateUse } from './decide.ts';
-import { limitPerMinute, type RateWindow, rateWindows } from './rate-windows.ts';
+import { type RateWindow, rateWindows } from './rate-windows.ts';
 import {
   type AccountRecord,
+  type KeyLimitOptions,
   type KeyRecord,
+  keyLimitOptions,
   planName,
+  rateLimitOf,
   type ServiceContext,
   type ServiceState,
 } from './service-state.ts';
@@ -49,6 +51,8 @@ export const keySummary = plainObject({
   createdAt: z.date(),
   /** Time of revocation; `undefined` for an active key. */
   revokedAt: z.date().optional(),
+  /** Limits in place of those of the plan; `undefined` without. */
+  limits: keyLimitOptions.optional(),
   /** Usage of the per-minute limit, and the wait until the next request is accepted. */
   minute: minuteUse,
   /** Usage of the monthly quota. */
@@ -124,7 +128,22 @@ export interface SetUsage extends ValueOf<typeof keyUsage> {}
 const keyOwner = strictObject({ accountId: expected('the id of an account', z.string()) });
 
 /** The options of `mock.createKey()`. */
-export const newKey = z.strictObject({ plan: planName.optional() });
+export const newKey = strictObject({
+  /**
+   * Plan of the account.
+   * @default 'free'
+   */
+  plan: planName.optional(),
+  /**
+   * Limits in place of those of the plan, for example small ones for tests in real time.
+   * @default the limits of the plan
+   * @example { requests: 2, windowMs: 1_000, monthly: 5 }
+   */
+  limits: keyLimitOptions.optional(),
+});
+
+/** Options of `mock.createKey()`. All are optional. */
+export interface CreateKeyOptions extends ValueOf<typeof newKey> {}
 
 export function createKeys(context: ServiceContext): Keys {
   const { state, now } = context;
@@ -149,9 +168,9 @@ export function createKeys(context: ServiceContext): Keys {
     setUsage(keyId, usage) {
       const key = findKey(state, keyId);
       const { month, minute } = checkedInput(keyUsage, usage, { what: 'an option of setUsage()' });
-      const limit = limitPerMinute(key.account);
+      const limit = rateLimitOf(key).requests;
       if (minute !== undefined && minute > limit) {
-        throw invalidOption('minute', minute, `a whole number from 0 to ${limit}, the limit of the plan`);
+        throw invalidOption('minute', minute, `a whole number from 0 to ${limit}, the limit of the key`);
       }
       if (month !== undefined) {
         key.usedFrom = quotaUse(key, now(), context.behaviour).startedAt;
@@ -164,13 +183,16 @@ export function createKeys(context: ServiceContext): Keys {
 }
 
 /** Creates an account with a confirmed e-mail address, and a key for it. */
-export function createKeyWithAccount(context: ServiceContext, plan: PlanName = 'free'): CreatedKey {
-  return issue(context, addAccount(context, { plan, isConfirmed: true }));
+export function createKeyWithAccount(
+  context: ServiceContext,
+  { plan = 'free', limits }: CreateKeyOptions = {},
+): CreatedKey {
+  return issue(context, addAccount(context, { plan, isConfirmed: true }), limits);
 }
 
-function usedWindow(used: number, { account }: KeyRecord, { behaviour, now }: ServiceContext): RateWindow {
+function usedWindow(used: number, key: KeyRecord, { behaviour, now }: ServiceContext): RateWindow {
   const window = new rateWindows[behaviour.values.rateWindow]();
-  for (let request = 0; request < used; request += 1) window.count(limitPerMinute(account), now());
+  for (let request = 0; request < used; request += 1) window.count(rateLimitOf(key), now());
   return window;
 }
 
@@ -189,7 +211,11 @@ function checkKeyCap({ behaviour }: ServiceContext, account: AccountRecord): voi
   );
 }
 
-function issue({ state, behaviour, now }: ServiceContext, account: AccountRecord): CreatedKey {
+function issue(
+  { state, behaviour, now }: ServiceContext,
+  account: AccountRecord,
+  limits?: KeyLimitOptions,
+): CreatedKey {
   const prefix = behaviour.use('keyPrefix');
   const digits = Array.from({ length: 6 }, () => state.random.uint32().toString(16).padStart(8, '0')).join('');
   state.lastKey += 1;
@@ -206,6 +232,7 @@ function issue({ state, behaviour, now }: ServiceContext, account: AccountRecord
     used: 0,
     window: undefined,
     quotaEndpointWindow: undefined,
+    limits,
     retryAt: 0,
   };
   // A list created with its first element takes a tenth of the memory of one that grows, and most accounts have one key.
@@ -227,7 +254,7 @@ function findKey(state: ServiceState, keyId: string): KeyRecord {
 }
 
 function view({ behaviour, now }: ServiceContext, key: KeyRecord): KeySummary {
-  const { id, account, prefix, lastFour, createdAt, revokedAt } = key;
+  const { id, account, prefix, lastFour, createdAt, revokedAt, limits } = key;
   return {
     id,
     accountId: account.id,
@@ -235,14 +262,18 @@ function view({ behaviour, now }: ServiceContext, key: KeyRecord): KeySummary {
     state: revokedAt === undefined ? 'active' : 'revoked',
     createdAt: new Date(createdAt),
     revokedAt: revokedAt === undefined ? undefined : new Date(revokedAt),
+    limits,
     minute: useOfMinute(key, now()),
     month: quotaUse(key, now(), behaviour),
   };
 }
 
 /** Reads the usage without a request: nothing is charged, and no switch is recorded as used by the current request. */
-function useOfMinute({ window, account }: KeyRecord, now: number): MinuteUse {
-  const limit = limitPerMinute(account);
-  if (window === undefined) return { limit, used: 0, waitMs: 0, fullAt: now };
-  return { limit, used: window.used(limit, now), waitMs: window.waitMs(limit, now), fullAt: window.fullAt(limit, now) };
+function useOfMinute(key: KeyRecord, now: number): MinuteUse {
+  const { window } = key;
+  const limit = rateLimitOf(key);
+  const { requests } = limit;
+  if (window === undefined) return { limit: requests, used: 0, waitMs: 0, fullAt: now };
+  const [used, waitMs, fullAt] = [window.used(limit, now), window.waitMs(limit, now), window.fullAt(limit, now)];
+  return { limit: requests, used, waitMs, fullAt };
 }

@@ -1,33 +1,42 @@
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 
-/** Length of the per-minute window. Windows are `[start, end)`: at `end` the next one applies. */
-export const WINDOW_MS = 60_000;
+export const MINUTE_MS = 60_000;
 
-/** Requests per minute that the plan of an account allows. */
-export function limitPerMinute({ plan }: { readonly plan: PlanName }): number {
-  return plans[plan].rateLimitPerMinute;
+/** How many requests a key may send per window. Windows are `[start, end)`: at `end` the next one applies. */
+export interface RateLimit {
+  readonly requests: number;
+  readonly windowMs: number;
 }
 
+/** The per-minute limit that the plan of an account allows. */
+export const planLimits = Object.fromEntries(
+  Object.entries(plans).map(([plan, { rateLimitPerMinute }]) => [
+    plan,
+    { requests: rateLimitPerMinute, windowMs: MINUTE_MS },
+  ]),
+) as Readonly<Record<PlanName, RateLimit>>;
+
 /**
- * The usage of a key's per-minute limit, for one kind of window.
- * `limit` is a parameter of each method, because a change of plan changes it within a window.
+ * The usage of a key's rate limit, for one kind of window.
+ * `limit` is a parameter of each method, because a change of plan changes its `requests` within a window. The length of the
+ * window of a key never changes.
  * Times are milliseconds since the Unix epoch and never go back.
  */
 export interface RateWindow {
   /** Milliseconds until a request is within the limit; 0 if one is at `now`. */
-  waitMs(limit: number, now: number): number;
+  waitMs(limit: RateLimit, now: number): number;
   /** Counts one request at `now`, also one above the limit. */
-  count(limit: number, now: number): void;
+  count(limit: RateLimit, now: number): void;
   /** Requests that count at `now`. */
-  used(limit: number, now: number): number;
+  used(limit: RateLimit, now: number): number;
   /** Time at which the full limit is available again if nothing more is sent; `now` if it is available. */
-  fullAt(limit: number, now: number): number;
+  fullAt(limit: RateLimit, now: number): number;
   /** Its state as numbers, from which a window of the same kind can be created. */
   save(): readonly number[];
 }
 
-/** Counts per minute from the first request: a window opens with a request and closes one minute later. */
+/** Counts from the first request: a window opens with a request and closes after its length. */
 class FixedFirstRequest implements RateWindow {
   #openedAt: number;
   #count: number;
@@ -38,26 +47,26 @@ class FixedFirstRequest implements RateWindow {
   }
 
   /** When the window of a first request at `now` opens. */
-  opensAt(now: number): number {
+  opensAt(_limit: RateLimit, now: number): number {
     return now;
   }
 
-  waitMs(limit: number, now: number): number {
-    return this.used(limit, now) < limit ? 0 : this.fullAt(limit, now) - now;
+  waitMs(limit: RateLimit, now: number): number {
+    return this.used(limit, now) < limit.requests ? 0 : this.fullAt(limit, now) - now;
   }
 
-  count(limit: number, now: number): void {
+  count(limit: RateLimit, now: number): void {
     const used = this.used(limit, now);
-    if (used === 0) this.#openedAt = this.opensAt(now);
+    if (used === 0) this.#openedAt = this.opensAt(limit, now);
     this.#count = used + 1;
   }
 
-  used(_limit: number, now: number): number {
-    return now < this.#openedAt + WINDOW_MS ? this.#count : 0;
+  used({ windowMs }: RateLimit, now: number): number {
+    return now < this.#openedAt + windowMs ? this.#count : 0;
   }
 
-  fullAt(limit: number, now: number): number {
-    return this.used(limit, now) > 0 ? this.#openedAt + WINDOW_MS : now;
+  fullAt(limit: RateLimit, now: number): number {
+    return this.used(limit, now) > 0 ? this.#openedAt + limit.windowMs : now;
   }
 
   save(): readonly number[] {
@@ -65,14 +74,14 @@ class FixedFirstRequest implements RateWindow {
   }
 }
 
-/** Counts per full UTC minute. Around the start of a minute, up to twice the limit is accepted. */
+/** Counts per full UTC minute, or other length since 1970. Around its start, up to twice the limit is accepted. */
 class FixedEpoch extends FixedFirstRequest {
-  override opensAt(now: number): number {
-    return now - (now % WINDOW_MS);
+  override opensAt({ windowMs }: RateLimit, now: number): number {
+    return now - (now % windowMs);
   }
 }
 
-/** Counts the requests of the last 60 seconds by their times, so no minute has more requests than the limit. */
+/** Counts the requests of the last window by their times, so no window at all has more requests than the limit. */
 class SlidingLog implements RateWindow {
   /** Ascending. Those before `first` are outside the window and removed from time to time. */
   #times: number[];
@@ -82,34 +91,34 @@ class SlidingLog implements RateWindow {
     this.#times = saved.slice();
   }
 
-  waitMs(limit: number, now: number): number {
-    const over = this.used(limit, now) - limit;
-    return over < 0 ? 0 : (this.#times[this.#first + over] ?? now) + WINDOW_MS - now;
+  waitMs(limit: RateLimit, now: number): number {
+    const over = this.used(limit, now) - limit.requests;
+    return over < 0 ? 0 : (this.#times[this.#first + over] ?? now) + limit.windowMs - now;
   }
 
-  count(limit: number, now: number): void {
+  count({ requests }: RateLimit, now: number): void {
     // A list created with its first element takes a sixth of the memory of one that grows by `push`.
     if (this.#times.length === this.#first) this.#times = [now];
     else this.#times.push(now);
-    // Refused requests may count too. Those before the newest `limit` requests have no effect.
-    this.#first = Math.max(this.#first, this.#times.length - limit);
+    // Refused requests may count too. Those before the newest `requests` have no effect.
+    this.#first = Math.max(this.#first, this.#times.length - requests);
   }
 
-  used(_limit: number, now: number): number {
-    this.#forget(now);
+  used({ windowMs }: RateLimit, now: number): number {
+    this.#forget(now - windowMs);
     return this.#times.length - this.#first;
   }
 
-  fullAt(_limit: number, now: number): number {
-    return Math.max(now, (this.#times.at(-1) ?? now - WINDOW_MS) + WINDOW_MS);
+  fullAt({ windowMs }: RateLimit, now: number): number {
+    return Math.max(now, (this.#times.at(-1) ?? now - windowMs) + windowMs);
   }
 
   save(): readonly number[] {
     return this.#times.slice(this.#first);
   }
 
-  #forget(now: number): void {
-    while (this.#first < this.#times.length && (this.#times[this.#first] ?? 0) + WINDOW_MS <= now) this.#first += 1;
+  #forget(until: number): void {
+    while (this.#first < this.#times.length && (this.#times[this.#first] ?? 0) <= until) this.#first += 1;
     const isMostlyPast = this.#first > 16 && this.#first * 2 > this.#times.length;
     if (!isMostlyPast && this.#first < this.#times.length) return;
     this.#times = this.#times.slice(this.#first);
@@ -118,7 +127,8 @@ class SlidingLog implements RateWindow {
 }
 
 /**
- * Two counters: that of this minute, and that of the last minute, weighted by its part in the last 60 seconds.
+ * Two counters: that of this minute, and that of the last minute, weighted by its part in the last 60 seconds. A "minute" has
+ * the length of the window.
  * The unit is milliseconds times requests, so that there are no rounding errors.
  */
 class SlidingCounter implements RateWindow {
@@ -132,42 +142,43 @@ class SlidingCounter implements RateWindow {
     this.#current = current;
   }
 
-  waitMs(limit: number, now: number): number {
-    this.#turnTo(now);
+  waitMs(limit: RateLimit, now: number): number {
+    const { requests, windowMs } = limit;
+    this.#turnTo(windowMs, now);
     // It fits at the latest in the minute after the next one, in which no request of the current minute counts.
     const counters = [this.#previous, this.#current, 0, 0];
     const waits = [0, 1, 2].map((later) => {
       const [previous = 0, current = 0] = counters.slice(later);
-      const end = (this.#minute + later + 1) * WINDOW_MS;
-      const room = limit - current - 1;
-      const remaining = previous === 0 ? WINDOW_MS : Math.floor((room * WINDOW_MS) / previous);
-      const at = Math.max(now, end - Math.min(remaining, WINDOW_MS));
+      const end = (this.#minute + later + 1) * windowMs;
+      const room = requests - current - 1;
+      const remaining = previous === 0 ? windowMs : Math.floor((room * windowMs) / previous);
+      const at = Math.max(now, end - Math.min(remaining, windowMs));
       return room >= 0 && at < end ? at - now : Number.POSITIVE_INFINITY;
     });
     return Math.min(...waits);
   }
 
-  count(_limit: number, now: number): void {
-    this.#turnTo(now);
+  count({ windowMs }: RateLimit, now: number): void {
+    this.#turnTo(windowMs, now);
     this.#current += 1;
   }
 
-  used(limit: number, now: number): number {
-    this.#turnTo(now);
-    const leftMs = (this.#minute + 1) * WINDOW_MS - now;
-    return Math.min(limit, Math.ceil((this.#previous * leftMs) / WINDOW_MS) + this.#current);
+  used({ requests, windowMs }: RateLimit, now: number): number {
+    this.#turnTo(windowMs, now);
+    const leftMs = (this.#minute + 1) * windowMs - now;
+    return Math.min(requests, Math.ceil((this.#previous * leftMs) / windowMs) + this.#current);
   }
 
-  fullAt(limit: number, now: number): number {
-    return this.used(limit, now) === 0 ? now : (this.#minute + (this.#current > 0 ? 2 : 1)) * WINDOW_MS;
+  fullAt(limit: RateLimit, now: number): number {
+    return this.used(limit, now) === 0 ? now : (this.#minute + (this.#current > 0 ? 2 : 1)) * limit.windowMs;
   }
 
   save(): readonly number[] {
     return [this.#minute, this.#previous, this.#current];
   }
 
-  #turnTo(now: number): void {
-    const minute = Math.floor(now / WINDOW_MS);
+  #turnTo(windowMs: number, now: number): void {
+    const minute = Math.floor(now / windowMs);
     if (minute === this.#minute) return;
     this.#previous = minute === this.#minute + 1 ? this.#current : 0;
     this.#current = 0;
@@ -176,8 +187,8 @@ class SlidingCounter implements RateWindow {
 }
 
 /**
- * A bucket of `limit` tokens that refills evenly within a minute. A request uses one.
- * A token is 60 000 units, so that the bucket refills by `limit` units per millisecond, without rounding errors.
+ * A bucket of `requests` tokens that refills evenly within a window. A request uses one.
+ * A token is `windowMs` units, so that the bucket refills by `requests` units per millisecond, without rounding errors.
  */
 class TokenBucket implements RateWindow {
   /** Units missing to a full bucket, at `missingAt`. Unlike the units left, they need no conversion for a new limit. */
@@ -189,41 +200,40 @@ class TokenBucket implements RateWindow {
     this.#missingAt = missingAt;
   }
 
-  waitMs(limit: number, now: number): number {
-    const tooMuch = this.#missingNow(limit, now) + TOKEN - limit * TOKEN;
-    return tooMuch <= 0 ? 0 : Math.ceil(tooMuch / limit);
+  waitMs(limit: RateLimit, now: number): number {
+    const { requests, windowMs } = limit;
+    const tooMuch = this.#missingNow(limit, now) + windowMs - requests * windowMs;
+    return tooMuch <= 0 ? 0 : Math.ceil(tooMuch / requests);
   }
 
-  count(limit: number, now: number): void {
-    this.#missing = Math.min(this.#missingNow(limit, now) + TOKEN, mostMissing(limit));
+  count(limit: RateLimit, now: number): void {
+    this.#missing = Math.min(this.#missingNow(limit, now) + limit.windowMs, mostMissing(limit));
     this.#missingAt = now;
   }
 
-  used(limit: number, now: number): number {
-    return Math.min(limit, Math.ceil(this.#missingNow(limit, now) / TOKEN));
+  used(limit: RateLimit, now: number): number {
+    return Math.min(limit.requests, Math.ceil(this.#missingNow(limit, now) / limit.windowMs));
   }
 
-  fullAt(limit: number, now: number): number {
-    return now + Math.ceil(this.#missingNow(limit, now) / limit);
+  fullAt(limit: RateLimit, now: number): number {
+    return now + Math.ceil(this.#missingNow(limit, now) / limit.requests);
   }
 
   save(): readonly number[] {
     return [this.#missing, this.#missingAt];
   }
 
-  #missingNow(limit: number, now: number): number {
-    return Math.max(0, Math.min(this.#missing, mostMissing(limit)) - (now - this.#missingAt) * limit);
+  #missingNow(limit: RateLimit, now: number): number {
+    return Math.max(0, Math.min(this.#missing, mostMissing(limit)) - (now - this.#missingAt) * limit.requests);
   }
 }
 
-const TOKEN = WINDOW_MS;
-
 /** Limits the wait to one window, also if refused requests count or the limit of the plan becomes smaller. */
-function mostMissing(limit: number): number {
-  return (2 * limit - 1) * TOKEN;
+function mostMissing({ requests, windowMs }: RateLimit): number {
+  return (2 * requests - 1) * windowMs;
 }
 
-/** The kinds of per-minute windows, by the value of the switch `rateWindow`. Created empty, or from `save()`. */
+/** The kinds of windows, by the value of the switch `rateWindow`. Created empty, or from `save()`. */
 export const rateWindows: Readonly<
   Record<BehaviourValues['rateWindow'], new (saved?: readonly number[]) => RateWindow>
 > = {

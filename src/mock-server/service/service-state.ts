@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import { LATEST_MS } from '../clock/clock.ts';
-import { expected } from '../input/checked-input.ts';
+import { expected, strictObject, type ValueOf, wholeFrom } from '../input/checked-input.ts';
 import { type Random, randomFromSeed } from './random.ts';
-import type { RateWindow } from './rate-windows.ts';
+import { planLimits, type RateLimit, type RateWindow } from './rate-windows.ts';
 
 const PLAN_NAMES = Object.keys(plans) as [PlanName, ...PlanName[]];
 export const planName = expected(`one of ${PLAN_NAMES.join(', ')}`, z.enum(PLAN_NAMES));
@@ -15,6 +15,34 @@ const count = z.int().min(0);
 export const savedTime = z.number().min(-LATEST_MS).max(LATEST_MS);
 /** Times and numbers of requests. */
 const savedWindow = z.array(savedTime).optional();
+
+/** The units of a window stay whole numbers that JavaScript represents exactly. */
+const MOST_REQUESTS = 1_000_000;
+const LONGEST_WINDOW_MS = 86_400_000;
+
+export const keyLimitOptions = strictObject({
+  /**
+   * Requests per window.
+   * @default the per-minute limit of the plan
+   */
+  requests: expected(`a whole number from 1 to ${MOST_REQUESTS}`, z.int().min(1).max(MOST_REQUESTS)).optional(),
+  /**
+   * Length of the window in milliseconds.
+   * @default 60_000
+   */
+  windowMs: expected(
+    `whole milliseconds from 1 to ${LONGEST_WINDOW_MS}, a day`,
+    z.int().min(1).max(LONGEST_WINDOW_MS),
+  ).optional(),
+  /**
+   * Requests per month.
+   * @default the quota of the plan
+   */
+  monthly: wholeFrom(0).optional(),
+});
+
+/** Limits of one key, in place of those of its plan. */
+export interface KeyLimitOptions extends ValueOf<typeof keyLimitOptions> {}
 
 /** The records of the state as a snapshot has them. */
 export const savedAccount = z.strictObject({
@@ -39,6 +67,7 @@ export const savedKey = z.strictObject({
   used: count,
   window: savedWindow,
   quotaEndpointWindow: savedWindow,
+  limits: keyLimitOptions.optional(),
   /** Time at which the last Retry-After ends. An earlier request did not wait for it. */
   retryAt: savedTime,
 });
@@ -71,6 +100,19 @@ export interface KeyRecord extends Omit<z.output<typeof savedKey>, 'accountId' |
   window: RateWindow | undefined;
   /** The separate window of the quota endpoint, if the switch defines one. */
   quotaEndpointWindow: RateWindow | undefined;
+}
+
+/** The rate limit of a key: its own, or that of its plan. */
+export function rateLimitOf({ account, limits }: Pick<KeyRecord, 'account' | 'limits'>): RateLimit {
+  const ofPlan = planLimits[account.plan];
+  return limits === undefined
+    ? ofPlan
+    : { requests: limits.requests ?? ofPlan.requests, windowMs: limits.windowMs ?? ofPlan.windowMs };
+}
+
+/** The monthly quota of a key: its own, or that of its plan; `null` for no limit. */
+export function monthlyLimitOf({ account, limits }: Pick<KeyRecord, 'account' | 'limits'>): number | null {
+  return limits?.monthly ?? plans[account.plan].monthlyLimit;
 }
 
 /** The state of one emulated service. */

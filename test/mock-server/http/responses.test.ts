@@ -34,7 +34,11 @@ test.each<[number, BehaviourOptions, string]>([
 
 const NOW = Date.UTC(2026, 0, 21, 14, 20);
 const headers = (style: 'none' | 'x-ratelimit' | 'ietf-draft', used: number, fullInMs: number) =>
-  rateHeaders({ limit: 30, used, fullAt: NOW + fullInMs }, NOW, new Behaviour({ rateHeaders: style }));
+  rateHeaders(
+    { limit: 30, used, fullAt: NOW + fullInMs },
+    { windowMs: 60_000, now: NOW },
+    new Behaviour({ rateHeaders: style }),
+  );
 
 test.each([
   [1, 59_001, 29, 60],

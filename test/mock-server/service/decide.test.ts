@@ -49,7 +49,7 @@ class ModelKey {
     const { rateWindow, quotaEndpointBucket, checkOrder } = this.#behaviour;
     this.#turnTo(new Date(now).getUTCFullYear() * 12 + new Date(now).getUTCMonth());
     const window = this.#windows[what === 'quota' ? quotaEndpointBucket : 'shared'];
-    const fits = rateModels[rateWindow](window, 30, now);
+    const fits = rateModels[rateWindow](window, { requests: 30, windowMs: 60_000 }, now);
     const isExhausted = what !== 'quota' && this.used >= MODEL_QUOTA;
     if (!fits && !(isExhausted && checkOrder === 'quota-then-rate')) return 'rate_limited';
     if (isExhausted) return 'quota_exceeded';

@@ -1,52 +1,53 @@
 import type { BehaviourValues } from '../../../src/mock-server/index.ts';
+import type { RateLimit } from '../../../src/mock-server/service/rate-windows.ts';
 
 /**
  * Whether one more request fits at `now`, given the times of the counted ones. A slow, simple model to compare with.
  */
-export type RateModel = (counted: readonly number[], limit: number, now: number) => boolean;
-
-const MINUTE_MS = 60_000;
+export type RateModel = (counted: readonly number[], limit: RateLimit, now: number) => boolean;
 
 export const rateModels: Readonly<Record<BehaviourValues['rateWindow'], RateModel>> = {
-  'sliding-log': (counted, limit, now) => counted.filter((time) => time > now - MINUTE_MS).length < limit,
+  'sliding-log': (counted, { requests, windowMs }, now) =>
+    counted.filter((time) => time > now - windowMs).length < requests,
 
-  'fixed-epoch': (counted, limit, now) => inMinute(counted, minuteOf(now)) < limit,
+  'fixed-epoch': (counted, { requests, windowMs }, now) =>
+    inWindow(counted, windowMs, windowOf(now, windowMs)) < requests,
 
-  'fixed-first-request': (counted, limit, now) => {
+  'fixed-first-request': (counted, { requests, windowMs }, now) => {
     let start = Number.NEGATIVE_INFINITY;
     let used = 0;
     for (const time of counted) {
-      if (time >= start + MINUTE_MS) {
+      if (time >= start + windowMs) {
         start = time;
         used = 0;
       }
       used += 1;
     }
-    return now >= start + MINUTE_MS || used < limit;
+    return now >= start + windowMs || used < requests;
   },
 
-  'sliding-counter': (counted, limit, now) => {
-    const previous = inMinute(counted, minuteOf(now) - 1);
-    const current = inMinute(counted, minuteOf(now));
-    const shareOfPrevious = MINUTE_MS - (now % MINUTE_MS);
-    return previous * shareOfPrevious + (current + 1) * MINUTE_MS <= limit * MINUTE_MS;
+  'sliding-counter': (counted, { requests, windowMs }, now) => {
+    const previous = inWindow(counted, windowMs, windowOf(now, windowMs) - 1);
+    const current = inWindow(counted, windowMs, windowOf(now, windowMs));
+    const shareOfPrevious = windowMs - (now % windowMs);
+    return previous * shareOfPrevious + (current + 1) * windowMs <= requests * windowMs;
   },
 
-  'token-bucket': (counted, limit, now) => {
-    let level = limit * MINUTE_MS;
+  'token-bucket': (counted, { requests, windowMs }, now) => {
+    let level = requests * windowMs;
     let since = counted[0] ?? now;
     for (const time of [...counted, now]) {
-      level = Math.min(limit * MINUTE_MS, level + (time - since) * limit) - MINUTE_MS;
+      level = Math.min(requests * windowMs, level + (time - since) * requests) - windowMs;
       since = time;
     }
     return level >= 0;
   },
 };
 
-function minuteOf(time: number): number {
-  return Math.floor(time / MINUTE_MS);
+function windowOf(time: number, windowMs: number): number {
+  return Math.floor(time / windowMs);
 }
 
-function inMinute(counted: readonly number[], minute: number): number {
-  return counted.filter((time) => minuteOf(time) === minute).length;
+function inWindow(counted: readonly number[], windowMs: number, index: number): number {
+  return counted.filter((time) => windowOf(time, windowMs) === index).length;
 }

@@ -1,16 +1,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { rateWindows } from '../../../src/mock-server/service/rate-windows.ts';
+import { type RateLimit, rateWindows } from '../../../src/mock-server/service/rate-windows.ts';
 import { rateModels } from './rate-models.ts';
 
 const kinds = Object.keys(rateWindows) as (keyof typeof rateWindows)[];
 const START = Date.UTC(2026, 0, 31, 23, 59, 30, 500);
 const MINUTE_MS = 60_000;
-/** A sliding counter weighs the requests of a minute until the end of the next one. */
-const longestWaitMs = (kind: string) => (kind === 'sliding-counter' ? 2 * MINUTE_MS : MINUTE_MS);
+const perMinute = (requests: number): RateLimit => ({ requests, windowMs: MINUTE_MS });
+/** A sliding counter weighs the requests of a window until the end of the next one. */
+const longestWaitMs = (kind: string, windowMs = MINUTE_MS) => (kind === 'sliding-counter' ? 2 * windowMs : windowMs);
 
 /** Sends `count` requests at `now` and returns how many were accepted. */
-function send(window: InstanceType<(typeof rateWindows)['fixed-epoch']>, limit: number, now: number, count: number) {
+function send(window: InstanceType<(typeof rateWindows)['fixed-epoch']>, requests: number, now: number, count: number) {
+  const limit = perMinute(requests);
   let served = 0;
   for (let index = 0; index < count; index += 1) {
     if (window.waitMs(limit, now) > 0) continue;
@@ -22,25 +24,44 @@ function send(window: InstanceType<(typeof rateWindows)['fixed-epoch']>, limit: 
 
 const steps = fc.array(
   fc.record({
-    gapMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 3000 }), fc.integer({ min: 0, max: 130_000 })),
+    gap: fc.oneof(
+      fc.constant(0),
+      fc.double({ min: 0, max: 0.05, noNaN: true }),
+      fc.double({ min: 0, max: 2.2, noNaN: true }),
+    ),
     burst: fc.integer({ min: 1, max: 4 }),
     isReloaded: fc.boolean(),
   }),
   { maxLength: 40 },
 );
 
+/** Of any size: the windows of the service are a minute long, those of a key can be from a millisecond to a day. */
+const limits = fc.record({
+  requests: fc.oneof(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 1_000_000 })),
+  windowMs: fc.oneof(
+    fc.constant(MINUTE_MS),
+    fc.integer({ min: 1, max: 2_000 }),
+    fc.integer({ min: 1, max: 86_400_000 }),
+  ),
+});
+
 /** A window and its model: asserts that both return the same, now and at the end of the wait. */
 class Compared {
   now = START;
   readonly #kind;
-  readonly #limit;
+  readonly #limit: RateLimit;
   readonly #counted: number[] = [];
   #window;
 
-  constructor(kind: (typeof kinds)[number], limit: number) {
+  constructor(kind: (typeof kinds)[number], limit: RateLimit) {
     this.#kind = kind;
     this.#limit = limit;
     this.#window = new rateWindows[kind]();
+  }
+
+  /** Moves the time by a number of windows. */
+  pass(windows: number) {
+    this.now += Math.round(windows * this.#limit.windowMs);
   }
 
   reload() {
@@ -57,7 +78,7 @@ class Compared {
   }
 
   #expectEdge(waitMs: number) {
-    expect(waitMs).toBeLessThanOrEqual(longestWaitMs(this.#kind));
+    expect(waitMs).toBeLessThanOrEqual(longestWaitMs(this.#kind, this.#limit.windowMs));
     expect(this.#fits(this.now + waitMs)).toBe(true);
     expect(this.#fits(this.now + waitMs - 1)).toBe(false);
   }
@@ -69,11 +90,11 @@ class Compared {
 
 test.each(kinds)('%s accepts exactly what its model accepts, and predicts the next slot to the millisecond', (kind) => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 7 }), fc.nat(MINUTE_MS), steps, (limit, offsetMs, moves) => {
+    fc.property(limits, fc.nat(MINUTE_MS), steps, (limit, offsetMs, moves) => {
       const compared = new Compared(kind, limit);
       compared.now += offsetMs;
-      for (const { gapMs, burst, isReloaded } of moves) {
-        compared.now += gapMs;
+      for (const { gap, burst, isReloaded } of moves) {
+        compared.pass(gap);
         if (isReloaded) compared.reload();
         for (let index = 0; index < burst; index += 1) compared.send({ countsRefused: false });
       }
@@ -85,10 +106,10 @@ test.each(kinds.filter((kind) => kind !== 'token-bucket'))(
   '%s counts refused requests if configured, like its model',
   (kind) => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 5 }), steps, (limit, moves) => {
+      fc.property(limits, steps, (limit, moves) => {
         const compared = new Compared(kind, limit);
-        for (const { gapMs, burst } of moves) {
-          compared.now += gapMs;
+        for (const { gap, burst } of moves) {
+          compared.pass(gap);
           for (let index = 0; index < burst; index += 1) compared.send({ countsRefused: true });
         }
       }),
@@ -100,12 +121,12 @@ test.each(kinds)('%s has its whole limit back at fullAt, and not a millisecond b
   const window = new rateWindows[kind]();
   send(window, 30, START, 30);
 
-  const fullAt = window.fullAt(30, START);
+  const fullAt = window.fullAt(perMinute(30), START);
 
   const early = new rateWindows[kind](window.save());
-  expect(early.fullAt(30, fullAt - 1)).toBe(fullAt);
+  expect(early.fullAt(perMinute(30), fullAt - 1)).toBe(fullAt);
   expect(send(early, 30, fullAt - 1, 30)).toBeLessThan(30);
-  expect(window.used(30, fullAt)).toBe(0);
+  expect(window.used(perMinute(30), fullAt)).toBe(0);
   expect(send(window, 30, fullAt, 60)).toBe(30);
 });
 
@@ -116,9 +137,9 @@ test.each(kinds)('%s gives the present as fullAt while nothing is used', (kind) 
 
   const later = START + 60 * MINUTE_MS;
 
-  expect(unused.fullAt(30, START)).toBe(START);
-  expect(idle.fullAt(30, later)).toBe(later);
-  expect(idle.used(30, later)).toBe(0);
+  expect(unused.fullAt(perMinute(30), START)).toBe(START);
+  expect(idle.fullAt(perMinute(30), later)).toBe(later);
+  expect(idle.used(perMinute(30), later)).toBe(0);
 });
 
 test.each(kinds)('a restored %s does not change the state from which it was restored', (kind) => {
@@ -143,7 +164,7 @@ test.each([
   const nextMinute = Math.ceil(START / MINUTE_MS) * MINUTE_MS;
   send(window, 30, nextMinute - 1, 30);
 
-  expect(window.used(30, nextMinute + ms)).toBe(used);
+  expect(window.used(perMinute(30), nextMinute + ms)).toBe(used);
 });
 
 test.each(kinds)('%s applies a larger limit immediately', (kind) => {
@@ -158,7 +179,7 @@ test.each(kinds)('%s predicts the next slot to the millisecond after the limit b
   for (let request = 0; request < 100; request += 1) send(window, 300, START + 10 * request, 1);
   const now = START + 1_000;
 
-  const waitMs = window.waitMs(30, now);
+  const waitMs = window.waitMs(perMinute(30), now);
 
   expect(waitMs).toBeGreaterThan(0);
   expect(waitMs).toBeLessThanOrEqual(longestWaitMs(kind));

@@ -12,10 +12,18 @@ import { exitCodes } from '../../io/exit-codes.ts';
 import type { Env } from '../../io/io.ts';
 import { CliCommand } from '../../parser/command.ts';
 import { fileOption, parsedOption, repeatableOption } from '../../parser/options.ts';
+import { durationOption, parseDuration } from '../../settings/duration.ts';
 import type { Invocation } from '../../settings/invocation.ts';
 import { oneOf, wholeNumber } from '../../settings/values.ts';
 import { commandLine, jsonLine, quoteForShell } from '../../terminal/text.ts';
-import { type MockOptions, PRESETS, type RunningMock, type StartOptions, startMock } from './start-mock.ts';
+import {
+  type MockOptions,
+  PRESETS,
+  type RateLimitOption,
+  type RunningMock,
+  type StartOptions,
+  startMock,
+} from './start-mock.ts';
 
 export function mockCommand(): CliCommand {
   return new CliCommand('mock')
@@ -32,9 +40,9 @@ export function mockCommand(): CliCommand {
         },
         {
           command: 'fxrates mock --allow-remote',
-          comment: 'in a container; FXRATES_MOCK_ADMIN_TOKEN sets its admin token',
+          comment: 'in a container; see FXRATES_MOCK_ADMIN_TOKEN',
         },
-        { command: 'fxrates mock --port 0 --json', comment: 'one line with url, key, plan, pid and more' },
+        { command: 'fxrates mock --json', comment: 'one line with url, key, plan, pid and more' },
       ],
       notes: ['The key is not valid at the service. Ctrl-C stops the server.'],
     })
@@ -46,6 +54,8 @@ export function mockCommand(): CliCommand {
       fileOption('--tls-cert <file>', 'serve https with this certificate (PEM)'),
       fileOption('--tls-key <file>', 'private key of the certificate (PEM)'),
       parsedOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, oneOf(PLAN_NAMES)),
+      parsedOption('--limit <rate>', 'requests per time, e.g. 2/1s (default: of the plan)', parseLimit),
+      parsedOption('--monthly <n>', 'requests per month (default: of the plan)', wholeNumber(0, 1_000_000_000)),
       parsedOption('--seed <number>', 'seed of the rates and the key (default: 1)', wholeNumber(0, 999_999_999)),
       new Option('--now <time>', 'start time of the clock, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
       new Option('--frozen', 'freeze the clock; POST /__fxrates/clock moves it'),
@@ -65,6 +75,16 @@ function behaviourOption(): Option {
 }
 
 const PLAN_NAMES = Object.keys(plans);
+
+function parseLimit(text: string, label: string): RateLimitOption {
+  const [, count, duration] = /^(\d{1,7})\/(.+)$/.exec(text) ?? [];
+  const requests = Number(count);
+  const windowMs = duration === undefined ? 0 : parseDuration(duration, label);
+  if (requests >= 1 && requests <= 1_000_000 && windowMs >= 1 && windowMs <= DAY_MS) return { requests, windowMs };
+  throw usageError(`${label} expects requests and a time, got '${text}'`, 'e.g. 2/1s, 30/1m; at most 1000000/24h');
+}
+
+const DAY_MS = 86_400_000;
 
 function runMock(invocation: Invocation<MockOptions>): Promise<number> {
   const { argv, io } = invocation;
@@ -139,10 +159,10 @@ async function serveMock(options: StartOptions, invocation: Invocation): Promise
 
 async function printUsage(mock: RunningMock, { screen }: Invocation): Promise<void> {
   if (screen.isJson) return;
-  const { url, key, plan, keys, adminUrl, certificate } = mock;
+  const { url, key, keys, adminUrl, certificate } = mock;
   const { faint, command } = screen.err.palette;
   const lines = [
-    `Mock exchange-rate service (invented rates, plan ${plan}). Ctrl-C stops it. In another terminal:`,
+    `Mock exchange-rate service (invented rates, ${planText(mock)}). Ctrl-C stops it. In another terminal:`,
     '',
     `  ${command(`export FXRATES_BASE_URL=${url}`)}`,
     `  ${command(`export FXRATES_API_KEY=${key}`)}`,
@@ -157,8 +177,16 @@ async function printUsage(mock: RunningMock, { screen }: Invocation): Promise<vo
   await screen.infoWithSecret(`${lines.join('\n')}\n`);
 }
 
-function keyLine({ id, state, plan, key }: RunningMock['keys'][number]): string {
-  return `${id}, ${state}, plan ${plan}:  ${key}`;
+function keyLine(printed: RunningMock['keys'][number]): string {
+  const { id, state, key } = printed;
+  return `${id}, ${state}, ${planText(printed)}:  ${key}`;
+}
+
+/** `plan free`, and the limits that replace those of the plan. */
+function planText({ plan, limits = {} }: Pick<RunningMock['keys'][number], 'plan' | 'limits'>): string {
+  const { requests, windowMs = 60_000, monthly } = limits;
+  const rate = requests === undefined ? [] : [`${requests} requests per ${durationOption(windowMs)}`];
+  return [`plan ${plan}`, ...rate, ...(monthly === undefined ? [] : [`${monthly} per month`])].join(', ');
 }
 
 /** Writes a line per request to stderr, with the mock's reason for its response, until `signal` aborts. */
@@ -208,7 +236,7 @@ async function runBesideMock(
     await screen.infoWithSecret(
       screen.isJson
         ? jsonLine({ event: 'ready', url, plan, adminUrl })
-        : `fxrates: mock server at ${url}, plan ${plan}\n  Clock, switches, journal:  ${adminUrl}\n`,
+        : `fxrates: mock server at ${url}, ${planText(mock)}\n  Clock, switches, journal:  ${adminUrl}\n`,
     );
     const child = io.spawn(command, environmentOf(mock, io.env));
     // On a terminal, the command receives Ctrl-C and Ctrl-\ itself. A second SIGINT could end it immediately.

@@ -6,10 +6,12 @@ import type { PlanName } from '../../../generated/service.ts';
 import { isJsonObject, jsonDocuments } from '../../../json.ts';
 import type {
   CreatedKey,
+  KeyLimitOptions,
   MockServer,
   MockServerOptions,
   PresetName,
   RunningServer,
+  SetupKey,
   Snapshot,
   TlsOptions,
 } from '../../../mock-server/index.ts';
@@ -27,6 +29,9 @@ export interface MockOptions {
   readonly host?: string;
   readonly allowRemote?: boolean;
   readonly plan?: PlanName;
+  /** Limits of the key, in place of those of the plan. */
+  readonly limit?: RateLimitOption;
+  readonly monthly?: number;
   readonly seed?: number;
   readonly now?: string;
   readonly frozen?: boolean;
@@ -40,6 +45,12 @@ export interface MockOptions {
   readonly replay?: string;
   /** The path of a file, which need not exist yet. */
   readonly state?: string;
+}
+
+/** `--limit 2/1s`. */
+export interface RateLimitOption {
+  readonly requests: number;
+  readonly windowMs: number;
 }
 
 export interface StartOptions extends MockOptions {
@@ -56,6 +67,7 @@ export interface RunningMock extends RunningServer {
   /** Absolute path of the certificate; `undefined` for http. */
   readonly certificate: string | undefined;
   readonly plan: PlanName;
+  readonly limits?: KeyLimitOptions | undefined;
   /** The key, and the other keys of the setup. */
   readonly keys: readonly PrintedKey[];
 }
@@ -64,6 +76,8 @@ interface PrintedKey {
   readonly id: string;
   readonly key: string;
   readonly plan: PlanName;
+  /** In place of those of the plan. */
+  readonly limits?: KeyLimitOptions | undefined;
   readonly state: 'active' | 'revoked';
 }
 
@@ -92,7 +106,7 @@ export async function startMock(options: StartOptions, { argv, screen }: Invocat
   if (behaviour !== undefined) mock.behaviour.set(behaviour);
   // The state of another seed or setup has other keys.
   const isUsable = hasKey(first, mock) && isDeepStrictEqual(printedKey(first, mock), wanted);
-  const main = isUsable ? wanted : printedKey(mock.createKey({ plan: wanted.plan }), mock);
+  const main = isUsable ? wanted : printedKey(mock.createKey({ plan: wanted.plan, limits: wanted.limits }), mock);
   const others = rest.filter((key) => hasKey(key, mock)).map((key) => printedKey(key, mock));
   const warnings = isResumed ? overriddenByStateFile(state, mock.snapshot(), options) : [];
   for (const warning of [...warnings, ...remoteWarning(host, listening.port)]) await screen.warn(warning);
@@ -101,12 +115,21 @@ export async function startMock(options: StartOptions, { argv, screen }: Invocat
     mock.close().catch((cause: unknown) => {
       throw stateError(cause, exitCodes.failure) ?? cause;
     });
-  return { ...listening, close, server: mock, key: main.key, plan: main.plan, keys: [main, ...others], certificate };
+  return {
+    ...listening,
+    close,
+    server: mock,
+    key: main.key,
+    plan: main.plan,
+    limits: main.limits,
+    keys: [main, ...others],
+    certificate,
+  };
 }
 
 function printedKey({ id, key }: CreatedKey, { accounts, keys }: MockServer): PrintedKey {
-  const { accountId, state } = keys.get(id);
-  return { id, key, plan: accounts.get(accountId).plan, state };
+  const { accountId, limits, state } = keys.get(id);
+  return { id, key, plan: accounts.get(accountId).plan, limits, state };
 }
 
 /** By its id and its last digits: the mock does not store the key itself. */
@@ -235,18 +258,26 @@ function switchValue(text: string): unknown {
  * The setup as JSON, with a key if it has none: the key that the command prints is part of the initial state, which a reset
  * restores. The numbers keep their digits.
  */
-async function readSetup({ setup: path, plan }: MockOptions): Promise<string> {
+async function readSetup(options: MockOptions): Promise<string> {
+  const { setup: path } = options;
+
   const expected = 'a file with keys, behaviour, latest, replay, stubs or faults';
   const text = path === undefined ? '{}' : await readJson(path, expected);
   const setup: unknown = JSON.parse(text);
   if (!isJsonObject(setup)) return text; // which the mock refuses
   const { keys = [] } = setup;
   if (Array.isArray(keys) && keys.length === 0) {
-    const added = `"keys":${JSON.stringify([{ plan }])}}`; // of fields with the same name, the last one applies
+    const added = `"keys":${JSON.stringify([keyOf(options)])}}`; // of fields with the same name, the last one applies
     return text.slice(0, -1) + (Object.keys(setup).length === 0 ? added : `,${added}`);
   }
-  if (plan !== undefined) throw usageError('--plan has no effect', `${path} has keys with plans`);
+  const ignored = (['plan', 'limit', 'monthly'] as const).find((name) => options[name] !== undefined);
+  if (ignored !== undefined) throw usageError(`--${ignored} has no effect`, `${path} has keys with plans`);
   return text;
+}
+
+/** The key of the options, as a setup has it. */
+function keyOf({ plan, limit, monthly }: MockOptions): SetupKey {
+  return limit === undefined && monthly === undefined ? { plan } : { plan, limits: { ...limit, monthly } };
 }
 
 async function readTls({ tlsCert, tlsKey }: MockOptions): Promise<TlsOptions | undefined> {

@@ -209,6 +209,11 @@ test.each([
     ['--setup', fileOf('wrong.json', '{ "stubs": [{ "data": 1 }, { "data": 1, "delay": 3 }] }')],
     /wrong\.json — stubs\[1\]\.delay is not a field of a stub; did you mean\s+delayMs\?/,
   ],
+  [['--setup', SETUP, '--limit', '2/1s'], /--limit has no effect — .*setup\.json has keys with plans/],
+  [['--limit', '2'], /--limit expects requests and a time, got '2' — e\.g\. 2\/1s, 30\/1m/],
+  [['--limit', '0/1s'], /--limit expects requests and a time, got '0\/1s'/],
+  [['--limit', '2/25h'], /--limit expects requests and a time, got '2\/25h'/],
+  [['--limit', '2/s'], /--limit expects a duration, got 's'/],
   [['--setup', SETUP, '--plan', 'free'], /--plan has no effect — .*setup\.json has keys with plans/],
   [
     ['--setup', SETUP, '--replay', fileOf('rates.json', '{ "*": {} }')],

@@ -51,6 +51,19 @@ test('--json is one line with url, key, plan, pid and the control panel', async 
   });
 });
 
+test('--limit and --monthly replace the limits of the plan', async () => {
+  const { io, stop } = await startMock('--limit 2/1s --monthly 5');
+  const url = io.written.stdout.trim();
+  const key = /FXRATES_API_KEY=(\S+)/.exec(io.written.stderr)?.[1] ?? '';
+
+  const env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key };
+  const quota = await runCli('quota --json', { env, fetch, clock: realClock });
+  await stop();
+
+  expect(JSON.parse(quota.stdout)).toMatchObject({ plan: 'free', rate_limit_per_minute: 120, monthly_limit: 5 });
+  expect(io.written.stderr).toContain('(invented rates, plan free, 2 requests per 1s, 5 per month)');
+});
+
 test('the seed decides the key', async () => {
   const keyOf = (seed: number) => withMock(`--seed ${seed}`, ({ key }) => key);
   const key = await keyOf(7);
