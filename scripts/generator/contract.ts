@@ -75,6 +75,8 @@ export type Schema = (
   | ObjectSchema
   /** `any`: `anyOf`, or a list of types. `one`: `oneOf`. */
   | { readonly kind: 'any' | 'one'; readonly members: readonly Schema[] }
+  /** An integer of a parameter that a double may not hold: a number, or its digits as text. */
+  | { readonly kind: 'digits'; readonly number: NumberSchema }
 ) & {
   readonly description?: string;
   readonly isDeprecated?: boolean;
@@ -106,6 +108,8 @@ export interface NumberSchema {
   readonly exclusiveMinimum?: number;
   readonly exclusiveMaximum?: number;
   readonly multipleOf?: number;
+  /** 64 bits. */
+  readonly isLong?: boolean;
 }
 
 export interface ArraySchema {

@@ -148,6 +148,8 @@ class ExampleMaker {
         return exampleText(schema);
       case 'number':
         return exampleNumber(schema);
+      case 'digits':
+        return exampleNumber(schema.number);
       case 'array':
         return exampleList(schema, inner(schema.items));
       case 'object':

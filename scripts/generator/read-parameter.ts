@@ -42,7 +42,7 @@ function readParameter(node: SpecNode, schemas: Schemas): Parameter {
   const required = node.isTrue('required');
   if (place === 'path' && !required) node.refuse('a parameter of the path is required: true');
   const schemaNode = node.get('schema');
-  const schema = readSchema(schemaNode);
+  const schema = withDigits(readSchema(schemaNode), schemas);
   if (resolve(schema, schemas) === UNREADABLE) node.abandon();
   const annotation = (key: string) => schemaNode.find(key) ?? schemaNode.resolved().find(key);
   const array = resolve(schema, schemas);
@@ -65,6 +65,21 @@ function readParameter(node: SpecNode, schemas: Schemas): Parameter {
     example: undefined, // `withExamples` finds one
     node,
     schema,
+  };
+}
+
+/** Integers of 64 bits may be texts: a double holds only those up to 2^53. */
+function withDigits(schema: Schema, schemas: Schemas): Schema {
+  const target = resolve(schema, schemas);
+  if (target.kind === 'array') return { ...target, items: withDigits(target.items, schemas) };
+  if (target.kind !== 'number' || !target.isLong) return schema;
+  const { description, example, isDeprecated } = { ...target, ...schema };
+  return {
+    kind: 'digits',
+    number: target,
+    ...optional('description', description),
+    ...optional('example', example),
+    ...optional('isDeprecated', isDeprecated),
   };
 }
 
@@ -118,6 +133,8 @@ function scalarValues(schema: Schema, schemas: Schemas): ScalarValues | undefine
     case 'string':
     case 'boolean':
       return { types: [target.kind], choices: undefined };
+    case 'digits':
+      return { types: ['integer'], choices: undefined };
     case 'number':
       return { types: [target.isInteger ? 'integer' : 'number'], choices: undefined };
     case 'literals': {

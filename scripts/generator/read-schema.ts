@@ -274,6 +274,7 @@ function readNumber(node: SpecNode, isInteger: boolean): Schema {
     kind: 'number',
     isInteger,
     ...optional('multipleOf', multipleOf),
+    ...optional('isLong', (isInteger && /^u?int64$/.test(String(node.find('format')?.value))) || undefined),
     ...optional(isAbove === true ? 'exclusiveMinimum' : 'minimum', minimum),
     ...optional(isBelow === true ? 'exclusiveMaximum' : 'maximum', maximum),
     ...(typeof isAbove === 'boolean' ? {} : numbers(node, 'exclusiveMinimum')),

@@ -22,7 +22,10 @@ export function jsdoc(text: string | undefined): string {
     .replaceAll('*/', '*\\/')
     .trim()
     .split(/\n\s*\n/);
-  const lines = paragraphs.flatMap((paragraph, index) => [...(index > 0 ? [''] : []), ...wrap(paragraph)]);
+  const lines = paragraphs.flatMap((paragraph, index) => [
+    ...(index > 0 ? [''] : []),
+    ...paragraph.split('\n').flatMap(wrap),
+  ]);
   if (lines.length === 1) return `/** ${lines[0]} */\n`;
   return `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join('\n')}\n */\n`;
 }

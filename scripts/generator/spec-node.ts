@@ -161,11 +161,13 @@ export class SpecNode implements Place {
     return typeof this.value === 'string' ? this.value : this.fail('text is expected');
   }
 
-  /** Text for people, with each paragraph on one line. */
+  /** Text for people, with each paragraph and each item of a list on one line. */
   prose(): string {
     return this.string()
       .trim()
-      .replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
+      .replaceAll(/(?<=\S)[ \t]+$/gm, '')
+      .replaceAll(/(?<=\S)\n[ \t]*(?=\S)(?!(?:[-*+•#]|\d+[.)])[ \t]|\|)/g, ' ')
+      .replaceAll(/(?<=\S)[ \t]{2,}/g, ' ');
   }
 
   boolean(): boolean {

@@ -70,6 +70,9 @@ class ZodWriter {
         return `z.literal(${literal(schema.values.length === 1 ? schema.values[0] : schema.values)})`;
       case 'string':
         return stringSchema(schema);
+      case 'digits':
+        this.needsInteger = true;
+        return digitsSchema(schema.number);
       case 'number':
         this.needsInteger ||= schema.isInteger;
         return numberSchema(schema);
@@ -157,6 +160,20 @@ function numberSchema(schema: NumberSchema): string {
     check('lt', schema.exclusiveMaximum),
     check('multipleOf', schema.multipleOf),
   ]);
+}
+
+/** A number within ±2^53, or digits. */
+function digitsSchema(schema: NumberSchema): string {
+  const hint = literal('Expected an integer; write one beyond ±2^53 as text, such as "9007199254740993"');
+  const limited = (comparison: string, limit: number | undefined) =>
+    limit === undefined
+      ? undefined
+      : `z.refine((text) => Number(text) ${comparison} ${limit}, 'Expected ${comparison} ${limit}')`;
+  const text = withChecks(`z.string().check(z.regex(/^-?\\d+$/, ${hint}))`, [
+    limited('>=', schema.minimum),
+    limited('<=', schema.maximum),
+  ]);
+  return `z.union([${numberSchema(schema)}.check(z.refine(Number.isSafeInteger, ${hint})), ${text}], ${hint})`;
 }
 
 function check(name: string, limit: number | undefined): Check {

@@ -49,6 +49,8 @@ function type(schema: Schema): string {
       return schema.name;
     case 'literals':
       return unique(schema.values.map(literal)).join(' | ');
+    case 'digits':
+      return 'number | string';
     case 'string':
       return [...(schema.knownValues ?? []).map(literal), schema.knownValues ? '(string & {})' : 'string'].join(' | ');
     case 'array':

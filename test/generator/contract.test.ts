@@ -90,6 +90,7 @@ test.each<[object, Partial<Parameter>]>([
   [{ schema: { enum: [1, 'two', true] } }, { choices: [1, 'two', true], types: ['integer', 'string', 'boolean'] }],
   [{ schema: { type: ['string', 'number'] } }, { types: ['string', 'number'], type: 'string|number' }],
   [{ schema: { type: 'string', default: 'EUR' } }, { default: 'EUR' }],
+  [{ schema: { type: 'integer', format: 'int64' } }, { types: ['integer'], schema: { kind: 'digits' } as Schema }],
   [{ schema: { type: 'string' }, deprecated: true }, { deprecated: true }],
   [{ schema: { type: 'integer', minimum: 5 }, examples: { a: { value: 6 } } }, { example: 6 }],
   [{ schema: { $ref: '#/components/schemas/Code', description: 'Own.' }, example: 'EUR' }, { description: 'Own.' }],
@@ -246,6 +247,15 @@ test.each([
   ['get_closed', 'getClosed'],
 ])('the operationId %s is the method %s', async (operationId, id) => {
   expect((await contractOf(stressWith(`${GET} operationId`, operationId))).operations[0]?.id).toBe(id);
+});
+
+test.each([
+  ['First line  \nsecond.', 'First line second.'],
+  ['Values:\n- one\n  more\n- two', 'Values:\n- one more\n- two'],
+  ['1. one\n2. two', '1. one\n2. two'],
+  ['One.\n\nTwo  with   spaces.', 'One.\n\nTwo with spaces.'],
+])('the description %j is %j', async (given, description) => {
+  expect((await contractOf(stressWith(`${GET} description`, given))).operations[0]?.description).toBe(description);
 });
 
 test('a schema inside an operation gets types of its own', async () => {

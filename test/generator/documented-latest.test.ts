@@ -20,7 +20,7 @@ import { FxRates } from './src/client/index.ts';
 import './src/mock-server/index.ts';
 
 const fx = new FxRates();
-const { base, date, rates } = await fx.latest({ base: 'EUR', symbols: ['USD'] });
+const { base, date, rates } = await fx.latest({ base: 'EUR', symbols: ['USD'], after: '1' });
 export const texts: string[] = [base, date];
 export const usd: number | undefined = rates['USD'];
 export const batch = fx.batch([{ base: 'EUR' }]);
@@ -75,6 +75,21 @@ test('the client refuses wrong parameters of latest before anything is sent', as
   await expect(fx.latest({ base: 'XXX' })).rejects.toThrow(/latest: 'base'/);
   await expect(fx.latest({ bse: 'EUR' })).rejects.toThrow(/latest: .*bse/);
   expect(mock.journal.list()).toEqual([]);
+});
+
+test('an integer that a number cannot hold is sent as text, unchanged, and refused as a number', async () => {
+  const { mock, fx, fxrates } = started();
+
+  await fx.latest({ after: '9007199254740993' });
+  const { code } = await fxrates('latest', 'after=9007199254740993', '--json');
+
+  expect(code).toBe(0);
+  const sent = mock.journal.list().map(({ query }) => query);
+  expect(sent).toEqual([{ after: '9007199254740993' }, { after: '9007199254740993' }]);
+  await expect(fx.latest({ after: 2 ** 53 })).rejects.toThrow(
+    /latest: 'after': .* as text, such as "9007199254740993"/,
+  );
+  await expect(fx.latest({ after: '-1' })).rejects.toThrow(/latest: 'after'/);
 });
 
 test('a batch sends the documented parameters', async () => {
@@ -152,6 +167,6 @@ test('the commands have the documented parameters, with help, checks and complet
       .map((line) => JSON.parse(line).data.base)
       .sort(),
   ).toEqual(['EUR', 'GBP']);
-  expect(offers).toMatch(/^base=\nsymbols=\nday=\n/);
+  expect(offers).toMatch(/^base=\nsymbols=\nafter=\nday=\n/);
   expect(choices).toMatch(/^base=EUR\nbase=GBP\nbase=USD\n/);
 });

@@ -19,7 +19,9 @@ export function helpText(command: CliCommand, style: StreamStyle): string {
   return paragraphs([
     wrap(command.description(), columns),
     section('Examples', exampleLines(command.examples, style), style),
-    usageLines(command).map((usage, index) => `${index === 0 ? palette.heading('Usage:') : '      '} ${usage}`),
+    usageLines(command).flatMap((usage, index) =>
+      besideHead(`${index === 0 ? palette.heading('Usage:') : '      '} `, wrap(usage, columns - 7), 7),
+    ),
     section('Commands', commandLines(command.commands, style), style),
     ...command.notes.map((note) => wrap(note, columns)),
     section('Parameters', twoColumns(command.parameters, style), style),

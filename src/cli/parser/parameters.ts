@@ -139,15 +139,31 @@ export function queryOf(operation: Operation, typed: Query): Query {
 }
 
 /** For help: `date=<date>` and `The day (required)`. */
-export function parameterEntry({ name, type, list, description, required, deprecated, ...rest }: Parameter): HelpEntry {
+export function parameterEntry({ name, list, description, required, deprecated, ...rest }: Parameter): HelpEntry {
+  const { type, choices = [] } = rest;
+  const shown = shownChoices(choices);
+  const isShort = choices.length === 0 || shown.length === choices.length;
   const notes = [
+    ...(isShort ? [] : [`${choices.length} values, which the completion lists`]),
     ...(required ? ['required'] : []),
     ...(deprecated ? ['deprecated'] : []),
     ...(rest.default === undefined ? [] : [`default: ${String(rest.default)}`]),
   ];
   const text = `${description.replace(/\.$/, '')}${notes.map((note) => ` (${note})`).join('')}`.trim();
-  return { term: `${name}=<${type}${list === undefined ? '' : ',…'}>`, text };
+  return { term: `${name}=<${isShort ? type : `${shown.join('|')}|…`}${list === undefined ? '' : ',…'}>`, text };
 }
+
+/** As many choices as the left column of a help page has space for, and at least one. */
+function shownChoices(choices: readonly unknown[]): readonly unknown[] {
+  let length = 0;
+  const fitting = choices.filter((choice) => {
+    length += String(choice).length + 1;
+    return length <= WIDEST_CHOICES;
+  });
+  return fitting.length === 0 ? choices.slice(0, 1) : fitting;
+}
+
+const WIDEST_CHOICES = 16;
 
 function checkNames({ id, parameters }: Operation, query: ReadonlyMap<string, unknown>): void {
   const names = parameters.map(({ name }) => name);

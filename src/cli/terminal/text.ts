@@ -11,8 +11,18 @@ export function jsonLine(value: unknown): string {
   return `${visible(JSON.stringify(value))}\n`;
 }
 
-/** `text` in lines of at most `width` characters, colours not counted, broken at spaces; a longer word has its own line. */
+/**
+ * `text` in lines of at most `width` characters, colours not counted, broken at spaces; a longer word has its own line.
+ * Its own lines stay, and what belongs to an item of a list is indented.
+ */
 export function wrap(text: string, width: number): string[] {
+  return text.split('\n').flatMap((line) => {
+    const [marker = ''] = /^\s*(?:[-*+•]|\d+[.)])\s+/.exec(line) ?? [];
+    return besideHead(marker, wrapLine(line.slice(marker.length), width - marker.length), marker.length);
+  });
+}
+
+function wrapLine(text: string, width: number): string[] {
   const lines: string[] = [];
   let [line, length] = ['', 0];
   for (const word of text.split(' ')) {

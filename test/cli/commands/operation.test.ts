@@ -88,3 +88,21 @@ function parameter(name: string, description: string, rest: Partial<Parameter> =
     ...rest,
   };
 }
+
+test.each([40, 80])('help has no line of prose above %i columns, and shortens long lists of values', (columns) => {
+  const choices = Array.from({ length: 31 }, (_, index) => `C${index}`);
+  const description =
+    'A list of what it does:\n- the first thing, which needs more than a line of a narrow screen and of one with eighty columns\n- more';
+  const parameters = [parameter('currency', description, { type: choices.join('|'), choices })];
+  const command = operationCommand({ ...historical, description, parameters }).ready();
+  new CliCommand('fxrates').addCommand(command);
+  const { out } = new Screen(new FakeIo({ columns }), { color: 'auto', quiet: 0, output: 'auto', verbose: 0 });
+
+  const text = helpText(command, out);
+
+  const lines = text.split('\n').filter((line) => !line.startsWith('  $ '));
+  expect(lines.filter((line) => line.length > columns)).toEqual([]);
+  expect(text).toMatch(/^- the first thing.*\n {2}\S/m);
+  expect(text).toMatch(/currency=<C0\|C1\|C2\|C3\|C4\|…>/);
+  expect(text.replaceAll(/\s+/g, ' ')).toContain('(31 values, which the completion lists)');
+});
