@@ -263,6 +263,6 @@ test('without a logger, a warning is a process warning of its own type, with the
   process.emitWarning = emitWarning;
 
   expect(emitted).toEqual([
-    [expect.stringMatching(/^apiKey: …form does not have the documented form/), { type: 'FxRatesWarning' }],
+    [expect.stringMatching(/^The key …form does not have the documented form/), { type: 'FxRatesWarning' }],
   ]);
 });

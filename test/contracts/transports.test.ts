@@ -271,7 +271,7 @@ describe.each(transports)('%s', (_, transport) => {
     expect(error).toMatchObject({
       kind: 'response',
       status: 200,
-      message: 'The body is longer than 10485760 bytes (maxResponseBytes) (HTTP 200)',
+      message: 'The body is longer than 10485760 bytes (HTTP 200); maxResponseBytes sets the limit',
       attempts: [{ status: 200 }],
     });
   });

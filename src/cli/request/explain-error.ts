@@ -22,7 +22,7 @@ export function explainClientError(error: AnyFxRatesError, context: ErrorContext
     const isStored = status === undefined && (retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS;
     return waitTooLong(retryAfterMs, context.invocation, { status, requestId, isStored });
   }
-  const { what = lowerFirst(withoutAdvice(error.message)), why, hints } = explanationOf(error, context);
+  const { what = lowerFirst(error.summary), why, hints } = explanationOf(error, context);
   const resetsAt = kind === 'quota_exhausted' ? error.resetsAt?.toISOString() : undefined;
   const { status, requestId, code: causeCode } = error;
   const { words, retryAfterSeconds } = outageOf(error);
@@ -70,7 +70,7 @@ function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: Err
         hints: [`Not retried. See:  ${relatedCommand(['quota'], invocation.argv)}`],
       };
     case 'network':
-      return explainNetworkError(error, context);
+      return explainNetworkError(networkFailureIn(error), context);
     case 'timeout':
       return timeoutExplanation(error.scope, invocation, baseUrl);
     case 'response':
@@ -205,18 +205,28 @@ const SYSTEM_CODES: readonly (readonly [codes: RegExp, words: string, nextStep?:
   [/^(ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/, 'the certificate is for another name', baseUrlHint],
 ];
 
+function networkFailureIn({ code, summary, advice, isProxyFailure }: NetworkError): NetworkFailure {
+  const why = summary.slice(summary.indexOf(': ') + 1).trim(); // after the host, which is told apart
+  return { code, why, advice, isProxyFailure };
+}
+
+interface NetworkFailure {
+  readonly code?: string | undefined;
+  /** The reason in words, for a code without words here. */
+  readonly why: string;
+  readonly advice?: string | undefined;
+  readonly isProxyFailure: boolean;
+}
+
 /** The message for a service that sent no response: its host, the reason and the next step. */
 export function explainNetworkError(
-  { code = '', message, isProxyFailure }: Pick<NetworkError, 'code' | 'message' | 'isProxyFailure'>,
+  { code = '', why: said, advice, isProxyFailure }: NetworkFailure,
   context: NetworkContext,
 ): Explanation & { readonly what: string } {
   const { host } = new URL(context.baseUrl);
   const [, words, ofCode] = SYSTEM_CODES.find(([codes]) => codes.test(code)) ?? [];
-  const said = message.replace(/^No valid HTTP response from \S+: /, '');
-  // The option of the client has another name here.
-  const withoutOption = said.replace(/; [^;]*\bbaseUrl\b[^;]*/, '');
-  const why = words === undefined || isProxyFailure ? withoutOption : `${words} (${code})`;
-  const nextStep = ofCode ?? (words === undefined && said.includes('baseUrl') ? baseUrlHint : undefined);
+  const why = words === undefined || isProxyFailure ? said : `${words} (${code})`;
+  const nextStep = ofCode ?? (words === undefined && advice !== undefined ? baseUrlHint : undefined);
   const hints = [
     ...(nextStep === undefined || isProxyFailure ? [] : [nextStep(context)]),
     ...networkHints(code, context),
@@ -235,19 +245,14 @@ function networkHints(code: string, { baseUrl, env }: NetworkContext): readonly 
     : [`${proxy.variable} names the proxy ${proxy.host}. To bypass it:  export NO_PROXY=${url.hostname}`];
 }
 
-const OF_STORE =
-  'other commands do not see the requests of this one ($1); to share no limit, set FXRATES_SHARE_LIMIT=off';
-
-/** A message of the client with the options and durations of the command line instead of the client's own. */
-export function withoutAdvice(message: string): string {
-  return message
-    .replace(/; [^;]*\bset retryAfterUnit\b.*$/, '')
-    .replace(/\. In a request handler, .*$/, '')
-    .replace(/^rateLimit\.store: the store failed \((.*)\); .*$/s, OF_STORE)
-    .replace(/ \((?:maxResponseBytes|deadlineMs)\)/, '')
-    .replace('longer than maxRetryAfterMs', 'longer than --max-wait')
-    .replace("and onLimit is 'throw'", 'and waiting is off (--no-wait)')
-    .replace(/^apiKey: /, 'the key ')
-    .replace(/\); Retry-After .*$/, ')') // it follows as a duration
-    .replace(/(?<= in )([\d.]+) s(?=, )/, (_, seconds) => formatDuration(1000 * seconds));
+/** A warning of the client, with the option of the command line instead of the client's own. */
+export function warningOf({
+  summary,
+  storeFailure,
+}: {
+  readonly summary: string;
+  readonly storeFailure?: string;
+}): string {
+  if (storeFailure === undefined) return summary;
+  return `other commands do not see the requests of this one (${storeFailure}); to share no limit, set FXRATES_SHARE_LIMIT=off`;
 }

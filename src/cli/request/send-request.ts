@@ -6,6 +6,7 @@ import type {
   FxRates,
   FxRatesOptions,
   LimitStore,
+  Logger,
   QuotaData,
   ResponseMeta,
 } from '../../client/index.ts';
@@ -19,7 +20,7 @@ import { type KeyInUse, requireKey } from '../settings/resolve-key.ts';
 import type { CliSettings } from '../settings/settings.ts';
 import { quoteForShell } from '../terminal/text.ts';
 import { openConnection, type ServiceConnection } from './connection.ts';
-import { explainClientError, withoutAdvice } from './explain-error.ts';
+import { explainClientError, warningOf } from './explain-error.ts';
 import { HttpTrace } from './http-trace.ts';
 import { WaitReporter } from './wait-reporter.ts';
 
@@ -118,7 +119,8 @@ export async function withClient<Result>(
     const fetch = trace.wrap(connection.fetch, () => reporter.end());
     const own = { baseUrl, apiKey: key.secret, fetch, cache, clock: io.clock };
     const store = options.connection === undefined ? await openStore(invocation, baseUrl) : undefined; // without a request, no slot is needed
-    const logger = { warn: (message: string) => void screen.warn(withoutAdvice(message)) };
+    const warn = (message: string) => void screen.warn(message);
+    const logger: Logger = { warn, warnOf: (warning) => warn(warningOf(warning)) };
     const fx = new FxRates({ ...limitsOf(settings), ...own, ...reporter.hooks, logger, rateLimit: store && { store } });
     const responseOf = (result: ClientResult) => serviceResponse(result, { key, trace, io });
     // Closed, because a `quota()` of the client for the limit may still wait for a slot.

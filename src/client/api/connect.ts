@@ -100,5 +100,5 @@ function missingKey({ apiKey }: AnyOptions): string {
 }
 
 function unusualKey({ masked }: ApiKey): string {
-  return `apiKey: ${masked} does not have the documented form (…_live_ and 48 hexadecimal digits); it is sent anyway`;
+  return `The key ${masked} does not have the documented form (…_live_ and 48 hexadecimal digits); it is sent anyway`;
 }

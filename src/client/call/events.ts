@@ -11,6 +11,7 @@ import type {
   RequestEvent,
   RetryEvent,
   WaitEvent,
+  Warning,
 } from '../options/hooks.ts';
 import { headersOf } from '../transport/transport.ts';
 import type { AttemptOutcome, KeyedCall } from './call.ts';
@@ -87,12 +88,15 @@ export class ClientEvents {
   }
 
   /** Sends each warning once per client; with a `code`, once per code, and without a logger once per process. */
-  warnOnce(text: string, code?: string): void {
-    const message = oneLine(text); // it can contain text of the service
+  warnOnce(warning: string | Warning, code?: string): void {
+    const { summary, advice, ...cause } = typeof warning === 'string' ? { summary: warning } : warning;
+    const message = oneLine(advice === undefined ? summary : `${summary}; ${advice}`); // it can contain text of the service
     const name = code ?? message;
     if (this.#warned.has(name)) return;
     this.#warned.add(name);
-    if (this.#log.warn !== undefined) callHook(this.#log.warn, message);
+    const warnOf = this.#hooks.logger?.warnOf;
+    if (warnOf !== undefined) callHook(warnOf, { summary: oneLine(summary), ...cause });
+    else if (this.#log.warn !== undefined) callHook(this.#log.warn, message);
     else if (code === undefined) process.emitWarning(message, { type: 'FxRatesWarning' });
     else warnProcessOnce(message, code);
   }
@@ -120,7 +124,7 @@ function callOf({ endpoint, key, id }: KeyedCall) {
 
 /** The console, whose lines come from many sources. */
 function consoleLogger({ console } = globalThis): Logger {
-  const write = (level: keyof Logger) => (message: string) => console[level](`fxrates: ${message}`);
+  const write = (level: (typeof LEVELS)[number]) => (message: string) => console[level](`fxrates: ${message}`);
   return { warn: write('warn'), info: write('info'), debug: write('debug') };
 }
 

@@ -29,13 +29,15 @@ interface Arrival {
 
 /** The data of a success. @throws the error of a failure, by status and envelope */
 export function parseResponse(response: TransportResponse, call: KeyedCall, arrival: Arrival): ApiResponse {
-  const { status, headers, rawBody, problem } = response;
+  const { status, headers, rawBody, problem, advice } = response;
   if (status >= 300 && status < 400) throw unexpectedStatus(response, call); // whatever its body says
   const body = parseJson(rawBody); // the text is empty if there was a problem with it
   const failedStatus = status >= 400 ? status : statusOfFailure(body, status);
   if (failedStatus !== undefined) throw failureOf(failedStatus, { response, call, body, ...arrival });
   if (status < 200) throw unexpectedStatus(response, call);
-  if (problem !== undefined) throw new ResponseError(`${problem} (HTTP ${status})`, detailsOf(response, call));
+  if (problem !== undefined) {
+    throw new ResponseError(`${problem} (HTTP ${status})`, { ...detailsOf(response, call), advice });
+  }
   if (body === undefined) throw notJson(response, call);
   const parsed = parseBody(call.endpoint, body);
   if (parsed.issues === undefined) return { status, headers, rawBody, data: parsed.data };
@@ -84,8 +86,8 @@ function failureOf(status: number, { response, call, body, basePath, clock }: Fa
     return new AuthenticationError(`The service ${what}${suffix}`, details);
   }
   // Retry-After can be the reason why the call is not retried.
-  const shownHint = shortened(prefixed('; Retry-After ', hint));
-  if (status >= 500) return new ServerError(`The service failed${suffix}${shownHint}`, details);
+  const advice = shortened(prefixed('Retry-After ', hint));
+  if (status >= 500) return new ServerError(`The service failed${suffix}`, { ...details, advice });
   const target = shortened(call.key.redact(basePath + call.endpoint.target));
   return new RequestError(`The service refused ${target}${suffix}`, details);
 }

@@ -21,6 +21,7 @@ export interface ErrorDetails {
   readonly headers?: Headers | undefined;
   readonly attempts?: readonly Attempt[] | undefined;
   readonly retryAfter?: RetryAfter | undefined;
+  readonly advice?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -45,6 +46,10 @@ export abstract class FxRatesError extends Error {
   abstract override readonly name: string;
   /** Kind of the error, such as `'rate_limited'`. Kinds do not change between versions. */
   abstract readonly kind: FxRatesErrorKind;
+  /** What failed: the `message` without the advice. */
+  declare readonly summary: string;
+  /** The rest of the `message`: the option that decided, and the next step; `undefined` if there is none. */
+  declare readonly advice: string | undefined;
   /** Error code of the service, or of the system (`ECONNRESET`) if no response arrived. */
   declare readonly code: string | undefined;
   /** HTTP status, or that in the error envelope of a 2xx response; `undefined` if no response arrived. */
@@ -61,16 +66,21 @@ export abstract class FxRatesError extends Error {
   declare readonly retryAfter: RetryAfter | undefined;
 
   /** The details become fields. An absent one is hidden in `console.log(error)`. */
-  constructor(message: string, { cause, retryAfter, ...details }: ErrorDetails = {}) {
-    // Both can contain text of the service, which must not control the terminal or forge a line of a log.
-    super(oneLine(message), cause === undefined ? undefined : { cause });
+  constructor(message: string, { cause, retryAfter, advice: next, ...details }: ErrorDetails = {}) {
+    // All can contain text of the service, which must not control the terminal or forge a line of a log.
+    const summary = oneLine(message);
+    const advice = next ? oneLine(next) : undefined;
+    super(advice === undefined ? summary : `${summary}; ${advice}`, cause === undefined ? undefined : { cause });
     const code = details.code && oneLine(details.code);
     const fields = { ...NO_DETAILS, ...details, code, requestId: requestIdOf(details.headers) };
     for (const [name, value] of Object.entries(fields)) {
       Object.defineProperty(this, name, { value, enumerable: value !== undefined, writable: true, configurable: true });
     }
     this.attempts ??= [];
-    Object.defineProperty(this, 'retryAfter', { value: retryAfter });
+    // Not enumerable, because `message` has both texts.
+    for (const [name, value] of Object.entries({ summary, advice, retryAfter })) {
+      Object.defineProperty(this, name, { value });
+    }
   }
 
   /** @internal */

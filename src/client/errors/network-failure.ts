@@ -31,12 +31,10 @@ function failureOf(error: unknown, { key, attempts }: FailedAttempt, baseUrl: st
   const code = key.redact(errors.map(codeOf).find((found) => found !== undefined) ?? '') || undefined;
   const ofProxy = errors.find(({ name }) => name === PROXY_FAILURE)?.message;
   const why = ofProxy ?? code ?? causesOf(cause).findLast(({ message }) => message)?.message ?? thrownText(cause);
-  const advice = NEXT_STEPS.get(why);
-  const message = `No valid HTTP response from ${new URL(baseUrl).host}: ${why}`;
-  return new NetworkError(advice === undefined ? message : `${message}; ${advice}`, {
-    cause,
-    code,
-    attempts,
+  const [meaning, advice] = MEANINGS.get(why) ?? [];
+  const reason = meaning === undefined ? why : `${why}; ${meaning}`;
+  return new NetworkError(`No valid HTTP response from ${new URL(baseUrl).host}: ${reason}`, {
+    ...{ cause, code, attempts, advice },
     isProxyFailure: ofProxy !== undefined,
   });
 }
@@ -128,12 +126,18 @@ export function wasNeverSent(error: unknown): boolean {
   return BEFORE_SENDING.includes(error.code) || isCertificateProblem(error.code);
 }
 
-const EXTRA_CA =
-  'the certificate is not signed by a trusted authority; if you trust it, start Node with NODE_EXTRA_CA_CERTS=/path/to/ca.pem';
-const VALIDITY = "check the certificate's dates and this machine's clock";
+/** What a code or message of the system means, and the next step. */
+type Meaning = readonly [meaning: string | undefined, advice?: string];
 
-/** The next step for a server whose certificate Node refuses, by Node's code (OpenSSL's X509_V_ERR names, mostly). */
-const ABOUT_CERTIFICATES = new Map([
+const EXTRA_CA: Meaning = [
+  'the certificate is not signed by a trusted authority',
+  'if you trust it, start Node with NODE_EXTRA_CA_CERTS=/path/to/ca.pem',
+];
+const VALIDITY: Meaning = [undefined, "check the certificate's dates and this machine's clock"];
+const OTHER_HOST: Meaning = ['the certificate is for another host', 'check baseUrl'];
+
+/** Reasons for which Node refuses a certificate, by its code (OpenSSL's X509_V_ERR names, mostly). */
+const ABOUT_CERTIFICATES = new Map<string, Meaning>([
   ['DEPTH_ZERO_SELF_SIGNED_CERT', EXTRA_CA],
   ['SELF_SIGNED_CERT_IN_CHAIN', EXTRA_CA],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', EXTRA_CA],
@@ -142,13 +146,13 @@ const ABOUT_CERTIFICATES = new Map([
   ['CERT_UNTRUSTED', EXTRA_CA],
   ['CERT_HAS_EXPIRED', VALIDITY],
   ['CERT_NOT_YET_VALID', VALIDITY],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another host; check baseUrl'],
-  ['HOSTNAME_MISMATCH', 'the certificate is for another host; check baseUrl'],
-  ['CERT_REVOKED', 'the certificate has been revoked'],
-  ['CERT_REJECTED', 'the certificate authority is marked as rejected'],
-  ['CERT_SIGNATURE_FAILURE', 'the signature of the certificate is wrong'],
-  ['INVALID_CA', 'the issuer of the certificate is not a certificate authority'],
-  ['INVALID_PURPOSE', 'the certificate is not valid for servers'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', OTHER_HOST],
+  ['HOSTNAME_MISMATCH', OTHER_HOST],
+  ['CERT_REVOKED', ['the certificate has been revoked']],
+  ['CERT_REJECTED', ['the certificate authority is marked as rejected']],
+  ['CERT_SIGNATURE_FAILURE', ['the signature of the certificate is wrong']],
+  ['INVALID_CA', ['the issuer of the certificate is not a certificate authority']],
+  ['INVALID_PURPOSE', ['the certificate is not valid for servers']],
 ]);
 
 /** Whether a retry would fail again: Node.js rejected the certificate of the server, or the proxy the connection. */
@@ -160,18 +164,18 @@ function isCertificateProblem(code: string | undefined): boolean {
   return code !== undefined && ABOUT_CERTIFICATES.has(code);
 }
 
-const CLOSED = 'the server or a proxy closed the connection';
+const CLOSED: Meaning = ['the server or a proxy closed the connection'];
 
-/** The next step after a network failure, by its code or message. */
-const NEXT_STEPS = new Map([
+/** By the code or the message of a network failure. */
+const MEANINGS = new Map<string, Meaning>([
   ...ABOUT_CERTIFICATES,
   // This is retried, because a name server that has just started also returns it.
-  ['ENOTFOUND', 'the host does not exist; check baseUrl'],
-  ['ECONNREFUSED', 'no server listens on that port; check baseUrl, or start the server'],
+  ['ENOTFOUND', ['the host does not exist', 'check baseUrl']],
+  ['ECONNREFUSED', ['no server listens on that port', 'check baseUrl, or start the server']],
   ['ECONNRESET', CLOSED],
   ['UND_ERR_SOCKET', CLOSED],
   // OpenSSL's code for a response that is not TLS.
-  ['ERR_SSL_WRONG_VERSION_NUMBER', 'the server uses plain http on that port; check https:// in baseUrl'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', ['the server uses plain http on that port', 'check https:// in baseUrl']],
   // A fetch has no code for a port that the Fetch standard blocks.
-  ['bad port', 'fetch blocks that port; check baseUrl'],
+  ['bad port', ['fetch blocks that port', 'check baseUrl']],
 ]);

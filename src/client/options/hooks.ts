@@ -70,10 +70,21 @@ export interface QuotaEvent extends KeyEvent {
   readonly quota: QuotaData;
 }
 
+/** @internal A warning; its text is `summary`, then `advice`. */
+export interface Warning {
+  readonly summary: string;
+  /** The option of the client, and the next step. */
+  readonly advice?: string;
+  /** Why the store of the limit failed. */
+  readonly storeFailure?: string;
+}
+
 /** A logger such as `console`, pino or winston. */
 export interface Logger {
   /** Receives warnings. */
   warn(message: string): void;
+  /** @internal Receives warnings instead of `warn`, because the command line has options of its own. */
+  warnOf?(warning: Omit<Warning, 'advice'>): void;
   /** Receives waits and retries with their reasons. */
   info?(message: string): void;
   /** Receives each attempt with its result. */

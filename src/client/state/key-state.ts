@@ -8,6 +8,7 @@ import type { RetryAfterReading } from '../limits/limit-rules.ts';
 import { type KeyLimits, type LongWait, RateLimiter, type Wait } from '../limits/rate-limiter.ts';
 import type { RetryAfterUnit } from '../limits/retry-after.ts';
 import type { AnyOptions } from '../options/client-options.ts';
+import type { Warning } from '../options/hooks.ts';
 import type { ClientSettings } from '../options/resolve-options.ts';
 import { type Clock, realClock, type SteadyTime } from '../time/clock.ts';
 import { KeyQuota } from './key-quota.ts';
@@ -30,7 +31,7 @@ export class KeyState implements RetainedState {
   /** Measures the waits of its calls. */
   readonly time: SteadyTime;
   /** How Retry-After is read, with the next step, for the errors of refused calls; `undefined` for plain seconds. */
-  unitInWords: string | undefined;
+  unitInWords: Warning | undefined;
   #evidence: RetryAfterReading['evidence'] | undefined;
   #hasWarnedOfInvalid = false;
   /** Clients and the number of their waiting calls. Each receives one event per wait. */
@@ -71,8 +72,9 @@ export class KeyState implements RetainedState {
     // A small number during a trial is read in seconds and does not affect the trial.
     if (parsed?.form !== 'integer' || !evidence || (evidence === 'on-trial' && unit === 'seconds')) return;
     this.unitInWords = wordsOfUnit(parsed.value, evidence);
-    const isNew = this.unitInWords !== undefined && evidence !== this.#evidence;
-    if (isNew) events.warnOnce(`Key ${this.key}: ${this.unitInWords}`);
+    const isNew = evidence !== this.#evidence;
+    if (this.unitInWords !== undefined && isNew)
+      events.warnOnce({ ...this.unitInWords, summary: `Key ${this.key}: ${this.unitInWords.summary}` });
     this.#evidence = evidence;
   }
 
@@ -89,9 +91,9 @@ export class KeyState implements RetainedState {
   }
 
   /** Warns the clients with waiting calls. */
-  warn(message: string, code?: string): void {
-    if (this.#waiting.size === 0) this.#last?.warnOnce(message, code);
-    for (const events of this.#waiting.keys()) events.warnOnce(message, code);
+  warn(warning: string | Warning, code?: string): void {
+    if (this.#waiting.size === 0) this.#last?.warnOnce(warning, code);
+    for (const events of this.#waiting.keys()) events.warnOnce(warning, code);
   }
 
   /** Reports a wait to the clients with waiting calls. */
@@ -132,20 +134,25 @@ function createLimiter(
     onLongWait: (wait) => state.warn(longWaitWarning(state.key, wait), 'FXRATES_LONG_WAIT'),
     shared: store && { store, name },
     onOutage: (reason) =>
-      state.warn(
-        `rateLimit.store: the store failed (${reason}); this process uses its share of the limit until the store responds again`,
-      ),
+      state.warn({
+        summary: `rateLimit.store: the store failed (${reason})`,
+        advice: 'this process uses its share of the limit until the store responds again',
+        storeFailure: reason,
+      }),
   });
 }
 
-function longWaitWarning(key: string, { waiting, perMinute, lastMs }: LongWait): string {
+function longWaitWarning(key: string, { waiting, perMinute, lastMs }: LongWait): Warning {
   const minutes = Math.ceil(lastMs / 60_000);
   const limit = Number.isFinite(perMinute) ? `its limit of ${perMinute} per minute` : 'its limit';
   const calls =
     waiting === 1
       ? `1 call of key ${key} waits for ${limit}; it`
       : `${waiting} calls of key ${key} wait for ${limit}; the last`;
-  return `${calls} will be sent in about ${minutes} minutes. In a request handler, set deadlineMs or onLimit: 'throw'`;
+  return {
+    summary: `${calls} will be sent in about ${minutes} minutes`,
+    advice: "in a request handler, set deadlineMs or onLimit: 'throw'",
+  };
 }
 
 /** The name of a key's state. Clients with and without a queue have separate states. */
@@ -161,14 +168,23 @@ function invalidRetryAfterWarning(key: string, text: string): string {
   return `Key ${key}: Retry-After '${shown}' is neither a number nor an HTTP date; ignored`;
 }
 
-export function wordsOfUnit(value: number, evidence: RetryAfterReading['evidence']): string | undefined {
+function wordsOfUnit(value: number, evidence: RetryAfterReading['evidence']): Warning | undefined {
   switch (evidence) {
     case 'on-trial':
-      return `Retry-After ${value} is too long for a per-minute limit in seconds, so it is tried as milliseconds; if you know the unit, set retryAfterUnit`;
+      return {
+        summary: `Retry-After ${value} is too long for a per-minute limit in seconds, so it is tried as milliseconds`,
+        advice: 'if you know the unit, set retryAfterUnit',
+      };
     case 'confirmed':
-      return `Retry-After ${value} is in milliseconds, as the responses have shown; to use this unit from the start, set retryAfterUnit: 'milliseconds'`;
+      return {
+        summary: `Retry-After ${value} is in milliseconds, as the responses have shown`,
+        advice: "to use this unit from the start, set retryAfterUnit: 'milliseconds'",
+      };
     case 'refuted':
-      return `Retry-After ${value} is in seconds: after a wait in milliseconds, the service refused the request again; to skip this trial, set retryAfterUnit: 'seconds'`;
+      return {
+        summary: `Retry-After ${value} is in seconds: after a wait in milliseconds, the service refused the request again`,
+        advice: "to skip this trial, set retryAfterUnit: 'seconds'",
+      };
     default:
       return undefined;
   }
@@ -200,7 +216,7 @@ function shown(value: unknown): string {
 }
 
 /** Ends with the version of the shape of `Shared`, which includes `KeyState` and the limiter. */
-const SHARED = 'key-states.14';
+const SHARED = 'key-states.15';
 
 /** A state is removed when the last client that used it is closed. */
 type StatesByName = Map<string, KeyState>;

@@ -101,9 +101,11 @@ const WHY: Record<RateLimitReason | NotSent['reason'], string> = {
 export function limitedError(call: KeyedCall, { state, reason, waitMs, refused }: LimitedCall): RateLimitError {
   const leftMs = waitMs === undefined ? undefined : Math.ceil(Math.max(0, waitMs));
   const wait = leftMs === undefined ? 'the wait is unknown' : `the next slot is in ${seconds(leftMs)} s`;
-  const message = `The per-minute limit of key ${call.key.masked} is reached; ${wait}, ${WHY[reason]}`;
-  return new RateLimitError(state.unitInWords === undefined ? message : `${message}. ${state.unitInWords}`, {
+  const advice = `${wait}, ${WHY[reason]}`;
+  const unit = state.unitInWords && `${state.unitInWords.summary}; ${state.unitInWords.advice}`;
+  return new RateLimitError(`The per-minute limit of key ${call.key.masked} is reached`, {
     reason,
+    advice: unit === undefined ? advice : `${advice}. ${unit}`,
     retryAfterMs: leftMs,
     retryAt: waitMs === undefined ? undefined : new Date(state.time.toEpoch(state.time.now() + waitMs)),
     code: refused?.code,
@@ -127,9 +129,12 @@ function unavailableError(
 ): ServerError | NetworkError {
   const { code, status, headers } = cause instanceof FxRatesError ? cause : {};
   const shown = status ?? code ?? 'no response';
-  const message = `The service is down (${shown}); the next attempt is in ${seconds(waitMs)} s, ${WHY[reason]}`;
+  const advice = `the next attempt is in ${seconds(waitMs)} s, ${WHY[reason]}`;
   const Unavailable = status === undefined ? NetworkError : ServerError;
-  return new Unavailable(message, { code, status, headers, attempts, cause });
+  const retryAfter = { form: 'wait', ms: waitMs } as const;
+  return new Unavailable(`The service is down (${shown})`, {
+    ...{ code, status, headers, attempts, cause, advice, retryAfter },
+  });
 }
 
 function seconds(ms: number): string {

@@ -53,6 +53,8 @@ export interface Transport {
 interface ReadBody {
   readonly rawBody: string;
   readonly problem: string | undefined;
+  /** The next step. */
+  readonly advice?: string | undefined;
 }
 
 /** Collects the chunks of a body that may not grow beyond a limit. */
@@ -74,7 +76,7 @@ export class BodyReader {
 
   end(): ReadBody {
     return this.#length > this.#maxBytes
-      ? problemOf(`The body is longer than ${this.#maxBytes} bytes (maxResponseBytes)`)
+      ? problemOf(`The body is longer than ${this.#maxBytes} bytes`, 'maxResponseBytes sets the limit')
       : readText(Buffer.concat(this.#chunks));
   }
 
@@ -85,8 +87,8 @@ export class BodyReader {
   }
 }
 
-function problemOf(problem: string): ReadBody {
-  return { rawBody: '', problem };
+function problemOf(problem: string, advice?: string): ReadBody {
+  return { rawBody: '', problem, advice };
 }
 
 function readText(bytes: Buffer): ReadBody {

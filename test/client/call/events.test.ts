@@ -186,5 +186,5 @@ test('without a logger, logLevel logs to the console, one short line per event',
   `);
 
   expect(stdout).toMatch(/^fxrates: GET \/api\/v1\/latest\?base=EUR with …form: 200 in \d+ ms\n$/);
-  expect(stderr).toMatch(/^fxrates: apiKey: …form does not have the documented form .*\n$/);
+  expect(stderr).toMatch(/^fxrates: The key …form does not have the documented form .*\n$/);
 });

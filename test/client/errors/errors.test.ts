@@ -3,6 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   AbortError,
   AuthenticationError,
+  type CallOptions,
   ConfigError,
   FxRatesError,
   type FxRatesOptions,
@@ -15,7 +16,8 @@ import {
   TimeoutError,
 } from '../../../src/client/index.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
-import { API_KEY, quotaRecord, success } from '../../helpers/service-replies.ts';
+import type { Reply } from '../../helpers/fake-fetch.ts';
+import { API_KEY, failedFetch, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { errorOf, testClient } from '../../helpers/test-client.ts';
 
 const errors: [FxRatesError, string, string][] = [
@@ -219,4 +221,21 @@ test.each(pairs(OBSERVERS))('%s that throws %s is reported, and the call is serv
   await new Promise(setImmediate); // an async hook rejects after the call
 
   expect(warnings).toHaveBeenCalled();
+});
+
+test.each<[string, Reply, CallOptions, string, string | undefined]>([
+  ['a 429', rateLimited('30'), { onLimit: 'throw' }, 'The per-minute limit of key fx_live_…cdef is reached', 'onLimit'],
+  ['a failed connection', failedFetch('ECONNREFUSED'), { maxRetries: 0 }, 'port', 'check baseUrl, or start the server'],
+  ['a 503', failure(503, { headers: { 'retry-after': '700' } }), {}, '(HTTP 503, ', 'Retry-After 700'],
+  ['a 404', failure(404), {}, 'HTTP 404', undefined],
+])('the message of %s is its summary, then its advice', async (_, reply, options, summary, advice) => {
+  const { fx, clock } = testClient(reply);
+
+  const error = (await clock.run(errorOf(fx.latest({}, options)))) as FxRatesError;
+
+  expect(error.summary).toContain(summary);
+  expect(error.summary).not.toMatch(/onLimit|baseUrl|Retry-After/);
+  if (advice === undefined) expect(error.advice).toBeUndefined();
+  else expect(error.advice).toContain(advice);
+  expect(error.message).toBe([error.summary, error.advice].filter((part) => part !== undefined).join('; '));
 });

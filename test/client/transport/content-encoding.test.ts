@@ -61,7 +61,7 @@ describe.each(TRANSPORTS)('with %s', (_, fetch) => {
       'longer than maxResponseBytes after decompression',
       ...(['gzip', gzipSync(LONG)] as const),
       { maxResponseBytes: 10_000 },
-      'The body is longer than 10000 bytes (maxResponseBytes) (HTTP 200)',
+      'The body is longer than 10000 bytes (HTTP 200); maxResponseBytes sets the limit',
     ],
     [
       'not compressed as its header says',
