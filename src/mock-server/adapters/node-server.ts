@@ -103,7 +103,12 @@ export async function listenHttp(options: ListenAddress, context: ServerContext)
     tls === undefined
       ? createServer(LIMITS, listener)
       : (await import('./tls-server.ts')).createTlsServer(tls, LIMITS, listener); // loaded only if it is used
-  server.on('clientError', (error: BrokenRequest, socket) => refuseBroken(error, socket, now()));
+  let hasWarned = false;
+  server.on('clientError', (error: BrokenRequest, socket) => {
+    if (refuseBroken(error, socket, now()) !== 'TLS' || hasWarned) return;
+    hasWarned = true; // a client of https cannot show the response
+    process.emitWarning(NOT_HTTPS, { type: 'FxratesMockWarning', code: 'FXRATES_NOT_HTTPS' });
+  });
   server.on('connect', (_, socket) => refuseBroken({ code: 'CONNECT' }, socket, now()));
   // Node.js would respond without the error envelope.
   server.on('checkExpectation', (_, outgoing) => sendResponse(brokenRequestResponse('EXPECTATION', now()), outgoing));
@@ -230,18 +235,22 @@ interface BrokenRequest {
 function refusalCodeOf({ code, rawPacket }: BrokenRequest): string | undefined {
   const read = rawPacket?.toString('latin1', 0, 16_384) ?? '';
   // The request line is not complete.
+  if (read.startsWith('\x16\x03')) return 'TLS';
+  if (read.startsWith('PRI * HTTP/2.0')) return 'HTTP2';
   if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ \S*$/.test(read)) return 'LONG_TARGET';
   if (code === 'HPE_INVALID_METHOD' && /^[A-Z]+ \S+ HTTP\/1\.[01]\r?\n/.test(read)) return 'UNKNOWN_METHOD';
   return code;
 }
 
-/** Sends the error envelope for a request that node:http cannot parse, or that took too long to arrive. */
-function refuseBroken(error: BrokenRequest, socket: Duplex, now: number): void {
+/** Sends the error envelope for a request that node:http cannot parse, or that took too long to arrive. Returns its code. */
+function refuseBroken(error: BrokenRequest, socket: Duplex, now: number): string | undefined {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
-    return;
+    return undefined;
   }
-  socket.end(brokenRequestText(refusalCodeOf(error), now));
+  const code = refusalCodeOf(error);
+  socket.end(brokenRequestText(code, now));
+  return code;
 }
 
 async function closeServer(server: Server, pending: ReadonlySet<Promise<void>>): Promise<void> {
@@ -332,6 +341,7 @@ function brokenRequestResponse(errorCode: string | undefined, now: number): Mock
   return completed(errorResponse(REFUSALS[errorCode ?? ''] ?? NOT_HTTP), { method: 'GET', now });
 }
 
+const NOT_HTTPS = 'This port serves http, and the request is https; use http://, or serve with a certificate.';
 const NOT_HTTP = { status: 400, code: 'bad_request', message: 'The request is not valid HTTP.' };
 
 /** RFC 9110 §15.5.6: a 405 lists methods. */
@@ -344,6 +354,8 @@ const REFUSALS: Readonly<Record<string, ErrorResponseOptions>> = {
   LONG_TARGET: { status: 414, code: 'uri_too_long', message: 'The request target is longer than 16 KiB.' },
   NO_HOST: { status: 400, code: 'bad_request', message: 'The Host header is missing.' },
   EXPECTATION: { status: 417, code: 'expectation_failed', message: 'The only supported expectation is 100-continue.' },
+  TLS: { status: 400, code: 'bad_request', message: NOT_HTTPS },
+  HTTP2: { status: 400, code: 'bad_request', message: 'This server speaks HTTP/1.1, and the request is HTTP/2.' },
   CONNECT: { status: 405, code: 'method_not_allowed', message: 'This server is not a proxy.', headers: ALLOW_GET },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request_timeout', message: 'The request took too long to arrive.' },
 };

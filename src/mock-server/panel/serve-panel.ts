@@ -17,10 +17,19 @@ export async function servePanel(incoming: IncomingMessage, outgoing: ServerResp
   return true;
 }
 
-/** Whether a browser opens `/`, for which the service has no response. */
-export function isBrowserAtRoot({ url, method, headers }: IncomingMessage): boolean {
-  return url === '/' && (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '');
+/** Whether a browser asks for a page. */
+export function acceptsPage({ headers }: IncomingMessage): boolean {
+  return /\btext\/html\b/.test(headers.accept ?? '');
 }
+
+/** For programs that wait until the base URL responds with 200. */
+export function sendReadiness(outgoing: ServerResponse): void {
+  const length = Buffer.byteLength(READINESS);
+  outgoing.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', 'content-length': length, ...PAGE_HEADERS });
+  outgoing.end(READINESS); // node:http omits the body of a response to HEAD
+}
+
+const READINESS = `The fxrates mock server is ready. Health: ${ADMIN_ROOT}/health; control panel: ${ADMIN_ROOT}/\n`;
 
 /** Leads a browser to the panel, which asks for the token: a `Location` with it would be in logs. */
 export function redirectToPanel(outgoing: ServerResponse): void {

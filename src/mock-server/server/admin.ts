@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Admin } from '../adapters/node-server.ts';
 import { ADMIN_ROOT, isAdminPath } from '../http/own-paths.ts';
 import { parseTarget } from '../http/parse-request.ts';
-import { isBrowserAtRoot, redirectToPanel } from '../panel/serve-panel.ts';
+import { acceptsPage, redirectToPanel, sendReadiness } from '../panel/serve-panel.ts';
 import type { AdminServerOptions, HandleAdmin } from './admin-server.ts';
 import { hasToken, type OwnNames, refuseForeignHost, refuseForeignPage } from './gate.ts';
 import { type Problem, sendProblem } from './problem.ts';
@@ -15,14 +15,15 @@ export function createAdmin({ mock, token, ...names }: AdminServerOptions & OwnN
     const needsNoName = path === HEALTH || hasToken(headers, token);
     return (needsNoName ? undefined : refuseForeignHost(headers, names)) ?? refuseForeignPage(headers, names);
   };
-  const leadToPanel = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (!isBrowserAtRoot(incoming)) return false;
-    if (!isRefused(outgoing, refuseForeignHost(incoming.headers, names))) redirectToPanel(outgoing);
+  const answerRoot = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (!isReading(incoming)) return false;
+    if (!acceptsPage(incoming)) sendReadiness(outgoing);
+    else if (!isRefused(outgoing, refuseForeignHost(incoming.headers, names))) redirectToPanel(outgoing);
     return true;
   };
   return (incoming, outgoing) => {
     const { url = '', headers } = incoming;
-    if (url === '/') return leadToPanel(incoming, outgoing);
+    if (url === '/') return answerRoot(incoming, outgoing);
     // A fast check of each request: other paths cannot be for the mock itself.
     if (!url.includes('/__fxrates')) return false;
     const { path } = parseTarget(url);
@@ -32,6 +33,11 @@ export function createAdmin({ mock, token, ...names }: AdminServerOptions & OwnN
     loaded.then((handle) => handle(incoming, outgoing, path.slice(ADMIN_ROOT.length))).catch(() => outgoing.destroy());
     return true;
   };
+}
+
+/** The service has no response for `/`. */
+function isReading({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 const HEALTH = `${ADMIN_ROOT}/health`;

@@ -6,6 +6,7 @@ import { listenHttp, listenOptions } from '../../../src/mock-server/adapters/nod
 import type { HandleRequest } from '../../../src/mock-server/http/message.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { deferred } from '../../helpers/deferred.ts';
+import { byNodeHttp } from '../../helpers/mock-adapters.ts';
 import { sendRaw } from '../../helpers/send-raw.ts';
 
 const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
@@ -194,6 +195,44 @@ test('a body that is too large is refused without reading it all, and the connec
 
   expect(response).toMatch(/^HTTP\/1\.1 413 /);
   expect(response).toContain('"code":"content_too_large"');
+});
+
+test.each(['text/plain', '*/*', undefined])(
+  'GET / is ready for a program that accepts %s, outside the journal',
+  async (accept) => {
+    const mock = newMock();
+    await using server = await mock.serve();
+
+    for (const method of ['GET', 'HEAD']) {
+      const { status, body } = await byNodeHttp(server.url)({ target: '/', method, headers: accept ? { accept } : {} });
+      expect([method, status]).toEqual([method, 200]);
+      expect(body).toMatch(
+        method === 'HEAD' ? /^$/ : /^The fxrates mock server is ready\. Health: \/__fxrates\/health; .*\n$/,
+      );
+    }
+    expect(mock.journal.list()).toEqual([]);
+    expect((await fetch(server.url, { method: 'POST' })).status).toBe(404);
+  },
+);
+
+test('https on an http port is named in the response, and once in a warning', async () => {
+  await using server = await newMock().serve();
+  const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
+
+  const responses = [await sendRaw(server, '\x16\x03\x01\x00\x05hello'), await sendRaw(server, '\x16\x03\x01')];
+
+  for (const response of responses) expect(response).toContain('This port serves http, and the request is https;');
+  expect(warnings).toHaveBeenCalledTimes(1);
+  expect(warnings).toHaveBeenCalledWith(expect.stringContaining('use http://'), expect.anything());
+  warnings.mockRestore();
+});
+
+test('HTTP/2 with prior knowledge gets a sentence', async () => {
+  await using server = await newMock().serve();
+
+  const response = await sendRaw(server, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+
+  expect(response).toContain('This server speaks HTTP/1.1, and the request is HTTP/2.');
 });
 
 test('a client that disconnects during its body does not affect others', async () => {
