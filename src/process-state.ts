@@ -12,6 +12,13 @@ export function processState<T>(name: string, create: () => T): T {
   return value;
 }
 
+/**
+ * How often a mock server in this process has reset a key, by the SHA-256 of the key: what a client knew of it before is void.
+ */
+export function keyGenerations(): Map<string, number> {
+  return processState('key-generations.1', () => new Map<string, number>());
+}
+
 /** Whether a promise that another request settles never continues (Cloudflare Workers): then requests share data only. */
 export function isolatesRequests(): boolean {
   const { navigator } = globalThis as { readonly navigator?: { readonly userAgent?: string } };

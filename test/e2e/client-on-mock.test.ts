@@ -49,6 +49,38 @@ test.each([
   await expect(next.latest()).resolves.toMatchObject({ base: expect.any(String) });
 });
 
+test.each([
+  ['reset()', (mock: MockServer) => mock.reset({ keepKeys: true })],
+  ['restore()', (mock: MockServer, before: Snapshot) => mock.restore(before)],
+])('after %s of a served mock, a client that was not closed forgets the used-up month', async (_, restore) => {
+  await using mock = createMockServer();
+  const { key, id } = mock.createKey();
+  const { url } = await mock.serve();
+  await using fx = new FxRates({ baseUrl: url, apiKey: key });
+  await using other = new FxRates({ baseUrl: url, apiKey: key });
+  const before = mock.snapshot();
+  await fx.latest();
+  mock.keys.setUsage(id, { month: 1000 });
+  await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: false });
+  await expect(other.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: true });
+
+  restore(mock, before);
+
+  await expect(fx.latest()).resolves.toMatchObject({ base: expect.any(String) });
+  await expect(other.latest()).resolves.toMatchObject({ base: expect.any(String) });
+});
+
+test('a fork does not make the clients of its mock forget their limit', async () => {
+  const { mock, fx, id } = clientOnMock();
+  await fx.latest();
+  mock.keys.setUsage(id, { month: 1000 });
+  await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted' });
+
+  mock.fork();
+
+  await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: true });
+});
+
 const everySwitch = createMockServer()
   .behaviour.describe()
   // The calls below differ by a parameter that the mock does not know, which `unknownParameters` refuses.

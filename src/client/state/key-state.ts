@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import type { QuotaData } from '../../generated/types.ts';
-import { isolatesRequests, processState } from '../../process-state.ts';
+import { isolatesRequests, keyGenerations, processState } from '../../process-state.ts';
 import type { ClientEvents } from '../call/events.ts';
 import type { RetryAfter } from '../errors/errors.ts';
 import type { ApiKey } from '../key/api-key.ts';
@@ -15,12 +15,20 @@ import { KeyQuota } from './key-quota.ts';
 import { Lifetime, type RetainedState } from './lifetime.ts';
 import { perMinuteIn } from './quota-record.ts';
 
+/** What the registry needs of a state. */
+interface Registration {
+  readonly generation?: number | undefined;
+  readonly onForgotten?: () => void;
+}
+
 /** The state that all calls with one key share, even if they belong to different clients. */
 export class KeyState implements RetainedState {
   /** Clients that use it and have not been closed. */
   clients = 0;
   /** Removes it from the registry, so that the next client of the key creates a new state. */
   readonly forget: () => void;
+  /** That of its key when it was created; a mock server in this process that is reset begins another one. */
+  readonly generation: number | undefined;
   /** The key, masked. */
   readonly key: string;
   /** The shared options of the first client. */
@@ -39,13 +47,14 @@ export class KeyState implements RetainedState {
   /** The client of the last call that waited. It receives a warning if no call waits. */
   #last: ClientEvents | undefined;
 
-  constructor({ masked, hash }: ApiKey, settings: ClientSettings, onForgotten: () => void = () => undefined) {
+  constructor({ masked, hash }: ApiKey, settings: ClientSettings, { generation, onForgotten }: Registration = {}) {
     const { clock } = settings;
+    this.generation = generation;
     this.key = masked;
     this.time = settings.time;
     this.forget = () => {
       this.quota.close();
-      onForgotten();
+      onForgotten?.();
     };
     this.options = sharedOptions(settings);
     this.quota = new KeyQuota(clock, this.time);
@@ -234,6 +243,7 @@ interface Shared {
 export class KeyStates {
   readonly #settings: ClientSettings;
   readonly #lifetime: Lifetime;
+  readonly #generations = keyGenerations();
   /** One look-up per key, not one per request. */
   #latest: { readonly key: ApiKey; readonly state: KeyState } | undefined;
 
@@ -243,16 +253,25 @@ export class KeyStates {
   }
 
   of(key: ApiKey): KeyState {
-    if (this.#latest?.key !== key) this.#latest = { key, state: this.#find(key) };
+    const generation = this.#generations.get(key.hash);
+    if (this.#latest?.key !== key || this.#latest.state.generation !== generation) {
+      this.#latest = { key, state: this.#find(key) };
+    }
     return this.#latest.state;
   }
 
   #find(key: ApiKey): KeyState {
     const settings = this.#settings;
-    if (this.#lifetime.isClosed) return new KeyState(key, settings); // it must not affect other clients
     const states = statesOf(isolatesRequests() ? this.#lifetime.root : settings.clock);
     const name = stateName(key.hash, settings);
-    const state = states.get(name) ?? new KeyState(key, settings, () => states.delete(name));
+    const found = states.get(name);
+    const generation = this.#generations.get(key.hash);
+    if (this.#lifetime.isClosed) return new KeyState(key, settings, { generation }); // it must not affect other clients
+    const isCurrent = found !== undefined && found.generation === generation;
+    const state = isCurrent ? found : new KeyState(key, settings, { generation, onForgotten });
+    function onForgotten() {
+      if (states.get(name) === state) states.delete(name);
+    }
     states.set(name, state);
     this.#lifetime.retain(state);
     return state;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { keyGenerations } from '../../process-state.ts';
 import { createFetch, type Fetch } from '../adapters/fetch.ts';
 import type { MswHandler } from '../adapters/interception.ts';
 import { type BehaviourOptions, createMockBehaviour, type MockBehaviour } from '../behaviour/behaviour.ts';
@@ -31,7 +32,7 @@ import {
   newKey,
 } from '../service/keys.ts';
 import { randomFromSeed } from '../service/random.ts';
-import { planName } from '../service/service-state.ts';
+import { planName, type ServiceState } from '../service/service-state.ts';
 import { createHandler } from './handle-request.ts';
 import { createMockClock } from './mock-clock.ts';
 import { closeMock, createSpaceState, type MockState } from './mock-state.ts';
@@ -73,8 +74,6 @@ export class MockMethods {
   readonly latest: MockLatest;
   readonly #mock: MockState;
   readonly #clientFetch: Fetch;
-  /** Another object after each reset: clients of one key and one clock share a limit, which a reset must not keep. */
-  #clientClock: Clock;
 
   constructor(mock: MockState) {
     const { baseUrl } = mock.options;
@@ -91,7 +90,6 @@ export class MockMethods {
     this.stubs = createMockStubs(mock);
     this.latest = createMockLatest(mock);
     this.#mock = mock;
-    this.#clientClock = Object.create(this.clock);
   }
 
   /**
@@ -144,7 +142,7 @@ export class MockMethods {
    * @example new FxRates({ apiKey: key, ...mock.clientOptions() })
    */
   clientOptions(): ClientOptions {
-    return { baseUrl: this.baseUrl, fetch: this.#clientFetch, clock: this.#clientClock };
+    return { baseUrl: this.baseUrl, fetch: this.#clientFetch, clock: this.clock };
   }
 
   /**
@@ -169,8 +167,9 @@ export class MockMethods {
    * @example space.restore(prepared.snapshot())
    */
   restore(snapshot: Snapshot): void {
+    const used = usedKeys(this.#mock.state);
     restoreSnapshot(this.#mock, snapshot);
-    this.#clientClock = Object.create(this.clock);
+    renew(used);
   }
 
   /**
@@ -180,19 +179,33 @@ export class MockMethods {
    */
   reset(options: ResetOptions = {}): void {
     const { keepKeys } = checkedInput(resetOptions, options, { what: 'an option of reset()' });
-    const { spaces, behaviour, journal, clock, overrides, delays } = this.#mock;
+    const { spaces, behaviour, journal, clock, overrides, delays, state } = this.#mock;
     if (spaces.size > 0) {
       const text = `reset() is not possible while spaces are open (${Array.from(spaces.keys()).join(', ')}); close them, or reset each space.`;
       throw new MockServerError(text, { code: 'spaces_live', status: 409 });
     }
     delays.endAll();
     clock.reset();
-    this.#clientClock = Object.create(this.clock);
     behaviour.reset();
+    renew(usedKeys(state));
     startState(this.#mock, { keepKeys });
     overrides.clear();
     journal.clear();
   }
+}
+
+/** The SHA-256 of each key of which a client can know something. */
+function usedKeys({ keys }: ServiceState): readonly string[] {
+  const used = Array.from(keys.values()).filter(
+    (key) => key.window !== undefined || key.quotaEndpointWindow !== undefined,
+  );
+  return used.map(({ hash }) => hash);
+}
+
+/** Clients in this process forget what they know of these keys, such as a month that was used up. */
+function renew(hashes: readonly string[]): void {
+  const generations = keyGenerations();
+  for (const hash of hashes) generations.set(hash, (generations.get(hash) ?? 0) + 1);
 }
 
 export const spaceOptions = strictObject({

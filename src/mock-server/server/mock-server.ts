@@ -17,6 +17,7 @@ import { MockMethods, openSpace, type Space, type SpaceOptions } from '../mock/m
 import { closeMock, createMockState, type MockState } from '../mock/mock-state.ts';
 import { type CheckedMockOptions, checkOptions, type MockServerOptions } from '../mock/options.ts';
 import { startState } from '../mock/setup.ts';
+import { restoreSnapshot } from '../mock/snapshot.ts';
 import { StatePersister } from '../mock/state-file.ts';
 import { checkAdapterSupport, createMockFaults } from '../rules/mock-faults.ts';
 import type { CreatedKey } from '../service/keys.ts';
@@ -122,7 +123,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
   /** Creates another mock with the same options and a copy of the state, except functions. The two mocks share nothing. */
   fork(): MockServer {
     const copy = newMock({ ...this.#mock.options, state: undefined });
-    copy.restore(this.snapshot());
+    restoreSnapshot(copy.#mock, this.snapshot()); // and not restore(): clients of this mock keep what they know
     return copy;
   }
 
