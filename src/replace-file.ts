@@ -34,9 +34,9 @@ export async function replaceFile(path: string, text: string, options: ReplaceOp
     const mode = isPrivate ? 0o600 : stats && stats.mode & 0o777;
     const file = await fs.open(temporary, 'wx', mode);
     try {
-      if (mode !== undefined) await file.chmod(mode); // `open` applies the umask
+      if (mode !== undefined) await file.chmod(mode).catch(() => undefined); // `open` applies the umask
       await file.writeFile(text);
-      if (!isDisposable) await file.sync();
+      if (!isDisposable) await file.sync().catch(unlessLost);
     } finally {
       await file.close();
     }
@@ -47,6 +47,11 @@ export async function replaceFile(path: string, text: string, options: ReplaceOp
     await fs.rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to report
     throw error;
   }
+}
+
+/** Some file systems (WSL, 9p, network mounts) refuse `fsync` although the write itself works. @throws for a write that failed */
+function unlessLost(error: NodeJS.ErrnoException): void {
+  if (['EIO', 'ENOSPC', 'EDQUOT'].includes(error.code ?? '')) throw error;
 }
 
 /** Checks, before anything is sent, that a file can be written at this path. @throws the error of the system */

@@ -47,6 +47,32 @@ test('a failure leaves the old file and no temporary one', async () => {
   expect(await readdir(folder)).toEqual(['occupied']);
 });
 
+test.each([
+  ['chmod', 'EPERM', true],
+  ['chmod', 'ENOTSUP', true],
+  ['sync', 'EINVAL', true],
+  ['sync', 'ENOSYS', true],
+  ['sync', 'EPERM', true],
+  ['sync', 'ENOSPC', false],
+  ['sync', 'EIO', false],
+] as const)('a file system whose %s fails with %s: the file is written: %s', async (name, code, isWritten) => {
+  const path = join(folder, 'file');
+  const handle = await open(join(folder, 'other'), 'w');
+  const methods = Object.getPrototypeOf(handle);
+  const original = methods[name];
+  methods[name] = async () => Promise.reject(Object.assign(new Error(code), { code }));
+
+  const result = await replaceFile(path, 'text', { isPrivate: true }).then(
+    () => true,
+    () => false,
+  );
+  methods[name] = original;
+  await handle.close();
+
+  expect(result).toBe(isWritten);
+  expect(await readFile(path, 'utf8').catch(() => '')).toBe(isWritten ? 'text' : '');
+});
+
 test.skipIf(process.platform === 'win32')('a pipe is written to, and stays', async () => {
   const path = join(folder, 'pipe');
   execFileSync('mkfifo', [path]);
