@@ -11,6 +11,7 @@ import {
   startBundle,
   startOnTerminal,
 } from '../helpers/cli-bundle.ts';
+import { hasProgram } from '../helpers/has-program.ts';
 import { servedMock } from '../helpers/served-mock.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -68,7 +69,6 @@ describe.skipIf(!hasBundle)('logins of the built command', () => {
       typed.write(`http://127.0.0.1:8\u007f9\r${KEY}\r`);
 
       expect((await typed.ended).code).toBe(0);
-      expect(typed.stdout).toContain('http://127.0.0.1:8\b \b9');
       expect(typed.stdout).toContain('for http://127.0.0.1:9 stored in');
       expect(typed.stdout).not.toContain(KEY);
     },
@@ -125,6 +125,31 @@ describe.skipIf(!hasBundle)('the built command and its home folder', () => {
     expect(await run('doctor', env)).toMatchObject({ code: 0 });
     await chmod(blocked, 0o755);
   });
+
+  test.runIf(process.geteuid?.() === 0 && hasProgram('setpriv'))(
+    'a HOME of another user prevents no call whose URL and key are set, and is named once',
+    async () => {
+      await chmod(folder, 0o700); // of root
+      const as = [
+        '--reuid=65534',
+        '--regid=65534',
+        '--clear-groups',
+        process.execPath,
+        BUNDLE,
+        ...'quota --get plan'.split(' '),
+      ];
+      const env = { HOME: folder, FXRATES_SHARE_LIMIT: 'on' };
+      const given = { ...env, FXRATES_BASE_URL: server.url, FXRATES_API_KEY: key };
+
+      const withKey = await new Running('setpriv', as, { env: given }).ended;
+      const without = await new Running('setpriv', as, { env }).ended;
+
+      expect(withKey).toMatchObject({ code: 0, stdout: 'free\n' });
+      expect(withKey.stderr.match(/cannot read .*config\.json — permission denied/g)).toHaveLength(1);
+      expect(withKey.stderr.trim().split('\n')).toHaveLength(1);
+      expect(without).toMatchObject({ code: 3, stdout: '' });
+    },
+  );
 
   test('adds the responses of eight commands at the same time, and a mock replays them', async () => {
     const file = join(folder, 'responses.ndjson');

@@ -47,7 +47,9 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       refuseTypedKey(argv, command);
       requireOptions(command);
       const options = command.opts<SharedOptions>();
-      if (command.has('--profile') && !command.traits.survivesBrokenConfig) requireConfig(config);
+      const needsConfig = command.has('--profile') && !command.traits.survivesBrokenConfig;
+      const problem = needsConfig ? requireConfig(config, !isIndependent(options, env)) : undefined;
+      if (problem !== undefined) await screen.warn(problem);
       // A command that only changes stored settings must also work if one of them is invalid.
       const strict = isStrict(command) ? (['variable', 'config.json'] as const) : (['variable'] as const);
       const settings = resolveSettings({ options, env, config, strict });
@@ -72,6 +74,13 @@ async function parse(argv: readonly string[], program: CliCommand): Promise<void
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error; // one of these ends help and version
   }
+}
+
+/** Whether the URL and the key are set without the stored files. */
+function isIndependent({ baseUrl, keyFile, keyStdin, profile }: SharedOptions, env: Env): boolean {
+  const hasKey = keyStdin || keyFile !== undefined || env['FXRATES_API_KEY'] || env['FXRATES_API_KEY_FILE'];
+  const hasProfile = profile !== undefined || env['FXRATES_PROFILE'];
+  return Boolean((baseUrl ?? env['FXRATES_BASE_URL']) && hasKey && !hasProfile);
 }
 
 /** Whether the command calls the service, so that a wrong setting could cost quota. Not the command that reports them. */

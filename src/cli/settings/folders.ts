@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Env } from '../io/io.ts';
@@ -64,13 +64,23 @@ export function useCompileCache(env: Env, { enableCompileCache } = module as Com
   }
 }
 
-/** The folder of the state between commands. `undefined` also if the home folder does not exist. */
+/** The folder of the state between commands. `undefined` also if the home folder cannot be entered. */
 export function stateFolder(env: Env): string | undefined {
   const home = homeFolder(env);
-  const hasHome = home !== undefined && lstatSync(home, { throwIfNoEntry: false }) !== undefined;
+  const hasHome = home !== undefined && isEnterable(home);
   return hasHome || env['XDG_STATE_HOME'] || env['LOCALAPPDATA']
     ? pathIn(userFolder('state', env), 'fxrates')
     : undefined;
+}
+
+/** False also for the home of another user, such as after `docker run -u` and `sudo -u`. */
+function isEnterable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** `undefined` without a folder. */

@@ -1,6 +1,6 @@
 import { promises as fs } from 'node:fs';
 import { isJsonObject, type JsonObject } from '../../json.ts';
-import { loginCommand, storageError } from '../errors/cli-error.ts';
+import { CliError, loginCommand, storageError } from '../errors/cli-error.ts';
 import type { Env, Io } from '../io/io.ts';
 import { configFolder, pathIn } from './folders.ts';
 import { readJsonFile, unusable, updateJsonFile } from './json-file.ts';
@@ -36,9 +36,14 @@ export function readConfig(env: Env): ConfigFile {
   }
 }
 
-/** @throws CliError if the file cannot be used */
-export function requireConfig({ problem }: ConfigFile): void {
-  if (problem !== undefined) throw problem;
+/**
+ * Returns a warning for a file that this user cannot read, if it `isNeeded` for nothing. @throws CliError if it cannot be used
+ */
+export function requireConfig({ problem }: ConfigFile, isNeeded = true): string | undefined {
+  if (problem === undefined) return undefined;
+  const { code } = (problem instanceof CliError ? (problem.cause ?? {}) : {}) as NodeJS.ErrnoException;
+  if (isNeeded || !(problem instanceof CliError) || (code !== 'EACCES' && code !== 'EPERM')) throw problem;
+  return `${problem.message}; its settings are not used`;
 }
 
 function entriesOf(value: unknown): Entries {
