@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { exitCodes } from '../../src/cli/io/exit-codes.ts';
 import { runCli } from '../helpers/cli-io.ts';
-import { jsonText, stripped } from '../helpers/cli-json-text.ts';
+import { jsonText } from '../helpers/cli-json-text.ts';
 import { mutated } from '../helpers/mutated.ts';
 import { failure, rateLimited, success } from '../helpers/service-replies.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -20,8 +20,8 @@ const WORDS = [
     ' ',
   ),
   ...'get set unset list bash zsh install timeout retries base-url profile base=USD symbols=EUR,USD a= =b'.split(' '),
-  ...'--json --jq --get -o tsv compact --envelope --dry-run --curl --no-wait --max-wait 5s 999999999h'.split(' '),
-  ...'--timeout --retries 3 --cache 10m snapshot --offline --fail-at 80 --base USD --base-url http://x'.split(' '),
+  ...'--json --jq --get -o tsv --envelope --curl --no-wait --max-wait 5s 999999999h'.split(' '),
+  ...'--timeout --retries 3 --cache 10m snapshot --fail-at 80 --base USD --base-url http://x'.split(' '),
   ...'-q -qq -v -vv -i -h --help -V --version --color=always --profile --key-file --key-stdin --no-verify --'.split(
     ' ',
   ),
@@ -67,7 +67,7 @@ const largeText = fc
     return `{${Array.from({ length: n }, (_, at) => `"${'N'.repeat(at % 300)}${at}":${at}`).join(',')}}`;
   });
 const OUTPUTS = [
-  ...['', '-o json', '-o compact', '-o csv', '-o tsv', '-o table', '--envelope', '--envelope -o csv'],
+  ...['', '-o json', '-o csv', '-o tsv', '-o table', '--envelope', '--envelope -o csv'],
   ...['--get a', '--get a.b', '--get /a/0', '--get a --get b', '--get a --get b -o csv'],
   ...['--get a -o json', '--watch 5m --count 1 --force', '--watch 5m --count 1 --force -o csv', '--cache 1m', '-vv'],
 ];
@@ -78,7 +78,6 @@ const OWN = /[\n\t]|\r\u001b\[2K|\u001b\[\d+A\u001b\[J/g;
 /** What a pipe gets, byte for byte; `undefined` for the formats with a form of their own. */
 function exactOutput(json: string, options: string): string | undefined {
   if (['', '-o json', '-vv', '--cache 1m'].includes(options)) return `${json}\n`;
-  if (options === '-o compact') return `${stripped(json)}\n`;
   return options === '--envelope' ? `${bodyOf(json)}\n` : undefined;
 }
 

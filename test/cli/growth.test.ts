@@ -68,7 +68,7 @@ async function effort(line: string, text: string): Promise<{ readonly steps: num
   return { steps, output };
 }
 
-test.each(['-o table', '-o json', '-o compact', '-o csv', '-o tsv', '--get a'])(
+test.each(['-o table', '-o json', '-o csv', '-o tsv', '--get a'])(
   'latest %s takes twice the steps for an answer of twice the size',
   async (options) => {
     const line = `latest ${options}`;

@@ -18,7 +18,6 @@ const folder = temporaryFolder();
 const LINES = [
   'latest',
   'latest -o json',
-  'latest -o compact',
   'latest -o tsv',
   'latest --envelope',
   'latest --get evil',

@@ -15,7 +15,7 @@ const IDS = words(`historical convert timeseries class delete default new await 
 const WRONG_IDS = ['mock', 'help', 'then', 'toString', 'limits', '1st'];
 
 const PARAMETERS = [
-  ...words(`date base symbols[] filter[base] start_date start-date cache offline envelope
+  ...words(`date base symbols[] filter[base] start_date start-date cache envelope
     param json help version timeout no_wait wait output p`),
   'a b',
   ...words("x.y € _ success query path name A a $ref x&y - it's"),

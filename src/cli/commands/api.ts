@@ -7,14 +7,15 @@ import { CliCommand } from '../parser/command.ts';
 import { connectionOptions, dataOptions, requestOptions } from '../parser/options.ts';
 import {
   checkParameter,
+  emptyValue,
   joinParameters,
   type ParamOptions,
-  parameterOption,
+  parameterOptions,
   parametersArgument,
   typedParameters,
 } from '../parser/parameters.ts';
 import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
-import { dryRun, type PathRequest, sendRequest } from '../request/send-request.ts';
+import { type PathRequest, printCurl, sendRequest } from '../request/send-request.ts';
 import type { Invocation } from '../settings/invocation.ts';
 
 const PATHS: readonly string[] = Object.values(operations).map(({ path }) => path);
@@ -39,7 +40,7 @@ export function apiCommand(): CliCommand {
     .takes(new Argument('<path>', 'a path such as /api/v1/latest, and parameters'), PATHS)
     .takes(parametersArgument())
     .with(() => [
-      parameterOption(),
+      ...parameterOptions(),
       new Option('-i, --include', 'print the status line and the headers first'),
       ...dataOptions(),
       ...connectionOptions(),
@@ -50,7 +51,7 @@ export function apiCommand(): CliCommand {
 
 async function runApi(invocation: Invocation<ApiOptions>): Promise<void> {
   const request = requestOf(invocation);
-  if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
+  if (invocation.settings.printsCurl) return printCurl(request, invocation);
   const trace = new HttpTrace(invocation, request.path);
   try {
     await sendRequest(request, invocation, { trace }).catch(withWholePath(request.path, invocation));
@@ -102,7 +103,12 @@ function requestOf({ args, options, argv }: Invocation<ApiOptions>): PathRequest
     ]);
   }
   const inPath = [...new URLSearchParams(search)];
-  for (const [name, value] of [['path', path], ...inPath] as const) checkParameter(name, value);
+  if (path === '')
+    throw usageError(`api expects a path, got '${target}'`, undefined, ['e.g. fxrates api /api/v1/quota']);
+  for (const [name, value] of [['path', path], ...inPath] as const) {
+    if (value === '') throw emptyValue(name);
+    checkParameter(name, value);
+  }
   const typed = Object.entries(typedParameters({ args: texts, options, argv }));
   return { path: checkedPath(path.startsWith('/') ? path : `/${path}`), query: joinParameters([...inPath, ...typed]) };
 }

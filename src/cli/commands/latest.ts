@@ -12,7 +12,7 @@ import { asTable, dataOf } from '../output/print-json.ts';
 import type { CliCommand } from '../parser/command.ts';
 import { fileOption } from '../parser/options.ts';
 import { EXAMPLE_NAMES } from '../parser/parameters.ts';
-import { dryRun, type OperationRequest } from '../request/send-request.ts';
+import { type OperationRequest, printCurl } from '../request/send-request.ts';
 import { durationOption, formatDuration } from '../settings/duration.ts';
 import type { Invocation, Query } from '../settings/invocation.ts';
 import { compactJson } from '../terminal/pretty-json.ts';
@@ -42,7 +42,7 @@ export function latestCommand(): CliCommand {
     ...responseOptions(latest),
     ...watchOptions('repeat; default: as often as the quota allows', {
       shortestMs: 1000,
-      conflicts: ['cache', 'offline', 'fixtureOut', 'envelope'],
+      conflicts: ['cache', 'fixtureOut', 'envelope'],
     }),
     new Option('--force', 'with --watch: continue even if that exhausts the quota'),
     fileOption('--fixture-out <file>', 'append the response to a file for mock --replay'),
@@ -65,7 +65,7 @@ async function runLatest(invocation: Invocation<LatestCommandOptions>): Promise<
   const request = operationRequest(latest, invocation);
   const isRepeated = isWatch(options);
   await remarkOnNames(request, invocation);
-  if (settings.printRequestAs !== undefined) return dryRun(request, invocation);
+  if (settings.printsCurl) return printCurl(request, invocation);
   if (isRepeated) return watchLatest(request, invocation);
   if (fixtureOut !== undefined) await requireFixture(fixtureOut); // before a request uses quota
   const { rawBody } = await sendAndPrint(request, invocation);

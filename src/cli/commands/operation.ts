@@ -7,13 +7,13 @@ import { connectionOptions, dataOptions, parsedOption, requestOptions } from '..
 import {
   type ParamOptions,
   parameterEntry,
-  parameterOption,
+  parameterOptions,
   parametersArgument,
   queryOf,
   typedParameters,
 } from '../parser/parameters.ts';
 import { type CachingOptions, fetchOrCache } from '../request/fetch-or-cache.ts';
-import { dryRun, type OperationRequest, type ServiceResponse } from '../request/send-request.ts';
+import { type OperationRequest, printCurl, type ServiceResponse } from '../request/send-request.ts';
 import { parseDuration } from '../settings/duration.ts';
 import type { Invocation } from '../settings/invocation.ts';
 import { lowerFirst, quoteForShell } from '../terminal/text.ts';
@@ -39,7 +39,7 @@ export function operationCommand(operation: Operation, options = () => responseO
       parameters: parameters.map(parameterEntry),
       examples: [exampleOf(operation)],
     })
-    .with(() => [...(operation.query === 'none' ? [] : [parameterOption(operation)]), ...options()])
+    .with(() => [...(operation.query === 'none' ? [] : parameterOptions(operation)), ...options()])
     .with(() => [...dataOptions(), ...connectionOptions(), ...requestOptions()])
     .runs<ResponseOptions>((invocation) => runOperation(operation, invocation));
   const text = operation.query === 'named' ? 'parameters' : 'parameters, sent unchanged';
@@ -49,7 +49,7 @@ export function operationCommand(operation: Operation, options = () => responseO
 
 async function runOperation(operation: Operation, invocation: Invocation<ResponseOptions>): Promise<void> {
   const request = operationRequest(operation, invocation);
-  if (invocation.settings.printRequestAs !== undefined) return dryRun(request, invocation);
+  if (invocation.settings.printsCurl) return printCurl(request, invocation);
   await sendAndPrint(request, invocation);
 }
 
@@ -86,12 +86,7 @@ async function printFooter(
 export function responseOptions({ consumesQuota }: Operation): readonly Option[] {
   return [
     new Option('--envelope', 'print the whole response, not only its "data"'),
-    ...(consumesQuota
-      ? [
-          cacheOption('use a cached response up to this age: 10m, snapshot'),
-          new Option('--offline', 'use a cached response of any age; send nothing').conflicts('cache'),
-        ]
-      : []),
+    ...(consumesQuota ? [cacheOption('use a cached response up to this age: 10m, snapshot')] : []),
   ];
 }
 
@@ -104,10 +99,7 @@ function parseCacheAge(text: string): number | 'snapshot' {
   if (text === 'snapshot') return text;
   const maxAgeMs = /^\d/.test(text) ? parseDuration(text, '--cache') : 0;
   if (maxAgeMs > 0) return maxAgeMs;
-  throw usageError(
-    `--cache expects a time above 0 or snapshot, got '${text}'`,
-    'e.g. 10m; for an older response use --offline',
-  );
+  throw usageError(`--cache expects a time above 0 or snapshot, got '${text}'`, 'e.g. 10m');
 }
 
 function exampleOf({ id, parameters }: Operation): { readonly command: string; readonly comment: string } {

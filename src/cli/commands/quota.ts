@@ -6,7 +6,7 @@ import { CliError, usageError } from '../errors/cli-error.ts';
 import { dataOf, printJson } from '../output/print-json.ts';
 import { type ReportRow, reportText } from '../output/report.ts';
 import type { CliCommand } from '../parser/command.ts';
-import { dryRun, type ServiceResponse, sendRequest } from '../request/send-request.ts';
+import { printCurl, type ServiceResponse, sendRequest } from '../request/send-request.ts';
 import { formatDuration } from '../settings/duration.ts';
 import type { Invocation } from '../settings/invocation.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
@@ -52,7 +52,7 @@ async function runQuota(invocation: Invocation<QuotaOptions>): Promise<void> {
   const { options, settings, screen } = invocation;
   const request = operationRequest(quota, invocation);
   const isRepeated = isWatch(options);
-  if (settings.printRequestAs !== undefined) return dryRun(request, invocation);
+  if (settings.printsCurl) return printCurl(request, invocation);
   if (!isRepeated) {
     const response = await sendRequest(request, invocation);
     const record = await recordOf(response);

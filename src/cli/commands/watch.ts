@@ -111,14 +111,15 @@ function localClock(epochMs: number, timeZone: string | undefined): string {
 }
 
 /** Formats that print one JSON line per response to a pipe. The others, and `--get`, are printed as without `--watch`. */
-const AS_JSON_LINE: readonly OutputFormat[] = ['auto', 'json', 'compact'];
+const AS_JSON_LINE: readonly OutputFormat[] = ['auto', 'json'];
 
 /** Prints the responses of a watch: for people one below the other, for programs a JSON line for each. */
 function printerOf(invocation: Invocation) {
   const { settings, screen, io } = invocation;
   const { output, get } = settings;
   // The lines of all responses are one document: its first column is the time of the response.
-  const rowsOf = output === 'csv' || output === 'tsv' ? tableDocument(output, ['fetched_at'], get) : undefined;
+  const rowsOf =
+    output === 'csv' || output === 'tsv' ? tableDocument(output, { names: ['fetched_at'], get }) : undefined;
   return ({ text, json }: Shown, next: PollSchedule | undefined): Promise<void> => {
     const now = io.clock.now();
     const fetchedAt = new Date(now).toISOString();

@@ -29,7 +29,6 @@ export const errorCodes = {
   network: exitCodes.network,
   no_base_url: exitCodes.config,
   no_key: exitCodes.authentication,
-  not_cached: exitCodes.network,
   not_set: exitCodes.failure,
   other_origin: exitCodes.authentication,
   output: exitCodes.failure,

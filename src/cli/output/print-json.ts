@@ -39,7 +39,7 @@ export async function printJson(json: string, { settings, screen, io }: Invocati
 /** Output is written in parts of about this many characters, each of whole lines. */
 const CHUNK = 65_536;
 /** Formats whose lines are values, which a terminal shows with their control characters escaped. */
-const LINE_FORMATS: readonly OutputFormat[] = ['csv', 'tsv', 'compact'];
+const LINE_FORMATS: readonly OutputFormat[] = ['csv', 'tsv'];
 
 /** Prints a whole body unchanged; only a terminal gets its control characters escaped and a line end. */
 export async function printRaw(body: string | Uint8Array, { screen }: Invocation): Promise<void> {
@@ -61,14 +61,13 @@ const FORMATS = {
   auto: (json, out) => [(out.isTTY ? asTable : asReceived)(json, out)],
   table: (json, out) => [asTable(json, out)],
   json: (json, out) => [asReceived(json, out)],
-  compact: (json) => [compactJson(json)],
   csv: (json) => tableDocument('csv')([], json),
   tsv: (json) => tableDocument('tsv')([], json),
 } satisfies Record<OutputFormat, (json: string, out: StreamStyle) => Iterable<string>>;
 
 /** One value unchanged, several as one row. With `-o json` they are JSON; CSV has a header. */
 function selectedLines(json: string, { get, output }: CliSettings, out: StreamStyle): Iterable<string> {
-  if (output === 'csv') return tableDocument('csv', [], get)([], json);
+  if (output === 'csv') return tableDocument('csv', { get })([], json);
   const values = get.map((wanted) => requireValue(json, wanted));
   const [only] = values;
   if (values.length > 1 || only === undefined) {
@@ -79,12 +78,26 @@ function selectedLines(json: string, { get, output }: CliSettings, out: StreamSt
   return [shown(scalarText(only), out)];
 }
 
-/** The lines of several responses as one document, with further columns before theirs. CSV has one header, its first line. */
-export function tableDocument(output: 'csv' | 'tsv', names: readonly string[] = [], get: readonly GetPath[] = []) {
-  const lineOf = output === 'csv' ? csvLine : tsvLine;
-  let hasHeader = output === 'tsv';
+const LINES = { csv: csvLine, tsv: tsvLine, table: tableLine };
+
+interface DocumentOptions {
+  /** Further columns before those of the response. */
+  readonly names?: readonly string[];
+  readonly get?: readonly GetPath[];
+  /** A path that a response lacks is an empty cell if the response has another one. */
+  readonly allowsGaps?: boolean;
+  readonly hasHeader?: boolean;
+}
+
+/** The lines of several responses as one document. CSV and tables have one header, their first line. */
+export function tableDocument(
+  output: keyof typeof LINES,
+  { names = [], get = [], allowsGaps = false, ...options }: DocumentOptions = {},
+) {
+  const lineOf = LINES[output];
+  let hasHeader = output === 'tsv' || options.hasHeader === false;
   return function* linesOf(values: readonly string[], json: string): Generator<string> {
-    const { header, rows } = csvTable(json, get);
+    const { header, rows } = csvTable(json, get, allowsGaps);
     if (!hasHeader) yield lineOf([...names, ...header]);
     hasHeader = true;
     for (const row of rows) yield lineOf([...values, ...row]);
@@ -93,12 +106,18 @@ export function tableDocument(output: 'csv' | 'tsv', names: readonly string[] = 
 
 type CsvRow = readonly string[];
 
+interface CsvTable {
+  readonly header: CsvRow;
+  readonly rows: Iterable<CsvRow>;
+}
+
 /** The header of a row per value. */
 export const VALUE_COLUMNS: CsvRow = ['name', 'value'];
 
 /** A row per value, or what `--get` selects: a column per path, but a row per value of a single object. @throws CliError */
-function csvTable(json: string, get: readonly GetPath[]): { readonly header: CsvRow; readonly rows: Iterable<CsvRow> } {
-  const values = get.map((wanted) => requireValue(json, wanted));
+function csvTable(json: string, get: readonly GetPath[], allowsGaps: boolean): CsvTable {
+  const isPartial = allowsGaps && get.some(({ path }) => selectValue(json, path) !== undefined);
+  const values = get.map((wanted) => (isPartial ? (selectValue(json, wanted.path) ?? '') : requireValue(json, wanted)));
   const [only = json] = values;
   if (values.length === 0 || (values.length === 1 && isContainer(only))) {
     return { header: VALUE_COLUMNS, rows: valueRows(only) };
@@ -173,6 +192,16 @@ const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '
 function tsvCell(text: string): string {
   return text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character);
 }
+
+/** For a terminal. The widths of later cells are unknown, because each line is printed as soon as its response arrives. */
+function tableLine(row: CsvRow): string {
+  return row
+    .map((cell) => visible(cell).padEnd(NARROWEST_COLUMN))
+    .join('  ')
+    .trimEnd();
+}
+
+const NARROWEST_COLUMN = 10;
 
 function tsvLine(row: CsvRow): string {
   return row.map(tsvCell).join('\t');

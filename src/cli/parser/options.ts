@@ -98,10 +98,7 @@ export function connectionOptions(): readonly Option[] {
 
 /** For commands that send a single request, which they can print instead. */
 export function requestOptions(): readonly Option[] {
-  return inGroup('Connection', [
-    new Option('--dry-run', 'print the request as JSON instead of sending it'),
-    new Option('--curl', 'print the request as a curl command instead'),
-  ]);
+  return inGroup('Connection', [new Option('--curl', 'print the request as a curl command instead of sending it')]);
 }
 
 /** An option whose value `parse` converts. */

@@ -1,7 +1,7 @@
 import { Argument, type Option } from 'commander';
 import type { Operation, Parameter } from '../../generated/operations.ts';
 import { decodedComponent, parameterValue } from '../../operation.ts';
-import { usageError } from '../errors/cli-error.ts';
+import { type CliError, usageError } from '../errors/cli-error.ts';
 import type { Invocation, Query, QueryText } from '../settings/invocation.ts';
 import { holdsKey } from '../terminal/redactor.ts';
 import { quoteForShell } from '../terminal/text.ts';
@@ -10,6 +10,7 @@ import { repeatableOption } from './options.ts';
 
 export interface ParamOptions {
   readonly param?: readonly string[];
+  readonly empty?: readonly string[];
 }
 
 /** The parameters of the examples. The service documents none. */
@@ -23,10 +24,13 @@ export function parametersArgument(description?: string, operation?: Operation):
   return argument;
 }
 
-/** `-p base=USD`, for a parameter whose name looks like an option. */
-export function parameterOption(operation?: Operation): Option {
+/** `-p base=USD`, for a parameter whose name looks like an option, and `--empty base`. */
+export function parameterOptions(operation?: Operation): readonly Option[] {
   const words = wordsOf(operation);
-  return repeatableOption('-p, --param <name=value>', 'a parameter (repeatable); same as name=value', words);
+  return [
+    repeatableOption('-p, --param <name=value>', 'a parameter (repeatable); same as name=value', words),
+    repeatableOption('--empty <name>', 'a parameter without a value (repeatable)'),
+  ];
 }
 
 /** For completion. */
@@ -46,7 +50,12 @@ export function typedParameters({
 }: Pick<Invocation<ParamOptions>, 'args' | 'options' | 'argv'>): Query {
   refusePastedQuery(args);
   refuseFieldsOfJson(args, argv);
-  return parseParameters([...args, ...(options.param ?? [])]);
+  return joinParameters([...args.map(parseParameter), ...parametersOf(options)]);
+}
+
+/** Those typed as options. */
+export function parametersOf({ param = [], empty = [] }: ParamOptions): readonly (readonly [string, string])[] {
+  return [...param.map(parseParameter), ...empty.map((name) => parameter(name, '', `--empty ${name}`))];
 }
 
 /**
@@ -84,6 +93,13 @@ export function checkParameter(name: string, value: string): void {
   if (holdsKey(value)) {
     throw usageError(`refusing to send the value of '${name}'`, 'it looks like an API key, and URLs end up in logs');
   }
+  if (value.endsWith('\r')) {
+    throw usageError(
+      `the value of '${name}' ends with a carriage return`,
+      'a file with line ends of Windows has them',
+      ["Without them:  tr -d '\\r' < file"],
+    );
+  }
   if (`${name}${value}`.includes(REPLACEMENT)) {
     throw usageError(`the parameter '${name}' is not valid UTF-8`, 'some of its bytes cannot be read as characters');
   }
@@ -116,11 +132,23 @@ function parseParameter(text: string): readonly [name: string, value: string] {
     const example = /^[A-Z]{3}$/i.test(text) ? `base=${text.toUpperCase()}` : 'base=USD';
     throw usageError(`'${text}' is not a parameter`, `parameters are written name=value, e.g. ${example}`);
   }
-  const name = text.slice(0, at);
-  if (/^\s|\s$/.test(name)) throw usageError(`the name of the parameter '${text}' starts or ends with white space`);
-  const value = text.slice(at + 1);
+  const [name, value] = [text.slice(0, at), text.slice(at + 1)];
+  if (value === '') throw emptyValue(name);
+  return parameter(name, value, text);
+}
+
+function parameter(name: string, value: string, typed: string): readonly [name: string, value: string] {
+  if (/^\s|\s$|^$/.test(name))
+    throw usageError(`the name of the parameter '${typed}' is empty, or starts or ends with white space`);
   checkParameter(name, value);
   return [name, value];
+}
+
+/** Usually of a shell variable that is not set. */
+export function emptyValue(name: string): CliError {
+  return usageError(`'${name}=' has no value`, 'a variable of the shell may not be set', [
+    `To send it without a value:  --empty ${quoteForShell(name)}`,
+  ]);
 }
 
 /** `API_KEY`, `api-key` and `api%5Fkey` are the same name. */

@@ -19,7 +19,8 @@ const OPTION_HINTS = hintsByName([
   ['--jq', 'One value:  --get rates.EUR; for more, a pipe gets JSON:  fxrates latest | jq'],
   ['--query --jsonpath --path --field --filter --select --template', 'One value:  --get rates.EUR'],
   ['--raw', 'The whole response:  --envelope'],
-  ['--compact', 'Without white space:  --output compact'],
+  ['--compact', 'A pipe gets JSON as received, without added white space:  fxrates latest | cat'],
+  ['--dry-run', 'The request instead of sending it:  --curl'],
   ['--pretty', 'A terminal gets indented JSON; in a pipe:  fxrates latest | jq'],
   ['--silent -s --no-progress --no-progress-meter', 'Without notes and progress:  --quiet'],
   ['--debug --trace --log-level --loglevel -d', 'Requests:  --verbose; also headers and bodies:  -vv'],
@@ -143,7 +144,6 @@ function requireFormat(command: CliCommand): void {
 
 const ONE_REQUEST = 'only commands that just send a request can print it instead';
 const REASONS = new Map([
-  ['--dry-run', ONE_REQUEST],
   ['--curl', ONE_REQUEST],
   ['--get', 'it prints no data to select from'],
   ['--profile', 'it does not use profiles'],

@@ -2,27 +2,24 @@ import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
 import type { CacheOptions, CacheStore, Clock } from '../../client/index.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
-import { CliError, noFolder } from '../errors/cli-error.ts';
+import { noFolder } from '../errors/cli-error.ts';
 import type { Io } from '../io/io.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { cacheFolder } from '../settings/folders.ts';
 import type { Invocation } from '../settings/invocation.ts';
-import type { ServiceConnection } from './connection.ts';
 import { type ServiceRequest, type ServiceResponse, sendRequest } from './send-request.ts';
 
 export interface CachingOptions {
   readonly cache?: number | 'snapshot';
-  readonly offline?: boolean;
 }
 
-/** Sends the request, or with `--cache` and `--offline` uses a stored response and reports its age on stderr. */
+/** Sends the request, or with `--cache` uses a stored response and reports its age on stderr. */
 export async function fetchOrCache(
   request: ServiceRequest,
   invocation: Invocation<CachingOptions>,
 ): Promise<ServiceResponse> {
-  const { options, screen } = invocation;
-  const sent = () => sendRequest(request, invocation, { cache: cacheOf(invocation) });
-  const response = await (options.offline ? readOffline(request, invocation) : sent());
+  const { screen } = invocation;
+  const response = await sendRequest(request, invocation, { cache: cacheOf(invocation) });
   const { source, ageMs } = response;
   if (source !== 'cache') return response;
   const event = { event: 'cached_response', age_seconds: Math.floor(ageMs / 1000) };
@@ -46,24 +43,6 @@ export function openCache(io: Pick<Io, 'env' | 'clock'>): FileCacheStore {
   if (folder === undefined) throw noFolder({ hint: OTHER_CACHE_FOLDER });
   return new FileCacheStore(folder, io.clock);
 }
-
-/** Uses a response of any age. The transport of this client rejects, so that no request is sent. */
-async function readOffline(request: ServiceRequest, invocation: Invocation): Promise<ServiceResponse> {
-  const offline = Object.assign(new Error('offline'), { code: OFFLINE });
-  const connection: ServiceConnection = { fetch: () => Promise.reject(offline), close: async () => undefined };
-  const cache = { maxAgeMs: Number.MAX_SAFE_INTEGER, store: openCache(invocation.io) };
-  const once = { ...invocation, settings: { ...invocation.settings, retries: 0 } };
-  return sendRequest(request, once, { cache, connection }).catch((error: unknown) => {
-    if (!(error instanceof CliError) || error.details.causeCode !== OFFLINE) throw error;
-    throw new CliError('no cached response for this request', {
-      code: 'not_cached',
-      why: '--offline sends nothing',
-      hints: ['Cache it:  the same command with --cache 10m instead of --offline'],
-    });
-  });
-}
-
-const OFFLINE = 'FXRATES_OFFLINE';
 
 /** Older responses are removed when another one is stored. */
 const CACHED_FOR_MS = 30 * 86_400_000;

@@ -176,23 +176,21 @@ function limitsOf({ timeoutMs, retries, maxWaitMs, insecureHttp }: CliSettings):
 const LONGEST_BACKOFF_MS = 8_000;
 
 interface SentRequest {
-  readonly method: string;
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly accept: string | undefined;
 }
 
-/** Prints the request that the client would send, as JSON or as a curl command. Nothing is sent. */
-export async function dryRun(request: ServiceRequest, { settings, ...others }: Invocation): Promise<void> {
+/** Prints the request that the client would send as a curl command. Nothing is sent. */
+export async function printCurl(request: ServiceRequest, { settings, ...others }: Invocation): Promise<void> {
   const invocation = { ...others, settings: { ...settings, retries: 0, verbose: 0 } };
   let sent: SentRequest | undefined;
-  const fetch: FetchLike = async (url, { method, headers }) => {
-    sent = { method, url, headers: { ...headers, authorization: 'Bearer [redacted]' } };
-    throw new Error('a dry run sends nothing');
+  const fetch: FetchLike = async (url, { headers }) => {
+    sent = { url, accept: headers['accept'] };
+    throw new Error('nothing is sent');
   };
   const connection = { fetch, close: async () => undefined };
   const failure = await sendRequest(request, invocation, { connection, key: NO_KEY }).catch((error: unknown) => error);
   if (sent === undefined) throw failure;
-  if (settings.printRequestAs !== 'curl') return others.screen.print(`${JSON.stringify(sent)}\n`);
   await others.screen.print(`${curlCommand(sent)}\n`);
   if (others.io.env['FXRATES_API_KEY'] && settings.keyFile === undefined && !settings.keyStdin) return;
   const argv = others.argv.filter((word) => word !== '--insecure-http'); // which auth token does not have
@@ -201,12 +199,11 @@ export async function dryRun(request: ServiceRequest, { settings, ...others }: I
   await others.screen.remark(`the command sends the key in FXRATES_API_KEY; to set it:\n  ${command}`);
 }
 
-/** A dry run does not read the key. This one has the documented form, so the client does not warn. */
-const NO_KEY: KeyInUse = { secret: `fx_live_${'0'.repeat(48)}`, source: 'the dry run', shadowed: [] };
+/** `--curl` does not read the key. This one has the documented form, so the client does not warn. */
+const NO_KEY: KeyInUse = { secret: `fx_live_${'0'.repeat(48)}`, source: '--curl', shadowed: [] };
 
 /** The header is piped: other users see the command line of curl. `printf` is part of each shell. */
-function curlCommand({ url, headers }: SentRequest): string {
-  const accept = headers['accept'];
+function curlCommand({ url, accept }: SentRequest): string {
   const parts = ['printf \'Authorization: Bearer %s\' "$FXRATES_API_KEY" | curl --fail-with-body -H @-'];
   if (accept !== undefined) parts.push(`-H ${quoteForShell(`Accept: ${accept}`)}`);
   return [...parts, `'${url.replaceAll("'", '%27')}'`].join(' ');

@@ -70,8 +70,8 @@ export function resolveSettings(sources: Sources) {
     /** Whether commands share the limit of a key. Default: unless the service is on this machine. */
     shareLimit: stored('share_limit', sources),
     mayAsk: options.input !== false && !isSwitchedOn(env['FXRATES_NO_INPUT']) && !isSwitchedOn(env['CI']),
-    /** Instead of sending: print the request in this form. */
-    printRequestAs: options.curl ? ('curl' as const) : options.dryRun ? ('json' as const) : undefined,
+    /** Instead of sending the request. */
+    printsCurl: options.curl ?? false,
   };
 }
 
@@ -80,7 +80,7 @@ function outputOf(sources: Sources): OutputFormat {
   return json ? 'json' : (output ?? stored('output', sources) ?? 'auto');
 }
 
-/** Its text is checked where it is used, because `--dry-run` and `doctor` report an invalid one themselves. */
+/** Its text is checked where it is used, because `--curl` and `doctor` report an invalid one themselves. */
 function baseUrlOf(sources: Sources): SourcedText | undefined {
   const { options, env, config } = sources;
   if (options.baseUrl !== undefined) return { text: options.baseUrl, source: '--base-url' };

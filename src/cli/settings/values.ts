@@ -9,7 +9,7 @@ export interface Parse<Value> {
   readonly choices?: readonly string[];
 }
 
-export const OUTPUT_FORMATS = ['auto', 'table', 'json', 'compact', 'csv', 'tsv'] as const;
+export const OUTPUT_FORMATS = ['auto', 'table', 'json', 'csv', 'tsv'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 /** The shared options that were typed. */
@@ -30,7 +30,6 @@ export interface SharedOptions {
   readonly input?: boolean;
   readonly quiet?: number;
   readonly verbose?: number;
-  readonly dryRun?: boolean;
   readonly curl?: boolean;
 }
 

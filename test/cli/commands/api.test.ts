@@ -70,7 +70,7 @@ test.each([
   ['quota', '/api/v1/quota'],
   ['/v1/latest', '/api/v1/latest'],
   ['/it%27s', '/api/v1/it%27s'],
-  ['-i latest?base=USD symbols=EUR -o compact', "-i '/api/v1/latest?base=USD' symbols=EUR -o compact"],
+  ['-i latest?base=USD symbols=EUR -o tsv', "-i '/api/v1/latest?base=USD' symbols=EUR -o tsv"],
 ])('a 404 for %s shows the command with the whole path', async (line, whole) => {
   const { code, stderr } = await runCli(`api ${line}`, { replies: failure(404) });
 

@@ -81,15 +81,14 @@ test('--cache snapshot requests the free quota record and reuses the response of
   expect(requests.filter(({ url }) => url.includes('latest'))).toEqual([]);
 });
 
-test('--offline reuses a response of any age, sends nothing, and reports the age, with --json as an event', async () => {
+test('with --json, the age of a cached response is an event', async () => {
   await run('latest --cache 1m', { replies: rates(1) });
-  await clock.advance(3 * 86_400_000);
+  await clock.advance(30_000);
 
-  const { code, stdout, stderr, requests } = await run('latest --offline --json');
+  const { stderr, requests } = await run('latest --cache 1m --json');
 
-  expect({ code, requests }).toEqual({ code: 0, requests: [] });
-  expect(stdout).toBe('{"rates":{"EUR":1}}\n');
-  expect(JSON.parse(stderr)).toEqual({ event: 'cached_response', age_seconds: 3 * 86_400 });
+  expect(requests).toEqual([]);
+  expect(JSON.parse(stderr)).toEqual({ event: 'cached_response', age_seconds: 30 });
 });
 
 test.skipIf(process.platform === 'win32')(
@@ -175,8 +174,6 @@ test.each([
   ['latest --cache 0', 2, '--cache expects a time above 0 or snapshot'],
   ['latest --cache 5x', 2, '--cache expects a duration'],
   ['latest --cache snapsht', 2, "--cache expects a time above 0 or snapshot, got 'snapsht'"],
-  ['latest --cache 10m --offline', 2, '--offline'],
-  ['latest --offline', 6, 'no cached response for this request'],
 ])('%s fails and sends nothing', async (line, expected, says) => {
   const { code, stdout, stderr, requests } = await run(line);
 
@@ -184,16 +181,12 @@ test.each([
   expect(stderr).toContain(says);
 });
 
-test('without a home folder, --cache warns and sends the request, and --offline is an error', async () => {
+test('without a home folder, --cache warns and sends the request', async () => {
   const env = { HOME: undefined };
   const cached = await run('latest --cache 10m', { env });
-  const offline = await run('latest --offline', { env });
 
   expect([cached.code, cached.requests.length]).toEqual([0, 1]);
   expect(cached.stderr).toBe(
     'fxrates: cache: no folder, because HOME and XDG_CACHE_HOME are not set; requests are sent to the service\n',
   );
-  expect(offline.code).toBe(3);
-  expect(offline.stderr).toContain('HOME is not set');
-  expect(offline.stderr).toContain('export XDG_CACHE_HOME=');
 });

@@ -64,7 +64,7 @@ const replies = success(quotaRecord());
 
 test.each([
   ...['latest', 'latest --envelope', 'latest --get plan --get rates --json', 'quota', 'api /x'],
-  ...['auth status --json', 'doctor --json', 'config list', 'latest --dry-run'],
+  ...['auth status --json', 'doctor --json', 'config list'],
 ])('%s in a pipe is JSON', async (line) => {
   const options = { env, replies: line.includes('rates') ? success({ plan: 'free', rates: {} }) : replies };
 

@@ -6,7 +6,7 @@ test.each([
   [['base=USD', 'symbols=EUR,GBP'], '?base=USD&symbols=EUR%2CGBP'],
   [['q=a b+c&d'], '?q=a+b%2Bc%26d'],
   [['q=€ü'], '?q=%E2%82%AC%C3%BC'],
-  [['empty='], '?empty='],
+  [['--empty', 'empty', 'q=1', '--empty', 'x'], '?q=1&empty=&x='],
   [['x=1=2=3'], '?x=1%3D2%3D3'],
   [['s=EUR', 's=GBP', 's=EUR'], '?s=EUR&s=GBP&s=EUR'],
   [['b=1', 'a=2'], '?b=1&a=2'],
@@ -60,13 +60,25 @@ test.each([
 });
 
 test.each([
+  [['latest', 'base='], "'base=' has no value — a variable of the shell may not be set"],
+  [['latest', '-p', 'base='], "'base=' has no value"],
+  [['latest', 'base=USD\r'], "the value of 'base' ends with a carriage return"],
+  [['latest', '--empty', ''], "the name of the parameter '--empty ' is empty"],
+  [['api', ''], "api expects a path, got ''"],
+  [['api', '?base=USD'], "api expects a path, got '?base=USD'"],
+  [['api', '/api/v1/latest?base='], "'base=' has no value"],
+])('%j, which is certainly wrong, sends nothing', async (argv, message) => {
+  expect(await usageError(argv)).toContain(message);
+});
+
+test.each([
   ['latest', 'api_key=secret-value'],
   ['latest', 'API_KEY=secret-value'],
   ['latest', 'api-key=secret-value'],
   ['latest', 'apikey=secret-value'],
   ['latest', 'api%5Fkey=secret-value'],
   ['latest', '-p', 'api_key=secret-value'],
-  ['latest', '--dry-run', 'api_key=secret-value'],
+  ['latest', '--curl', 'api_key=secret-value'],
   ['api', '/api/v1/latest?api_key=secret-value'],
   ['api', '/api/v1/latest?a=1&api%5Fkey=secret-value'],
   ['api', '/api/v1/latest', 'api_key=secret-value'],

@@ -118,7 +118,7 @@ const otherNames = [
   ['latest --csv', '--output csv'],
   ['latest --tsv', '--output tsv'],
   ['latest --table', '--output table'],
-  ['latest --compact', '--output compact'],
+  ['latest --compact', 'latest | cat'],
   ['latest --query', '--get rates.EUR'],
   ['latest --jq .data', '--get rates.EUR'],
   ['latest --pretty', 'in a pipe:  fxrates latest | jq'],

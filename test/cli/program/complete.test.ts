@@ -35,7 +35,7 @@ test.each([
   ['config set max_wait ', ''],
   ['config set color a', 'always auto'],
   ['config set share-limit ', 'off on'],
-  ['config set output ', 'auto compact csv json table tsv'],
+  ['config set output ', 'auto csv json table tsv'],
   ['config set profile ', 'home work'],
   ['config set nonsense ', ''],
   ['config get color ', ''],

@@ -24,7 +24,7 @@ const PRINT_NO_DATA = [
 
 test.each([
   ...SEND_NO_SINGLE_REQUEST.flatMap((line) => [
-    ['--dry-run', line, 'send a request'],
+    ['--curl', line, 'send a request'],
     ['--curl', line, 'send a request'],
   ]),
   ...PRINT_NO_DATA.map((line) => ['--get plan', line, 'it prints no data']),
@@ -41,17 +41,14 @@ test.each([
 });
 
 test('the error names the command and its help, and help does not offer the option', async () => {
-  const { stderr } = await runCli('auth login --dry-run', { env: { HOME: temporaryFolder() } });
+  const { stderr } = await runCli('auth login --curl', { env: { HOME: temporaryFolder() } });
   const program = createProgram();
-  const offers = (line: string) =>
-    ['--dry-run', '--curl', '--get'].filter((name) => program.find(line.split(' '))?.has(name));
+  const offers = (line: string) => ['--curl', '--get'].filter((name) => program.find(line.split(' '))?.has(name));
 
-  expect(stderr).toMatch(
-    /^fxrates: 'fxrates auth login' has no --dry-run — .*\n\n {2}See: fxrates auth login --help\n$/,
-  );
+  expect(stderr).toMatch(/^fxrates: 'fxrates auth login' has no --curl — .*\n\n {2}See: fxrates auth login --help\n$/);
   for (const line of ['auth login', 'auth token', 'completion bash']) expect(offers(line)).toEqual([]);
   for (const line of ['doctor', 'probe', 'auth status']) expect(offers(line)).toEqual(['--get']);
-  for (const line of ['api', 'latest']) expect(offers(line)).toEqual(['--dry-run', '--curl', '--get']);
+  for (const line of ['api', 'latest']) expect(offers(line)).toEqual(['--curl', '--get']);
 });
 
 test.each([

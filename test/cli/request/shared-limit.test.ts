@@ -102,9 +102,3 @@ test('a home folder that does not exist is not created', async () => {
   expect([code, stderr]).toEqual([0, '']);
   expect(readdirSync(home)).toEqual([]);
 });
-
-test('--offline, which sends nothing, uses no slot of the limit', async () => {
-  await run('latest --offline');
-
-  expect(existsSync(limits())).toBe(false);
-});

@@ -14,8 +14,8 @@ test.each([
   ['latest --retries two', '--retries expects a whole number from 0 to 99'],
   ['latest --retries -1', '--retries expects a whole number from 0 to 99'],
   ['latest --max-wait soon', '--max-wait expects a duration'],
-  ['latest -o xml', '--output expects one of auto, table, json, compact, csv, tsv'],
-  ['-o xml', '--output expects one of auto, table, json, compact, csv, tsv'],
+  ['latest -o xml', '--output expects one of auto, table, json, csv, tsv'],
+  ['-o xml', '--output expects one of auto, table, json, csv, tsv'],
   ['latest --color sometimes', '--color expects one of auto, always, never'],
   ['latest --json -o tsv', "option '--json' cannot be used with option '-o, --output <format>'"],
   ['latest --key-stdin --key-file k', "option '--key-stdin' cannot be used with option '--key-file <file>'"],
@@ -29,7 +29,7 @@ test.each([
   ['FXRATES_TIMEOUT', '30', "FXRATES_TIMEOUT expects a duration, got '30'"],
   ['FXRATES_RETRIES', 'x', "FXRATES_RETRIES expects a whole number from 0 to 99, got 'x'"],
   ['FXRATES_MAX_WAIT', '1', "FXRATES_MAX_WAIT expects a duration, got '1'"],
-  ['FXRATES_OUTPUT', 'xml', "FXRATES_OUTPUT expects one of auto, table, json, compact, csv, tsv, got 'xml'"],
+  ['FXRATES_OUTPUT', 'xml', "FXRATES_OUTPUT expects one of auto, table, json, csv, tsv, got 'xml'"],
   ['FXRATES_BASE_URL', `https://x.test/${API_KEY}`, 'FXRATES_BASE_URL contains a key — URLs end up in logs'],
   ['FXRATES_BASE_URL', 'ftp://x', "FXRATES_BASE_URL expects an http or https URL, got 'ftp://x'"],
   ['FXRATES_SHARE_LIMIT', 'maybe', "FXRATES_SHARE_LIMIT expects one of on, off, got 'maybe'"],
@@ -45,8 +45,8 @@ test('an option overrides its variable, and an empty variable counts as not set'
 });
 
 test('global options are accepted before and after the command', async () => {
-  const before = await runCli('--base-url https://other.example.test -o compact latest');
-  const after = await runCli('latest -o compact --base-url https://other.example.test');
+  const before = await runCli('--base-url https://other.example.test -o json latest');
+  const after = await runCli('latest -o json --base-url https://other.example.test');
 
   expect(before.stdout).toBe(after.stdout);
   expect(before.requests[0]?.url).toBe('https://other.example.test/api/v1/latest');

@@ -17,7 +17,6 @@ const IN_URL = KEY.replaceAll('_', '%5F');
 test.each([
   ['latest', `${DATA}\n`],
   ['latest --json', `${DATA}\n`],
-  ['latest -o compact', `${DATA}\n`],
   ['latest -o tsv', `feed_id\t${FEED}\nrate\t1.10\n`],
   ['latest --envelope', `${BODY}\n`],
   ['latest --get feed_id', `${FEED}\n`],

@@ -9,12 +9,11 @@ import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
 import { dataOf, tableDocument, VALUE_COLUMNS } from '../../output/print-json.ts';
 import { CliCommand } from '../../parser/command.ts';
 import { connectionOptions, dataOptions, fileOption, repeatableOption } from '../../parser/options.ts';
-import { type ParamOptions, parameterOption, parseParameters, queryOf } from '../../parser/parameters.ts';
+import { joinParameters, type ParamOptions, parameterOptions, parametersOf, queryOf } from '../../parser/parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import { type CachingOptions, cacheOf } from '../../request/fetch-or-cache.ts';
 import { type OpenClient, withClient } from '../../request/send-request.ts';
 import type { Invocation, Query } from '../../settings/invocation.ts';
-import type { GetPath } from '../../settings/settings.ts';
 import type { OutputFormat } from '../../settings/values.ts';
 import { compactJson } from '../../terminal/pretty-json.ts';
 import { grouped } from '../../terminal/text.ts';
@@ -26,6 +25,8 @@ interface BatchCommandOptions extends ParamOptions, CachingOptions {
   readonly each?: readonly string[];
   readonly ordered?: boolean;
   readonly failedOut?: string;
+  readonly header?: boolean;
+  readonly withTime?: boolean;
 }
 
 export function batchCommand(): CliCommand {
@@ -33,14 +34,13 @@ export function batchCommand(): CliCommand {
     .about({
       summary: 'many queries, as fast as the limit per minute allows',
       description:
-        'Calls latest once for each query in a file or on stdin, and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. With -o csv it prints a table. The exit code is 0 if all queries succeeded, and 1 if a query failed. It is 4 if the service refuses the key, and 8 if the monthly quota is used up.',
+        'Calls latest once for each query in a file or on stdin, and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. On a terminal and with -o csv it prints a table. The exit code is 1 if a query failed.',
       examples: [
         { command: 'fxrates batch queries.txt', comment: 'lines such as: base=USD symbols=EUR,GBP' },
         { command: 'fxrates batch --each base=USD,EUR,GBP', comment: 'three queries' },
         { command: 'fxrates batch --each base=USD,EUR -o csv --get rates.GBP', comment: 'a table of two rows' },
         { command: 'fxrates batch queries.txt --failed-out failed.txt', comment: '' },
         { command: 'fxrates batch failed.txt', comment: 'the failed queries again' },
-        { command: 'fxrates batch queries.txt --cache 1h', comment: 'no second request for a query within an hour' },
       ],
       notes: [
         'A line contains name=value words or a JSON object. Empty lines and lines that start with # are skipped. Invalid lines are reported before anything is sent.',
@@ -50,10 +50,12 @@ export function batchCommand(): CliCommand {
     .takes(new Argument('[file]', 'a file of queries (default: stdin, unless it is a terminal)'))
     .with(() => [
       repeatableOption('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)'),
-      parameterOption(operations.latest),
+      ...parameterOptions(operations.latest),
       cacheOption('use cached responses up to this age: 10m, snapshot'),
       new Option('--ordered', 'print the responses in the order of the queries'),
       fileOption('--failed-out <file>', 'replace this file by the failed and unsent queries'),
+      new Option('--with-time', 'tables: a first column with the time of the response'),
+      new Option('--no-header', 'tables: no line with the names of the columns'),
       ...dataOptions(BATCH_FORMATS),
       ...connectionOptions(),
     ])
@@ -83,10 +85,11 @@ async function runBatch(given: Invocation<BatchCommandOptions>): Promise<number>
 
 /** Parameters typed with -p apply to all queries. Those of a query take precedence. */
 async function queriesOf(invocation: Invocation<BatchCommandOptions>): Promise<readonly Query[]> {
-  const { each = [], param = [] } = invocation.options;
+  const { each = [] } = invocation.options;
   const path = pathOf(invocation);
-  const shared = parseParameters(param);
+  const shared = joinParameters(parametersOf(invocation.options));
   const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, invocation.io);
+  if (queries.length === 0 && invocation.args.length === 0) throw noQueries();
   // The parameters of a query are its first columns.
   return queries.map((query) => queryOf(operations.latest, { ...query, ...shared, ...query }));
 }
@@ -100,6 +103,14 @@ function pathOf({ args: [file], options, io, settings }: Invocation<BatchCommand
   const path = readsStdin ? '-' : file;
   if ((path === undefined) === isEach) return path;
   throw usageError('batch expects a file of queries or --each', 'pass one of them', [
+    'fxrates batch queries.txt',
+    'fxrates batch --each base=USD,EUR',
+  ]);
+}
+
+/** Without a file, such as in a job of cron: an explicit empty file, or `-`, is a batch without queries. */
+function noQueries(): CliError {
+  return usageError('there are no queries on standard input', 'it is empty or closed', [
     'fxrates batch queries.txt',
     'fxrates batch --each base=USD,EUR',
   ]);
@@ -248,7 +259,13 @@ function queryText(query: Query): string {
 
 async function writeFailed(path: string, queries: readonly Query[], invocation: Invocation): Promise<void> {
   const lines = queries.map((query) => `${JSON.stringify(query)}\n`);
-  await replaceFile(path, lines.join('')).catch(cannotWrite(path));
+  try {
+    await replaceFile(path, lines.join(''));
+  } catch (error) {
+    const cause = error as NodeJS.ErrnoException; // of node:fs
+    if (lines.length === 0) return cannotWrite(path)(cause);
+    return invocation.screen.rescue(lines.join(''), `cannot write ${path}: ${writeReason(cause)}; its lines follow`);
+  }
   if (lines.length === 0) return;
   const count = `${grouped(lines.length)} ${lines.length === 1 ? 'query' : 'queries'}`;
   await invocation.screen.remark(`${count} written to ${visible(path)}; again:  ${againWith(path, invocation)}`);
@@ -261,7 +278,7 @@ function againWith(path: string, { argv, args: [file] }: Invocation): string {
 }
 
 /** The formats of a batch. Another one has no effect if it comes from the environment or config.json. */
-const BATCH_FORMATS: readonly OutputFormat[] = ['auto', 'json', 'compact', 'csv'];
+const BATCH_FORMATS: readonly OutputFormat[] = ['auto', 'table', 'json', 'csv'];
 
 interface Format {
   /** The lines of a success. Its numbers are exactly as received. @throws CliError if a value of `--get` is missing */
@@ -270,11 +287,18 @@ interface Format {
   readonly failure: (query: Query, error: CliError) => string;
 }
 
-/** @throws CliError for `--get` without CSV */
-function formatOf(queries: readonly Query[], { settings: { output, get } }: Invocation): Format {
-  if (output === 'csv') return csv(queries, get);
-  if (get.length === 0) return JSON_LINES;
-  throw usageError('--get selects values of a batch only with -o csv', 'otherwise, each line is a whole response', [
+/** @throws CliError for an option that JSON lines do not have */
+function formatOf(queries: readonly Query[], invocation: Invocation<BatchCommandOptions>): Format {
+  const { settings, screen, options } = invocation;
+  if (settings.output === 'csv') return table('csv', queries, invocation);
+  if (screen.isForPeople) return table('table', queries, invocation);
+  const [option] = [
+    ...(settings.get.length > 0 ? ['--get selects values'] : []),
+    ...(options.withTime ? ['--with-time adds the time'] : []),
+    ...(options.header === false ? ['--no-header removes the header'] : []),
+  ];
+  if (option === undefined) return JSON_LINES;
+  throw usageError(`${option} of a batch only with -o csv or table`, 'otherwise, each line is a whole response', [
     "One value of each as JSON:  fxrates batch … | jq '.data.rates.EUR'",
   ]);
 }
@@ -285,16 +309,24 @@ const JSON_LINES: Format = {
 };
 
 /** One document for all queries: a column for each of their parameters, then the columns of `fxrates latest -o csv`. */
-function csv(queries: readonly Query[], get: readonly GetPath[]): Format {
+function table(
+  format: 'csv' | 'table',
+  queries: readonly Query[],
+  { settings: { get }, options, io }: Invocation<BatchCommandOptions>,
+): Format {
   const names = [...new Set(queries.flatMap((query) => Object.keys(query)))];
   const taken = [...VALUE_COLUMNS, ...get.map(({ text }) => text)];
-  const columns = names.map((name) => (taken.includes(name) ? `query.${name}` : name));
-  const linesOf = tableDocument('csv', columns, get);
+  const { header: hasHeader = true, withTime = false } = options;
+  if (withTime) taken.push('fetched_at');
+  const ofQuery = names.map((name) => (taken.includes(name) ? `query.${name}` : name));
+  const columns = withTime ? ['fetched_at', ...ofQuery] : ofQuery;
+  const linesOf = tableDocument(format, { names: columns, get, allowsGaps: true, hasHeader });
   return {
     success: (query, json) => {
+      const time = withTime ? [new Date(io.clock.now()).toISOString()] : [];
       const values = new Map(Object.entries(query)); // a name such as constructor is in every object
       const cells = names.map((name) => [values.get(name) ?? ''].flat().join(' '));
-      return Array.from(linesOf(cells, json), (line) => `${line}\n`).join('');
+      return Array.from(linesOf([...time, ...cells], json), (line) => `${line}\n`).join('');
     },
     failure: () => '',
   };

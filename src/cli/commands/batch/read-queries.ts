@@ -1,4 +1,5 @@
 import { isJson } from '../../../json.ts';
+import { UTF16_PROBLEM } from '../../../text.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted, readLimited, refuseEndless } from '../../io/io.ts';
 import { checkParameter, parseParameters, refusePastedQuery } from '../../parser/parameters.ts';
@@ -17,7 +18,7 @@ export async function readQueries(
   { stdin, interrupts }: Pick<Io, 'stdin' | 'interrupts'>,
 ): Promise<readonly Query[]> {
   const text = await (path === '-' ? readStdin(stdin) : orInterrupted(readFileText(path), interrupts.signal));
-  const lines = text
+  const lines = requireUtf8(text, path)
     .split('\n')
     .map((line, index) => ({ number: index + 1, content: line.trim() }))
     .filter(({ content }) => content !== '' && !content.startsWith('#'));
@@ -56,8 +57,11 @@ const LONGEST_LINE = 100_000;
 function queryOf(line: string): Query {
   if (line.length > LONGEST_LINE)
     throw usageError(`it has ${line.length} characters; a query has at most ${LONGEST_LINE}`);
+  if (line.includes('\r')) throw usageError('it contains a carriage return; lines end with a line feed');
   if (line.startsWith('{')) return queryOfJson(line);
   const words = line.split(/\s+/);
+  const quoted = words.find((word) => /^['"]|=['"]|['"]$/.test(word));
+  if (quoted !== undefined) throw usageError(`${quoted} has quotes, which only a shell removes`);
   refusePastedQuery(words);
   return parseParameters(words);
 }
@@ -98,6 +102,12 @@ async function readFileText(path: string): Promise<string> {
     throw usageError(`cannot read the queries in ${path}`, systemReason(cause), hints);
   });
   return bytes.toString();
+}
+
+/** @throws CliError for what Windows writes by default. Decoded as UTF-8, it would be other queries. */
+function requireUtf8(text: string, path: string): string {
+  if (text.includes('\0')) throw usageError(`cannot read the queries in ${whereOf(path)}`, UTF16_PROBLEM);
+  return text;
 }
 
 async function readStdin(stdin: Io['stdin']): Promise<string> {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -68,10 +68,57 @@ test('--cache serves a second batch without requests, and reports that', async (
 });
 
 test.each([
-  ['table', '{"query":'],
+  ['table', 'n           name        value\n1           n           1\n'],
+  ['tsv', '{"query":'],
   ['csv', 'n,name,value\n1,n,1\n'],
 ])('with FXRATES_OUTPUT=%s prints what a batch can', async (value, start) => {
   const { code, stdout } = await batch('--each n=1', { env: { FXRATES_OUTPUT: value } });
+
+  expect([code, stdout.slice(0, start.length)]).toEqual([0, start]);
+});
+
+test.each(['base=', 'base=USD symbols=', 'base="USD"', "'base=USD'", '"base=USD symbols=EUR"', '{"base":"USD\\r"}'])(
+  'the line %s, which is certainly wrong, is reported before anything is sent',
+  async (line) => {
+    expect(await refusal('-', { stdin: `base=EUR\n${line}\n` })).toContain('line 2: ');
+  },
+);
+
+test('an empty text in JSON is deliberate, as is --empty', async () => {
+  const { requests } = await batch('- --empty base', { stdin: '{"n":""}\n' });
+
+  expect(requests[0]?.url).toContain('?n=&base=');
+});
+
+test.each(['', '# none\n'])('without a file, a stdin without queries is an error: %j', async (stdin) => {
+  expect(await refusal([], { stdin })).toContain('there are no queries on standard input');
+});
+
+test('--failed-out prints the queries to stderr if the file cannot be written at the end', async () => {
+  const gone = join(folder, 'gone');
+  mkdirSync(gone);
+  const replies = () => {
+    rmSync(gone, { recursive: true, force: true });
+    return failure(404);
+  };
+
+  const { code, stderr } = await batch(`--each n=1,2 -qq --failed-out ${join(gone, 'failed.txt')}`, { replies });
+
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /cannot write .*failed\.txt: its folder does not exist.*; its lines follow\n\{"n":"1"\}\n\{"n":"2"\}\n$/,
+  );
+});
+
+test.each([
+  ['-o csv --get EUR --get GBP', 'n,EUR,GBP\n1,1,\n2,,2\n'],
+  ['-o csv --no-header --get EUR --get GBP', '1,1,\n2,,2\n'],
+  ['-o csv --with-time --get EUR --get GBP', 'fetched_at,n,EUR,GBP\n2026-01-21T14:20:00.000Z,1,1,\n'],
+  ['-o table --get EUR --get GBP', 'n           EUR         GBP\n1           1\n2                       2\n'],
+])('batch %s leaves the cell of a missing path empty where another one exists', async (options, start) => {
+  const replies = ({ url }: SentRequest) => success(url.includes('n=1') ? { EUR: 1 } : { GBP: 2 });
+
+  const { code, stdout } = await batch(`--each n=1,2 --ordered ${options}`, { replies });
 
   expect([code, stdout.slice(0, start.length)]).toEqual([0, start]);
 });
@@ -250,13 +297,15 @@ test('names every invalid line before the first request, without keys', async ()
 });
 
 test.each([
-  ['Latin-1', Buffer.from('base=USD\nbase=caf\u00E9\n', 'latin1'), 2],
-  ['UTF-16', Buffer.from('\uFEFFbase=USD\n', 'utf16le'), 1],
-])('a file in %s is rejected before the first request', async (_encoding, bytes, line) => {
+  ['Latin-1', Buffer.from('base=USD\nbase=caf\u00E9\n', 'latin1'), "line 2: the parameter 'base' is not valid UTF-8"],
+  ['UTF-16', Buffer.from('\uFEFFbase=USD\n', 'utf16le'), 'it is UTF-16; save it as UTF-8'],
+  ['UTF-16 without a mark', Buffer.from('base=USD\n', 'utf16le'), 'it is UTF-16; save it as UTF-8'],
+  ['lines that end in CR', Buffer.from('base=USD\rbase=EUR\r'), 'line 1: it contains a carriage return'],
+])('a file in %s is rejected before the first request', async (_encoding, bytes, problem) => {
   const path = join(folder, 'queries.txt');
   writeFileSync(path, bytes);
 
-  expect(await refusal([path])).toMatch(new RegExp(`line ${line}: the parameter .* is not valid UTF-8`));
+  expect(await refusal([path])).toContain(problem);
 });
 
 test.each([
@@ -290,8 +339,10 @@ test.each([
   ['--key-stdin', /--key-stdin and queries on stdin cannot be used together — pass a file or --each/],
   [`${join(folder, 'none.txt')}`, /cannot read the queries in .*none\.txt — the file does not exist/],
   [`- --failed-out ${join(folder, 'none', 'x')}`, /cannot write .*none\/x — its folder does not exist/],
-  ['- --get rates.EUR', /only with -o csv.*fxrates batch … \| jq '\.data\.rates\.EUR'/s],
-  ['- -o table', /'fxrates batch' has no --output table — valid formats: auto, json, compact, csv/],
+  ['- --get rates.EUR', /only with -o csv or table.*fxrates batch … \| jq '\.data\.rates\.EUR'/s],
+  ['- -o tsv', /'fxrates batch' has no --output tsv — valid formats: auto, table, json, csv/],
+  ['- --with-time', /--with-time adds the time of a batch only with -o csv or table/],
+  ['- --json --no-header', /--no-header removes the header of a batch only with -o csv or table/],
   ['--each base=USD,EUR --each base=GBP', /--each sets 'base' twice/],
   ['base=USD,EUR', / {2}Queries without a file: {2}--each base=USD,EUR\n/],
 ])('refuses %s', async (line, message) => {
@@ -674,12 +725,13 @@ test('names the first three failed queries on stderr, too', async () => {
   const stdin = [1, 2, 3, 4, 5].map((n) => `fail=404 n=${n}`).join('\n');
 
   const { stderr } = await batch('- --ordered', { stdin });
-  const onTerminal = await batch('-', { stdin, tty: ['stdout'] });
+  const asTable = await batch('-', { stdin, tty: ['stdout'] });
   const asJson = await batch('- --json', { stdin });
 
   expect(stderr.match(/^fxrates: fail=404 n=\d: the service refused .*$/gm)).toHaveLength(3);
   expect(stderr).toContain('0 succeeded, 5 failed');
-  for (const other of [onTerminal, asJson]) expect(other.stderr).not.toContain('fail=404');
+  expect(asTable.stderr.match(/^fxrates: fail=404/gm)).toHaveLength(5);
+  expect(asJson.stderr).not.toContain('fail=404');
 });
 
 test('a line of 20 MB is named and not sent; a name may be repeated thousands of times', async () => {

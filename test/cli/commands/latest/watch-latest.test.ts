@@ -184,7 +184,7 @@ test.each([
   ['--watch --count 0', '--count expects a whole number from 1'],
   ['--count 3', '--count requires --watch'],
   ['--force', '--force requires --watch'],
-  ...['--cache 10m', '--offline', '--fixture-out f', '--envelope'].map((option) => [
+  ...['--cache 10m', '--fixture-out f', '--envelope'].map((option) => [
     `--watch ${option}`,
     `option '--watch [interval]' cannot be used with option '${option.split(' ')[0]}`,
   ]),
