@@ -333,6 +333,27 @@ browserTest('signs up, confirms, creates a key that is shown once, uses up its l
   expect(problems).toHaveLength(3);
 });
 
+browserTest('asks before a token in the address replaces one that works', async () => {
+  await using panel = await serving();
+  const { url, adminUrl, adminToken, page } = panel;
+  await openPanel(page, adminUrl);
+  const messages: string[] = [];
+  page.on('dialog', (dialog) => {
+    messages.push(dialog.message());
+    void dialog.dismiss();
+  });
+
+  await page.goto(`${url}/__fxrates/?other#token=of-another-page-1234`);
+  await page.getByRole('heading', { name: 'Clock' }).waitFor();
+
+  expect(messages).toEqual([expect.stringContaining('Replace the admin token')]);
+  expect(await page.evaluate('localStorage.getItem("fxrates-admin-token")')).toBe(adminToken);
+  await page.evaluate('localStorage.setItem("fxrates-admin-token", "of-an-ended-server")');
+  await page.goto(adminUrl.replace('#', '?another#'));
+  await page.getByRole('heading', { name: 'Clock' }).waitFor();
+  expect(messages).toHaveLength(1);
+});
+
 browserTest('asks for the token where the address did not bring it', async () => {
   await using panel = await serving();
   const { url, adminToken, page } = panel;

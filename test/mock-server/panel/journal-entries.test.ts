@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { createMockServer, type JournalEntry } from '../../../src/mock-server/index.ts';
 import {
@@ -81,6 +82,32 @@ test('in the command for curl, only a masked key becomes the key from the enviro
   expect(command).toContain(`-H 'authorization: Basic '"$FXRATES_API_KEY"`);
   expect(command).toContain('--head');
 });
+
+test.skipIf(process.platform === 'win32')(
+  'in the command for curl, control characters are escaped, and the shell restores them',
+  () => {
+    const body = `a'b\\c\n\t\u001b[31mred\u0007é\u0085\u202eevil\u{e0041}5 fx_live_… end\u0000`.slice(0, -1);
+    const entry = {
+      method: 'POST',
+      path: '/x',
+      query: {},
+      headers: { 'x-note': 'tab\there', 'x-plain': 'a\\n' },
+      body,
+    };
+
+    const command = curlCommand(entry as unknown as JournalEntry, ORIGIN);
+
+    expect(command).not.toMatch(/(?! \\\n)[\p{Cc}\p{Cf}](?<! \\\n)/u);
+    const words = spawnSync('bash', ['-c', `curl() { printf '%s\\0' "$@"; }; ${command}`], {
+      encoding: 'utf8',
+      env: { ...process.env, LC_ALL: 'C.UTF-8', FXRATES_API_KEY: 'key' },
+    }).stdout.split('\0');
+    expect(words).toEqual([
+      ...[`${ORIGIN}/x`, '-X', 'POST', '-H', 'x-note: tab\there', '-H', 'x-plain: a\\n', '--data-raw'],
+      ...[body.replace('fx_live_…', 'key'), ''],
+    ]);
+  },
+);
 
 test('encodes a target as in a URL', () => {
   expect(targetOf({ path: '/x', query: { a: ['1', '2'], 'b c': 'é&' } })).toBe('/x?a=1&a=2&b%20c=%C3%A9%26');

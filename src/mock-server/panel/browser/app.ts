@@ -6,7 +6,7 @@ import { html, Select, withValue } from './html.ts';
 import { JournalSection } from './journal-section.ts';
 import { ChartSection, ClockSection, SwitchSection } from './mock-sections.ts';
 import { type ChangeQuery, type PanelQuery, readQuery, writeQuery } from './mock-view.ts';
-import { keepToken, takeToken, useMock } from './use-mock.ts';
+import { hasToken, keepToken, useMock } from './use-mock.ts';
 
 function App() {
   const [query, setQuery] = usePanelQuery();
@@ -19,7 +19,7 @@ function App() {
     </header>
     <main id="main">
       <h1 class="hidden">Control panel${query.space !== '' && ` of space ${query.space}`}</h1>
-      ${problem !== '' && !(needsToken && takeToken() === '') && html`<p class="note bad wide" role="alert">${problem}</p>`}
+      ${problem !== '' && !(needsToken && !hasToken()) && html`<p class="note bad wide" role="alert">${problem}</p>`}
       ${needsToken && html`<${TokenForm} connect=${load} />`}
       ${!needsToken && mock.view !== undefined && SECTIONS.map((Section) => html`<${Section} ...${props} />`)}
     </main>`;

@@ -71,10 +71,26 @@ export function curlCommand(entry: JournalEntry, origin: string): string {
 /** curl sets these by itself. */
 const LEFT_OUT = /^(?:host|connection|content-length|transfer-encoding|accept-encoding|keep-alive)$/;
 
-/** For a POSIX shell. A masked key becomes a variable outside the quotes; any other `…` stays. */
+/**
+ * For a POSIX shell; with control characters, which a terminal would obey, for bash and zsh. A masked key becomes a variable
+ * outside the quotes; any other `…` stays.
+ */
 function quoted(text: string, masked: RegExp): string {
-  const safe = `'${text.replaceAll("'", `'\\''`)}'`;
-  return safe.replace(masked, `'"$FXRATES_API_KEY"'`).replace(/''$/, '');
+  const hasControls = text.search(CONTROL) !== -1;
+  const [open, escaped] = hasControls
+    ? ["$'", text.replace(/[\\']/g, '\\$&').replace(CONTROL, escapeSequence)]
+    : ["'", text.replaceAll("'", `'\\''`)];
+  const words = `${open}${escaped}'`.replace(masked, () => `'"$FXRATES_API_KEY"${open}`);
+  return words.endsWith(`"${open}'`) ? words.slice(0, -open.length - 1) : words;
+}
+
+/** Control characters, and those that change the direction or the look of the text after them. */
+const CONTROL = /[\p{Cc}\p{Cf}]/gu;
+
+function escapeSequence(character: string): string {
+  const hex = (character.codePointAt(0) ?? 0).toString(16);
+  if (hex.length <= 2 && character < '\x80') return `\\x${hex.padStart(2, '0')}`;
+  return hex.length <= 4 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
 }
 
 /** A key of another form is masked as `…` alone: in parameters for keys, and in headers, which have no other `…`. */

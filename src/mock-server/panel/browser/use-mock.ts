@@ -112,13 +112,35 @@ const STORED = 'fxrates-admin-token';
  * The token is in the fragment of the printed address, which browsers do not send. It is removed from the address, and
  * stored for other tabs. It is not valid after the server ends.
  */
-export function takeToken(): string {
+async function takeToken(): Promise<string> {
   const given = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
   if (given !== undefined) {
-    localStorage.setItem(STORED, given);
     history.replaceState(null, '', location.pathname + location.search);
+    stored = stored.then(() => storeToken(given));
   }
+  await stored;
   return localStorage.getItem(STORED) ?? '';
+}
+
+/** Resolves when the last token of the address is stored or refused. */
+let stored: Promise<void> = Promise.resolve();
+
+/** Any page can lead to an address with a token of its own, so the user is asked before it replaces one that works. */
+async function storeToken(given: string): Promise<void> {
+  const known = localStorage.getItem(STORED);
+  if (known !== null && known !== given) {
+    const headers = { authorization: `Bearer ${known}` };
+    const isWorking = await fetch('/__fxrates/clock', { headers }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isWorking && !confirm('Replace the admin token of this panel, which works, by the one in the address?')) return;
+  }
+  localStorage.setItem(STORED, given);
+}
+
+export function hasToken(): boolean {
+  return (localStorage.getItem(STORED) ?? '') !== '';
 }
 
 export function keepToken(token: string): void {
@@ -140,7 +162,7 @@ async function callAdmin<Result>(method: string, path: string, body?: unknown): 
   const json = typeof body === 'string' ? body : JSON.stringify(body);
   const response = await fetch(`/__fxrates${path}`, {
     method,
-    headers: { authorization: `Bearer ${takeToken()}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${await takeToken()}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: json }),
   });
   if (response.ok) return JSON.parse((await response.text()) || 'null');
