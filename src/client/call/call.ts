@@ -36,10 +36,6 @@ export class Call {
   readonly quotaReason: QuotaReason;
   /** The attempts that have ended, in order. */
   readonly attempts: Attempt[] = [];
-  /** Whether the request of the current attempt was sent: a middleware can end an attempt without `next()`. */
-  isSent = false;
-  /** Why the next attempt is made, and how long the call has waited for it. */
-  next: Pick<Attempt, 'reason' | 'waitedMs'> = { reason: 'first', waitedMs: 0 };
 
   constructor({ endpoint, settings, signal, deadlineAt, quotaReason }: GivenFields) {
     this.endpoint = endpoint;
@@ -50,7 +46,7 @@ export class Call {
   }
 }
 
-type GivenFields = Omit<Call, 'id' | 'attempts' | 'isSent' | 'next'>;
+type GivenFields = Omit<Call, 'id' | 'attempts'>;
 
 /** A call with the key with which it is sent; another one after a rotation. */
 export interface KeyedCall extends Call {

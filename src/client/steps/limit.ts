@@ -28,7 +28,6 @@ interface WaitOptions extends StepContext {
 export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options: WaitOptions): Promise<Permit> {
   const { limiter, state, events, ask, refused } = options;
   const { time, quota } = state;
-  const askedAt = time.now();
   const learnLimit = () => {
     if (call.quotaReason === 'call' && limiter.isLimitWanted) quota.learnLimit(call, ask);
   };
@@ -47,7 +46,6 @@ export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options
     throw limitedError(call, { state, reason, waitMs, refused });
   } finally {
     state.leave(events);
-    call.next = { ...call.next, waitedMs: call.next.waitedMs + time.now() - askedAt };
   }
 }
 
@@ -55,15 +53,15 @@ export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options
 const NOT_COUNTED_STATUSES: readonly (number | undefined)[] = [502, 503];
 
 interface FailedRequest {
-  readonly isSent: boolean;
+  readonly wasSent: boolean;
   /** That of a Retry-After. */
   readonly unit: RetryAfterUnit;
 }
 
 /** How the request of a failed attempt ended for the limiter. */
-export function endOf(error: unknown, { isSent, unit }: FailedRequest): RequestEnd {
+export function endOf(error: unknown, { wasSent: wasTried, unit }: FailedRequest): RequestEnd {
   if (error instanceof RateLimitError) return { kind: 'refused', retryAfter: error.retryAfter };
-  if (!isSent) return { kind: 'unused' };
+  if (!wasTried) return { kind: 'unused' };
   const { status, retryAfter } = error instanceof FxRatesError ? error : {};
   const wasSent = !wasNeverSent(error);
   // Without a status, the caller aborted, or a function of the program failed.

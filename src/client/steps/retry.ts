@@ -12,6 +12,7 @@ import {
 import { isPermanent } from '../errors/network-failure.ts';
 import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-flight.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
+import type { RateLimiter } from '../limits/rate-limiter.ts';
 import type { AcquireOptions } from '../limits/request-queue.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import type { KeyState } from '../state/key-state.ts';
@@ -19,7 +20,7 @@ import { abortable } from '../time/abort.ts';
 import { backoffMs, equalJitter } from '../time/clock.ts';
 import { endOf, limitedError, waitForSlot } from './limit.ts';
 import { QuotaGuard } from './quota.ts';
-import { type Send, type StepContext, send } from './send.ts';
+import { type EndedAttempt, type NextAttempt, type Send, type StepContext, send } from './send.ts';
 
 const RETRYABLE_STATUSES: readonly (number | undefined)[] = [408, 500, 502, 503, 504];
 /** With equal jitter, because full jitter can be close to zero, and all retries could then fall into one outage. */
@@ -51,6 +52,7 @@ interface AttemptsParts extends StepContext {
 
 const ACCEPTED: RequestEnd = { kind: 'accepted' };
 const UNUSED: RequestEnd = { kind: 'unused' };
+const FIRST: NextAttempt = { reason: 'first', waitedMs: 0 };
 
 /** The attempts of one call. */
 class Attempts {
@@ -59,6 +61,7 @@ class Attempts {
   /** The state in which the guard has admitted the call. */
   #admittedBy: KeyState | undefined;
   #permit: Permit | undefined;
+  #next: NextAttempt = FIRST;
   /** The last 429, and how its Retry-After is read. */
   #refusal: { readonly error: RateLimitError; readonly reading: RetryAfterReading | undefined } | undefined;
   #retries = 0;
@@ -90,7 +93,7 @@ class Attempts {
 
   /** One attempt; if there is a limiter, in one of its slots. */
   async #attempt(state: KeyState): Promise<ApiResponse> {
-    const { guard, send, ask } = this.#parts;
+    const { guard, ask } = this.#parts;
     const call = this.#call;
     if (guard !== undefined && this.#admittedBy !== state) {
       this.#admittedBy = state;
@@ -107,17 +110,31 @@ class Attempts {
     };
     const { limiter } = state;
     const free = limiter?.tryAcquire(slot);
-    const refused = this.#refusal?.error;
-    const permit = free ?? (limiter && (await waitForSlot(call, slot, { ...this.#parts, limiter, state, refused })));
-    this.#permit = permit;
-    call.isSent = false;
+    this.#permit = free ?? (limiter && (await this.#waitForSlot(slot, limiter, state)));
+    const { outcome, wasSent } = await this.#sendOnce(state, { hasWaited: free === undefined });
+    if (!('rawBody' in outcome)) throw await this.#reportFailure(outcome.error, state, wasSent);
+    this.#permit?.end(wasSent ? ACCEPTED : UNUSED);
+    return outcome;
+  }
+
+  async #waitForSlot(slot: AcquireOptions, limiter: RateLimiter, state: KeyState): Promise<Permit> {
+    const { time } = this.#parts.settings;
+    const askedAt = time.now();
     try {
-      if (free === undefined) state.quota.requireLeft(call); // another call may have been refused during the wait
-      const response = await send(call, state);
-      permit?.end(call.isSent ? ACCEPTED : UNUSED);
-      return response;
-    } catch (failure) {
-      throw await this.#reportFailure(failure, state);
+      return await waitForSlot(this.#call, slot, { ...this.#parts, limiter, state, refused: this.#refusal?.error });
+    } finally {
+      this.#next = { ...this.#next, waitedMs: this.#next.waitedMs + time.now() - askedAt };
+    }
+  }
+
+  async #sendOnce(state: KeyState, { hasWaited }: { readonly hasWaited: boolean }): Promise<EndedAttempt> {
+    try {
+      if (hasWaited) state.quota.requireLeft(this.#call); // another call may have been refused during the wait
+      const ended = await this.#parts.send(this.#call, state, this.#next);
+      this.#next = { ...this.#next, waitedMs: 0 };
+      return ended;
+    } catch (error) {
+      return { outcome: { error }, wasSent: false };
     }
   }
 
@@ -125,13 +142,17 @@ class Attempts {
    * Reports the end of a failed attempt to the limiter. Returns its error: a refusal can be about the quota, and the call
    * can be aborted while `quota()` explains it, which does not change how its request ended.
    */
-  async #reportFailure(failure: unknown, state: KeyState): Promise<unknown> {
+  async #reportFailure(failure: unknown, state: KeyState, wasSent: boolean): Promise<unknown> {
     const { send, events } = this.#parts;
     const call = this.#call;
-    const ask: Handler = (own) => send(own, state);
+    const ask: Handler = async (own) => {
+      const { outcome } = await send(own, state, FIRST);
+      if ('rawBody' in outcome) return outcome;
+      throw outcome.error;
+    };
     const error = await state.quota.explain(failure, call, ask).catch((aborted: unknown) => aborted);
     const ended = error instanceof AbortError ? failure : error;
-    const reading = this.#permit?.end(endOf(ended, { isSent: call.isSent, unit: state.retryAfterUnit }));
+    const reading = this.#permit?.end(endOf(ended, { wasSent, unit: state.retryAfterUnit }));
     if (error instanceof RateLimitError) {
       state.sawRefusal(reading, error.retryAfter, events);
       this.#refusal = { error, reading };
@@ -183,9 +204,8 @@ class Attempts {
     throw limitedError(this.#call, { state, reason, waitMs: hintMs, refused: error });
   }
 
-  #continue(reason: KeyedCall['next']['reason'], waitMs = 0): void {
-    const call = this.#call;
-    call.next = { reason, waitedMs: call.next.waitedMs + waitMs };
+  #continue(reason: NextAttempt['reason'], waitMs = 0): void {
+    this.#next = { reason, waitedMs: this.#next.waitedMs + waitMs };
   }
 
   /** Once per call: if the key cannot be used, its source is called again (docs/facts.md, States and transitions). */

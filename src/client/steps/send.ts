@@ -29,20 +29,30 @@ export interface StepContext {
 interface StartedAttempt {
   readonly call: KeyedCall;
   readonly state: KeyState;
+  readonly next: NextAttempt;
   readonly startedAt: number;
   readonly spentBefore: number;
 }
 
-/** Sends one attempt of a call. `state`: that of its key. */
-export type Send = (call: KeyedCall, state: KeyState) => Promise<ApiResponse>;
+/** Why an attempt is made, and how long the call has waited for it. */
+export type NextAttempt = Pick<Attempt, 'reason' | 'waitedMs'>;
 
-/** One attempt within `timeoutMs`: authenticate, send, read, parse. It rejects with the client's errors only. */
+/** An attempt that has ended. A middleware can end one without a request. */
+export interface EndedAttempt {
+  readonly outcome: AttemptOutcome;
+  readonly wasSent: boolean;
+}
+
+/** Makes one attempt of a call. `state`: that of its key. */
+export type Send = (call: KeyedCall, state: KeyState, next: NextAttempt) => Promise<EndedAttempt>;
+
+/** One attempt within `timeoutMs`: authenticate, send, read, parse. Its error is one of the client's. */
 export function send({ settings, events }: StepContext): Send {
   const { baseUrl, clock, time, middleware, maxResponseBytes: maxBytes, auth: form, transport } = settings;
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
   const userAgent = ownUserAgent();
 
-  const exchange = (attempt: StartedAttempt, cancellation: Cancellation): Promise<TransportResponse> => {
+  const exchange = (attempt: StartedAttempt, cancellation: Cancellation, onSent: () => void) => {
     const { call } = attempt;
     const target = `${baseUrl}${call.endpoint.target}`;
     const { headers } = call.settings;
@@ -52,8 +62,8 @@ export function send({ settings, events }: StepContext): Send {
       ...headers,
       'user-agent': program === undefined ? userAgent : `${userAgent} ${program}`,
     };
-    const transmit = (url: string, others: Readonly<Record<string, string>>) => {
-      call.isSent = true;
+    const transmit = (url: string, others: Readonly<Record<string, string>>): Promise<TransportResponse> => {
+      onSent();
       const signed = authenticate(url, { key: call.key, form, others });
       return transport({ cancellation, maxBytes, timeoutMs: call.settings.timeoutMs, ...signed }).catch((error) => {
         throw call.signal.aborted ? call.signal.reason : networkFailure(error, call, baseUrl);
@@ -65,29 +75,31 @@ export function send({ settings, events }: StepContext): Send {
     return abortable(intercept(parts), cancellation); // a middleware may ignore the signal
   };
 
-  return async (call, state) => {
+  return async (call, state, next) => {
     const { signal, attempts } = call;
     // Before the time limit: the virtual clock of a mock does not wait for a loader in another thread.
     const preparing = transport.prepare?.();
     if (preparing !== undefined) await preparing;
     // The last caller may have aborted since the end of the wait.
-    if (signal.aborted) throw signal.reason;
-    const attempt = { call, state, startedAt: time.now(), spentBefore: state.quota.spent };
+    if (signal.aborted) return { outcome: { error: signal.reason }, wasSent: false };
+    const attempt = { call, state, next, startedAt: time.now(), spentBefore: state.quota.spent };
     const { timeoutMs } = call.settings;
+    let wasSent = false;
+    const onSent = () => {
+      wasSent = true;
+    };
     let outcome: AttemptOutcome;
     try {
-      const response = await time.withTimeout((cancellation) => exchange(attempt, cancellation), {
+      const response = await time.withTimeout((cancellation) => exchange(attempt, cancellation, onSent), {
         at: attempt.startedAt + timeoutMs,
         signal,
-        errorOf() {
-          return new TimeoutError({ scope: 'attempt', limitMs: timeoutMs, attempts });
-        },
+        errorOf: () => new TimeoutError({ scope: 'attempt', limitMs: timeoutMs, attempts }),
       });
       outcome = parseResponse(response, call, { basePath, clock });
     } catch (error) {
       outcome = { error };
     }
-    return report(attempt, outcome, { durationMs: time.now() - attempt.startedAt, events });
+    return report(attempt, { outcome, wasSent }, { durationMs: time.now() - attempt.startedAt, events });
   };
 }
 
@@ -107,18 +119,19 @@ interface ReportParts {
   readonly events: ClientEvents;
 }
 
-/** Reports the end of an attempt to the call, the hooks and the quota of the key. Returns its response. @throws its error */
-function report(attempt: StartedAttempt, parsed: AttemptOutcome, { durationMs, events }: ReportParts): ApiResponse {
-  const { call, state } = attempt;
-  const { reason, waitedMs } = call.next;
+/** Reports the end of an attempt to the call, the hooks and the quota of the key. */
+function report(
+  attempt: StartedAttempt,
+  { outcome: parsed, wasSent }: EndedAttempt,
+  { durationMs, events }: ReportParts,
+): EndedAttempt {
+  const { call, state, next } = attempt;
   const outcome = call.quotaReason === 'call' ? byContract(parsed) : parsed;
-  call.attempts.push({ waitedMs: Math.round(waitedMs), reason, ...resultOf(outcome) });
-  call.next = { reason, waitedMs: 0 };
+  call.attempts.push({ waitedMs: Math.round(next.waitedMs), reason: next.reason, ...resultOf(outcome) });
   events.request(state, call, { durationMs, outcome });
-  if (call.isSent) state.quota.sent(call, outcome);
+  if (wasSent) state.quota.sent(call, outcome);
   if (call.endpoint.name === 'quota' && 'rawBody' in parsed) reportQuota(attempt, parsed, events);
-  if ('rawBody' in outcome) return outcome;
-  throw outcome.error;
+  return { outcome, wasSent };
 }
 
 /** The program receives the documented types only; the client itself reads some fields of the record. */
