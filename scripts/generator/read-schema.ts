@@ -156,17 +156,16 @@ function anyOfType(name: TypeName): Schema {
   }
 }
 
-/** Without a `type`, the first type that has one of the keywords is meant. */
+/** Without a `type`, those that have one of the keywords are meant. */
 function typesOf(node: SpecNode): readonly TypeName[] {
   const declared = node.find('type');
   if (declared !== undefined) {
     const types = Array.isArray(declared.value) ? declared.someItems() : [declared];
     return types.map((type) => type.oneOf('type', TYPE_NAMES));
   }
-  const implied = (['object', 'array', 'string', 'number'] as const).find((name) =>
+  return (['object', 'array', 'string', 'number'] as const).filter((name) =>
     TYPES[name].keywords.some((keyword) => node.has(keyword)),
   );
-  return implied === undefined ? [] : [implied];
 }
 
 /** Returns a single member as it is, and merges a nested `anyOf` into the outer one. */

@@ -61,6 +61,13 @@ const STRESS = {
   Shape: [{ kind: 'closed', count: 1 }, 'EUR', { later: true }],
   Tree: [{ value: 1, children: [{ value: 2, children: [{ value: 3 }] }], more: {} }],
   Later: [{ later: false }],
+  Merged: [{ id: 'abc', size: 1, tags: ['b'], more: null }],
+  Choice: [{ a: 'a' }, { b: 1, c: null }, { a: 'a', b: 1 }],
+  Chosen: ['bcd', 3, null],
+  Short: ['abc', [1, 2], [1, 2, 3]],
+  Steps: [-8, 0, 4, 12],
+  Unique: [[], [1, '1'], ['a', 'b', 2]],
+  Few: [{ a: 1 }, { a: 1, b: 2.5 }],
   ClosedResponse: [{ success: true, data: { kind: 'closed', count: 1 }, more: null }],
   ErrorResponse: [{ success: false, error: {} }],
 };
