@@ -31,14 +31,13 @@ const MORE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'mock-server/journal',
     'mock-server/security.test.ts',
     'mock-server/service',
-    'mock-server/stubs',
+    'mock-server/rules',
   ],
   'mock-server/service': [
     'mock-server/behaviour/switches.test.ts',
-    'mock-server/faults/mock-faults.test.ts',
+    'mock-server/rules/mock-rules.test.ts',
     'mock-server/http',
-    'mock-server/rates',
-    'mock-server/snapshot.test.ts',
+    'mock-server/mock',
   ],
 };
 

@@ -1,6 +1,6 @@
 export type { PlanName } from '../generated/service.ts';
 export type { Fetch } from './adapters/fetch.ts';
-export type { InterceptionOptions, MswHandler, OnUnhandledRequest } from './adapters/interception.ts';
+export type { InterceptionOptions, OnUnhandledRequest } from './adapters/interception.ts';
 export type { TlsOptions } from './adapters/tls-server.ts';
 export {
   type BehaviourCase,
@@ -24,32 +24,33 @@ export type { MockServerOptions, Setup, SetupKey, SetupResult } from './mock/opt
 export type { OnAssumption } from './mock/respond.ts';
 export type { ResetOptions } from './mock/setup.ts';
 export type { Snapshot } from './mock/snapshot.ts';
-export type { Delay } from './rules/delay.ts';
+export {
+  type LatestData,
+  type LatestOptions,
+  type MockLatest,
+  type Recording,
+  recordedRules,
+} from './rules/latest-rules.ts';
+export type { MockRules } from './rules/mock-rules.ts';
 export type {
-  Fault,
-  FaultConditions,
-  FaultEffect,
-  FaultKind,
-  FaultMatch,
-  FaultOptions,
-} from './rules/fault-kinds.ts';
-export type { Replay } from './rules/json-parts.ts';
-export type { MockFaults } from './rules/mock-faults.ts';
-export type { LatestData, LatestOptions, MockLatest, MockStubs } from './rules/mock-stubs.ts';
-export type {
+  Answer,
+  AnswerContext,
+  AnswerFunction,
+  Delay,
+  Failure,
+  FailureKind,
   InventedData,
-  LatestContext,
-  LatestFunction,
-  SentResponse,
-  Stub,
-  StubOptions,
-  StubResponse,
-} from './rules/stub-schemas.ts';
+  Rule,
+  RuleMatch,
+  RuleOptions,
+  RuleRequest,
+  SentAnswer,
+} from './rules/rule-schema.ts';
+export type { SavedRule } from './rules/rule-state.ts';
 export {
   connectMockServer,
   type Remote,
   type RemoteJournal,
-  type RemoteLatest,
   type RemoteMethods,
   type RemoteMockServer,
   type RemoteSpace,

@@ -59,7 +59,7 @@ test.skipIf(!hasChromium)('the control panel shows every field as text, also HTM
   await using mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
   const { url, adminUrl } = await mock.serve();
   mock.accounts.create({ email: `${NASTY}@x` });
-  mock.faults.add({ kind: 'status', status: 503, body: NASTY, match: { path: `/${NASTY}` } });
+  mock.rules.add({ match: { path: `/${NASTY}` }, respond: { status: 503, body: NASTY } });
   await fetch(`${url}/${encodeURIComponent(NASTY)}?base=${encodeURIComponent(NASTY)}`);
   await using browser = await openBrowser({}, chromium);
   const { page } = browser;

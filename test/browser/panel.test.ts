@@ -72,127 +72,117 @@ browserTest('shows requests as they come, with the reason for each refusal', asy
   expect(mock.journal.list()).toEqual([]);
 });
 
-browserTest('adds faults, shows whom they struck, and removes them', async () => {
+browserTest('adds rules, shows how many requests used them, edits and removes them', async () => {
   await using panel = await serving();
   const { mock, call, adminUrl, page } = panel;
   const problems = await openPanel(page, adminUrl);
+  const card = page.getByRole('region', { name: 'Rules' });
+  const form = page.getByRole('form', { name: 'New rule' });
 
-  await page.getByLabel('Kind of fault').selectOption('status');
-  await page.getByLabel('status required').fill('503');
-  await page.getByRole('form', { name: 'New fault' }).getByLabel('id', { exact: true }).fill('down');
-  await page.getByLabel('probability', { exact: true }).fill('1');
-  const card = page.getByRole('region', { name: 'Faults' });
-  await card.getByText('Which requests').click();
-  await card.getByLabel('operation', { exact: true }).fill('latst');
-  await page.getByRole('button', { name: 'Add fault' }).click();
-  await card.getByRole('alert').getByText('latst').waitFor();
-  expect(await page.getByRole('alert').count()).toBe(1);
-  // The browser itself logs the refused request.
-  expect(problems.splice(0)).toHaveLength(1);
-  await card.getByLabel('operation', { exact: true }).fill('latest');
-  await page.getByRole('button', { name: 'Add fault' }).click();
-  await page.getByText('struck 0 of 0').waitFor();
-  await call();
-  await page.getByText('struck 1 of 1').waitFor();
-  await page.getByText('served; fault down: responds with 503').waitFor();
-  await page.getByRole('button', { name: 'Edit down' }).click();
-  await page.getByLabel('status required').fill('502');
-  await page.getByRole('button', { name: 'Save fault' }).click();
-  await page.getByText('status:502').waitFor();
-  expect(mock.faults.list()).toMatchObject([
-    { id: 'down', kind: 'status', status: 502, match: { operation: 'latest' } },
-  ]);
-  await page.getByRole('button', { name: 'Remove down' }).click();
-  await page.getByText('No faults.').waitFor();
-
-  expect(mock.faults.list()).toEqual([]);
-  expect(problems).toEqual([]);
-});
-
-browserTest('adds stubs, shows how many requests received them, and removes them', async () => {
-  await using panel = await serving();
-  const { mock, call, adminUrl, page } = panel;
-  const problems = await openPanel(page, adminUrl);
-  const form = page.getByRole('form', { name: 'New stub' });
-
-  await form.getByLabel('status', { exact: true }).fill('201');
-  await form.getByText('More settings').click();
+  await form.getByLabel('respond.status', { exact: true }).fill('201');
+  await form.getByText('When', { exact: true }).click();
   await form.getByLabel('id', { exact: true }).fill('mine');
   await form.getByLabel('times', { exact: true }).fill('3');
   await form.getByText('Which requests').click();
-  await form.getByLabel('operation', { exact: true }).fill('latst');
-  await form.getByRole('button', { name: 'Add stub' }).click();
-  const card = page.getByRole('region', { name: 'Stubs' });
+  await form.getByLabel('match.operation', { exact: true }).fill('latst');
+  await form.getByRole('button', { name: 'Add rule' }).click();
   await card.getByRole('alert').getByText('match.operation is "latst"; expected one of latest').waitFor();
   expect(await page.getByRole('alert').count()).toBe(1);
   // The browser itself logs the refused request.
   expect(problems.splice(0)).toHaveLength(1);
-  await form.getByLabel('operation', { exact: true }).fill('latest');
-  await form.getByLabel('data', { exact: true }).fill('{ "base": "USD" }');
-  await form.getByRole('button', { name: 'Add stub' }).click();
-  await card.getByText('served 0 times, 3 left').waitFor();
+  await form.getByLabel('match.operation', { exact: true }).fill('latest');
+  await form.getByLabel('respond.data', { exact: true }).fill('{ "base": "USD" }');
+  await form.getByRole('button', { name: 'Add rule' }).click();
+  await card.getByText('used for 0 of 0 requests, 3 left').waitFor();
   await call(2);
-  await card.getByText('served 2 times, 1 left').waitFor();
-  await page.getByText('response of stub mine').first().waitFor();
-  expect(mock.stubs.list()).toMatchObject([
-    { id: 'mine', times: 3, match: { operation: 'latest' }, responses: [{ status: 201 }] },
+  await card.getByText('used for 2 of 2 requests, 1 left').waitFor();
+  await page.getByText('response of mine').first().waitFor();
+  expect(mock.rules.list()).toMatchObject([
+    {
+      ...{ id: 'mine', times: 3, match: { operation: 'latest' } },
+      respond: [{ status: 201, body: '{"success":true,"data":{ "base": "USD" }}' }],
+    },
   ]);
-  expect(mock.stubs.list()[0]?.responses[0]?.body).toBe('{"success":true,"data":{ "base": "USD" }}');
   await card.getByRole('button', { name: 'Edit mine' }).click();
-  const edited = page.getByRole('form', { name: 'Stub mine' });
-  expect(await edited.getByLabel('status', { exact: true }).inputValue()).toBe('201');
-  expect(await edited.getByLabel('data', { exact: true }).inputValue()).toBe('{ "base": "USD" }');
+  const edited = page.getByRole('form', { name: 'Rule mine' });
+  expect(await edited.getByLabel('respond.status', { exact: true }).inputValue()).toBe('201');
+  expect(await edited.getByLabel('respond.data', { exact: true }).inputValue()).toBe('{ "base": "USD" }');
   expect(await axeFindings(page)).toEqual([]);
-  await edited.getByLabel('status', { exact: true }).fill('200');
+  await edited.getByLabel('respond.status', { exact: true }).fill('200');
   await edited.getByLabel('times', { exact: true }).fill('1');
-  await edited.getByRole('button', { name: 'Save stub' }).click();
-  await card.getByText('served 0 times, 1 left').waitFor();
+  await edited.getByText('Delay and failure').click();
+  await edited.getByLabel('fail.kind', { exact: true }).selectOption('bad-json');
+  await edited.getByLabel('delayMs', { exact: true }).fill('{ "min": 0, "max": 0 }');
+  await edited.getByRole('button', { name: 'Save rule' }).click();
+  await card.getByText('used for 0 of 0 requests, 1 left').waitFor();
   await form.waitFor();
-  expect(mock.stubs.get('mine')).toMatchObject({
-    match: { operation: 'latest' },
-    responses: [{ status: 200, body: '{"success":true,"data":{ "base": "USD" }}' }],
+  expect(mock.rules.get('mine')).toMatchObject({
+    ...{ match: { operation: 'latest' }, fail: { kind: 'bad-json' }, delayMs: { min: 0, max: 0 } },
+    respond: [{ status: 200, body: '{"success":true,"data":{ "base": "USD" }}' }],
   });
+  await card.getByText('200, bad-json, delay').waitFor();
   await call();
-  await card.getByText('served 1 times, 0 left').waitFor();
+  await card.getByText('used for 1 of 1 requests, 0 left').waitFor();
   await page.getByRole('button', { name: 'Remove mine' }).click();
-  await card.getByText('No stubs.').waitFor();
+  await card.getByText('No rules.').waitFor();
 
   mock.latest.set([{ base: 'EUR' }, { base: 'USD' }]);
-  mock.stubs.add({ id: 'down', status: 503, delayMs: { min: 1, max: 2 } });
+  mock.rules.add({ id: 'down', respond: () => ({ status: 503 }), counted: false });
   await card.getByText('200, then 200').waitFor();
+  await card.getByText('function').waitFor();
+  expect(await card.getByRole('button', { name: 'Edit down' }).count()).toBe(0);
+  await card.getByRole('button', { name: 'Edit latest' }).click();
+  expect(await page.getByRole('form', { name: 'Rule latest' }).getByLabel('respond').inputValue()).toContain('EUR');
   await page.getByRole('button', { name: 'Remove down' }).click();
   await page.getByRole('button', { name: 'Remove down' }).waitFor({ state: 'detached' });
-  expect(mock.stubs.list().map(({ id }) => id)).toEqual(['latest']);
+  expect(mock.rules.list().map(({ id }) => id)).toEqual(['latest']);
   await card.getByRole('button', { name: 'Remove all' }).click();
-  await card.getByText('No stubs.').waitFor();
+  await card.getByText('No rules.').waitFor();
   expect(problems).toEqual([]);
 });
 
-browserTest('shows a JSON error beside the field of a stub, and sends the text as typed', async () => {
+browserTest('shows a JSON error beside the field of a rule, and sends the text as typed', async () => {
   await using panel = await serving();
   const { mock, call, adminUrl, page } = panel;
   const problems = await openPanel(page, adminUrl);
-  const form = page.getByRole('form', { name: 'New stub' });
+  const form = page.getByRole('form', { name: 'New rule' });
 
-  await form.getByLabel('data', { exact: true }).fill('{bad json');
+  await form.getByLabel('respond.data', { exact: true }).fill('{bad json');
   await form.getByText('Which requests').click();
-  await form.getByLabel('query', { exact: true }).fill('{"base"}');
+  await form.getByLabel('match.query', { exact: true }).fill('{"base"}');
   await form.getByText('Which requests').click();
-  await form.getByRole('button', { name: 'Add stub' }).click();
-  await form.locator('#stub-data-error').getByText('Not JSON: ').waitFor();
-  await form.locator('#stub-match-query-error').getByText('Not JSON: ').waitFor();
-  expect(await form.getByLabel('data', { exact: true }).getAttribute('aria-invalid')).toBe('true');
-  expect(mock.stubs.list()).toEqual([]);
+  await form.getByRole('button', { name: 'Add rule' }).click();
+  await form.locator('#rule-respond-data-error').getByText('Not JSON: ').waitFor();
+  await form.locator('#rule-match-query-error').getByText('Not JSON: ').waitFor();
+  expect(await form.getByLabel('respond.data', { exact: true }).getAttribute('aria-invalid')).toBe('true');
+  expect(mock.rules.list()).toEqual([]);
   expect(await axeFindings(page)).toEqual([]);
 
-  await form.getByLabel('data', { exact: true }).fill('{"EUR":1.10,"big":12345678901234567890}');
-  await form.getByLabel('query', { exact: true }).fill('');
+  await form.getByLabel('respond.data', { exact: true }).fill('{"EUR":1.10,"big":12345678901234567890}');
+  await form.getByLabel('match.query', { exact: true }).fill('');
   expect(await page.getByRole('alert').count()).toBe(0);
-  await form.getByRole('button', { name: 'Add stub' }).click();
-  await page.getByText('served 0 times').waitFor();
+  await form.getByRole('button', { name: 'Add rule' }).click();
+  await page.getByText('used for 0 of 0').waitFor();
   const [response] = await call();
   expect(await response?.text()).toBe('{"success":true,"data":{"EUR":1.10,"big":12345678901234567890}}');
   expect(problems).toEqual([]);
+});
+
+browserTest('adds a rule by keyboard alone', async () => {
+  await using panel = await serving();
+  const { mock, adminUrl, page } = panel;
+  await openPanel(page, adminUrl);
+  const form = page.getByRole('form', { name: 'New rule' });
+
+  await form.locator('summary', { hasText: 'Delay and failure' }).focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('250');
+  expect(await form.getByLabel('delayMs', { exact: true }).inputValue()).toBe('250');
+  await page.keyboard.press('Enter');
+  await page.getByText('used for 0 of 0').waitFor();
+
+  expect(mock.rules.list()).toMatchObject([{ delayMs: 250 }]);
 });
 
 browserTest('opens a request by keyboard, and keeps the filters in the address', async () => {
@@ -391,16 +381,16 @@ browserTest(
     await page.getByText('1 changed').waitFor();
     await page.getByText('There is no such endpoint').waitFor();
     await page.getByRole('button', { name: 'GET /api/v2/latest' }).click();
-    await page.getByRole('form', { name: 'New fault' }).getByText('Which requests').click();
-    mock.stubs.add({
+    mock.rules.add({
       id: 'down',
       match: { query: { base: 'XXX' } },
-      responses: [{ status: 503 }, { data: {} }],
+      respond: [{ status: 503 }, { data: {} }],
       times: 5,
     });
-    await page.getByText('served 0 times, 5 left').waitFor();
-    const stub = page.getByRole('form', { name: 'New stub' });
-    for (const group of ['An error instead of data', 'More settings']) await stub.getByText(group).click();
+    await page.getByText('used for 0 of 0 requests, 5 left').waitFor();
+    const rule = page.getByRole('form', { name: 'New rule' });
+    for (const group of ['Which requests', 'When', 'Delay and failure'])
+      await rule.getByText(group, { exact: true }).click();
     mock.space({ name: 'checkout' });
     await page.getByLabel('Space').waitFor();
     findings.push(...(await lookAt(page, 'panel-2-all')));

@@ -1,4 +1,3 @@
-import { HttpResponse, http, passthrough } from 'msw';
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { mockAdapters } from '../helpers/mock-adapters.ts';
@@ -93,120 +92,71 @@ test.each(mockAdapters)(
   },
 );
 
-test.each(mockAdapters)(
-  'mock.use() adds and overrides routes through $name, the last added first',
-  async ({ open }) => {
-    const { mock, key } = mockWithKey({ seed: 7 });
-    const headers = { authorization: `Bearer ${key}` };
-    mock.use(
-      http.get('/api/v1/historical', ({ request }) =>
-        HttpResponse.json({ date: new URL(request.url).searchParams.get('date') }),
-      ),
-      http.get('/api/v1/quota', () =>
-        HttpResponse.json({ success: false }, { status: 418, headers: { 'x-teapot': 'yes' } }),
-      ),
-      http.post(`${mock.baseUrl}/api/v1/echo`, async ({ request }) =>
-        HttpResponse.text(`heard ${await request.text()}`),
-      ),
-    );
-    mock.use(http.get('*/api/v1/quota', () => HttpResponse.json({ once: true }), { once: true }));
-    const { send, close } = await open(mock);
-    const responses = [];
-
-    for (const request of [
-      { target: '/api/v1/historical?date=2026-01-01', headers },
-      { target: '/api/v1/quota', headers },
-      { target: '/api/v1/quota', headers },
-      { method: 'POST', target: '/api/v1/echo', body: 'words' },
-      { target: '/api/v1/latest?symbols=EUR', headers },
-    ]) {
-      responses.push(await send(request));
-    }
-    await close();
-
-    expect(responses.map(({ status, body }) => [status, body.slice(0, 26)])).toEqual([
-      [200, '{"date":"2026-01-01"}'],
-      [200, '{"once":true}'],
-      [418, '{"success":false}'],
-      [200, 'heard words'],
-      [200, '{"success":true,"data":{"b'],
-    ]);
-    expect(responses[2]?.headers['x-teapot']).toBe('yes');
-  },
-);
-
-test.each(mockAdapters)('passthrough() leaves a request to the emulated service, through $name', async ({ open }) => {
-  const mock = newMock();
-  mock.use(http.get('/api/v1/latest', () => passthrough()));
+test.each(mockAdapters)('rules add routes and override others, through $name', async ({ open }) => {
+  const { mock, key } = mockWithKey({ seed: 7 });
+  const headers = { authorization: `Bearer ${key}` };
+  mock.rules.add({
+    match: { path: '/api/v1/historical' },
+    respond: ({ query }) => ({ body: { date: query['date'] } }),
+  });
+  mock.rules.add({
+    match: { operation: 'quota' },
+    respond: { status: 418, body: { success: false }, headers: { 'x-teapot': 'yes' } },
+  });
+  mock.rules.add({
+    match: { path: '/api/v1/echo', method: 'POST' },
+    counted: false,
+    respond: ({ body }) => ({ body: `heard ${body}` }),
+  });
+  mock.rules.add({ match: { operation: 'quota' }, respond: { body: { once: true } }, times: 1 });
   const { send, close } = await open(mock);
+  const responses = [];
 
-  const response = await send({ target: '/api/v1/latest' }).finally(close);
-
-  expect(response.status).toBe(401);
-});
-
-test.each(mockAdapters)('HttpResponse.error() breaks the connection, through $name', async ({ open }) => {
-  const mock = newMock();
-  mock.use(http.get('/api/v1/latest', () => HttpResponse.error()));
-  const { send, close } = await open(mock);
-
-  const sent = send({ target: '/api/v1/latest' });
-
-  await expect(sent).rejects.toThrow();
+  for (const request of [
+    { target: '/api/v1/historical?date=2026-01-01', headers },
+    { target: '/api/v1/quota', headers },
+    { target: '/api/v1/quota', headers },
+    { method: 'POST', target: '/api/v1/echo', body: 'words' },
+    { target: '/api/v1/latest?symbols=EUR', headers },
+  ]) {
+    responses.push(await send(request));
+  }
   await close();
+
+  expect(responses.map(({ status, body }) => [status, body.slice(0, 26)])).toEqual([
+    [200, '{"date":"2026-01-01"}'],
+    [200, '{"once":true}'],
+    [418, '{"success":false}'],
+    [200, 'heard words'],
+    [200, '{"success":true,"data":{"b'],
+  ]);
+  expect(responses[2]?.headers['x-teapot']).toBe('yes');
 });
 
-test.each(mockAdapters)('a handler that throws is a 500 with its reason, through $name', async ({ open }) => {
+test.each(mockAdapters)('a function that throws is a 500 with its reason, through $name', async ({ open }) => {
   const mock = newMock();
-  mock.use(
-    http.get('/api/v1/latest', () => {
+  mock.rules.add({
+    counted: false,
+    respond: () => {
       throw new Error('a bug in the test, with fx_live_0123456789abcdef');
-    }),
-  );
+    },
+  });
   const { send, close } = await open(mock);
 
   const response = await send({ target: '/api/v1/latest' }).finally(close);
 
   expect(response.status).toBe(500);
-  const message = 'A handler of mock.use() threw Error: a bug in the test, with fx_live_….';
+  const message = 'The function of the rule threw Error: a bug in the test, with fx_live_….';
   expect(JSON.parse(response.body)).toEqual({
     success: false,
     error: { code: 'internal_error', message, status: 500 },
   });
-  expect(mock.journal.list().at(-1)).toMatchObject({ status: 500, why: message });
 });
 
-test('handlers of mock.use() are gone after reset', async () => {
+test('every cookie of a rule arrives, in process and over a socket', async () => {
   const mock = newMock();
-  mock.use(http.get('/api/v1/latest', () => HttpResponse.json({})));
-
-  mock.reset();
-
-  expect((await mock.fetch(`${mock.baseUrl}/api/v1/latest`)).status).toBe(401);
-});
-
-test('a request that mock.use() handles is not counted', async () => {
-  const { mock, id, key } = mockWithKey({ seed: 7 });
-  mock.use(http.get('/api/v1/latest', () => HttpResponse.json({})));
-
-  await mock.fetch(`${mock.baseUrl}/api/v1/latest?api_key=${key}`);
-
-  expect(mock.keys.get(id).month.used).toBe(0);
-  expect(mock.journal.list()).toMatchObject([
-    { number: 1, status: 200, why: 'the response is that of a handler of mock.use()' },
-  ]);
-});
-
-test('every cookie of a handler arrives, in process and over a socket', async () => {
-  const mock = newMock();
-  mock.use(
-    http.get('/cookies', () => {
-      const headers = new Headers({ 'x-other': 'yes' });
-      headers.append('set-cookie', 'a=1; Path=/');
-      headers.append('set-cookie', 'b=2');
-      return new HttpResponse('ok', { headers });
-    }),
-  );
+  const headers = { 'x-other': 'yes', 'set-cookie': ['a=1; Path=/', 'b=2'] };
+  mock.rules.add({ match: { path: '/cookies' }, counted: false, respond: { body: 'ok', headers } });
   await using server = await mock.serve();
 
   const responses = await Promise.all([mock.fetch(`${mock.baseUrl}/cookies`), fetch(`${server.url}/cookies`)]);

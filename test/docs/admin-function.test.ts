@@ -17,9 +17,10 @@ const EFFECTS: Readonly<Record<string, (mock: MockServer, output: string) => unk
   'PUT keys/key_1/usage \'{"minute"': (mock) => expect(mock.keys.get('key_1').minute.waitMs).toBeGreaterThan(0),
   'PUT keys/key_1/usage \'{"month"': (mock) => expect(mock.keys.get('key_1').month.used).toBe(1000),
   'DELETE keys/key_1': (mock) => expect(mock.keys.get('key_1').state).toBe('revoked'),
-  'POST faults \'{"kind":"status"': (mock) => expect(mock.faults.list()).toMatchObject([{ status: 503, times: 2 }]),
-  'POST faults \'{"kind":"latency"': (mock) => expect(mock.faults.list()).toMatchObject([{ latencyMs: 20_000 }]),
-  "PUT latest '": (mock) => expect(mock.stubs.list()[0]?.responses[0]?.body).toContain('{"USD":1.10}'),
+  'POST rules \'{"respond"': (mock) =>
+    expect(mock.rules.list()).toMatchObject([{ respond: [{ status: 503 }], times: 2 }]),
+  'POST rules \'{"delayMs"': (mock) => expect(mock.rules.list()).toMatchObject([{ delayMs: 20_000 }]),
+  "PUT latest '": (mock) => expect(JSON.stringify(mock.rules.list())).toContain('1.10'),
   'POST clock': (mock) => expect(new Date(mock.clock.now()).toISOString()).toBe('2026-02-01T00:00:00.000Z'),
   'POST spaces': (_, output) => expect(JSON.parse(output)).toMatchObject({ name: 'invoices' }),
   'GET openapi.json': (_, output) => expect(output).toBe(''),

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { createMockServer } from '../../src/mock-server/index.ts';
+import { createMockServer, recordedRules } from '../../src/mock-server/index.ts';
 import {
   BUNDLE,
   hasBundle,
@@ -162,7 +162,7 @@ describe.skipIf(!hasBundle)('the built command and its home folder', () => {
 
     expect(results.map(({ code, stderr }) => (code === 0 ? '' : stderr)).join('')).toBe('');
     expect(await readdir(folder)).toEqual(['responses.ndjson']);
-    const replay = createMockServer({ replay: await readFile(file, 'utf8') });
+    const replay = createMockServer({ rules: recordedRules(await readFile(file, 'utf8')) });
     const headers = { authorization: `Bearer ${replay.createKey({ plan: 'developer' }).key}` };
     for (const [base, n] of currencies) {
       const response = await replay.fetch(`${replay.baseUrl}/api/v1/latest?base=${base}&n=${n}`, { headers });

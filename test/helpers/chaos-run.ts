@@ -4,7 +4,7 @@ import { type CallOptions, type Clock, FxRates, FxRatesError, type FxRatesOption
 import { ApiKey } from '../../src/client/key/api-key.ts';
 import { resolveOptions } from '../../src/client/options/resolve-options.ts';
 import { KeyStates } from '../../src/client/state/key-state.ts';
-import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
+import { createMockServer, type MockServer, type Rule } from '../../src/mock-server/index.ts';
 import { type ChaosFault, SERVED } from './chaos-faults.ts';
 import { seededRandom } from './limits-random.ts';
 
@@ -58,6 +58,8 @@ export class ChaosRun {
   readonly #endings: Record<string, number> = {};
   readonly #struck: Record<string, number> = {};
   readonly #spent = { client: 0, mock: 0, unseen: 0 };
+  /** Requests of the current key that the client counts and the service does not. */
+  #unseen = 0;
   #key = '';
   #keys = 0;
 
@@ -97,22 +99,27 @@ export class ChaosRun {
     this.#key = key;
     this.#keys += 1;
     const usedBefore = this.#isLikely(0.2) ? this.#endOfMonth(id) : 0;
+    // Below the others, whose delays count.
+    this.#mock.rules.add({ delayMs: 1 + this.#below(400), match: { ...SERVED, keyId: id } });
     const faults = this.#addFaults(id);
-    this.#mock.faults.add({ kind: 'latency', latencyMs: 1 + this.#below(400), match: { ...SERVED, keyId: id } });
+    const stop = this.#mock.journal.subscribe(({ rules }) => {
+      if (rules.some((rule) => faults.some(({ id, looksCounted }) => looksCounted && id === rule))) this.#unseen += 1;
+    });
     for (let left = calls; left > 0; ) {
       const burst = Math.min(left, 1 + this.#below(50));
       await Promise.all(Array.from({ length: burst }, () => this.#call()));
       await this.#clock.sleep(this.#below(90_000));
       left -= burst;
     }
-    await this.#balance(key, this.#mock.keys.get(id).month.used - usedBefore, faults);
+    await this.#balance(key, this.#mock.keys.get(id).month.used - usedBefore);
+    stop();
     await this.#recover(id);
     this.#mock.keys.revoke(id);
   }
 
   /** Without faults, a call succeeds after five minutes, the longest time for which a 503 can delay calls. */
   async #recover(keyId: string): Promise<void> {
-    this.#mock.faults.clear();
+    this.#mock.rules.clear();
     this.#mock.keys.setUsage(keyId, { month: 0 });
     // Also waits for the longest Retry-After that the client received.
     const blockedMs = Number(this.#fx.limits()?.nextSlotAt ?? 0) - this.#clock.now();
@@ -131,20 +138,21 @@ export class ChaosRun {
   #addFaults(keyId: string): readonly { readonly id: string; readonly looksCounted: boolean }[] {
     return Array.from({ length: this.#below(10) }, () => {
       const { fault, looksCounted = false } = this.#pick(this.#options.faults);
-      const often = fault.kind === 'retry-after' ? { probability: 0.8 } : { probability: this.#random() / 3 };
-      return { id: this.#mock.faults.add({ ...fault, ...often, match: { ...fault.match, keyId } }).id, looksCounted };
+      const often = { probability: fault.retryAfter === undefined ? this.#random() / 3 : 0.8 };
+      return { id: this.#mock.rules.add({ ...fault, ...often, match: { ...fault.match, keyId } }).id, looksCounted };
     });
   }
 
-  async #balance(key: string, charged: number, added: readonly { id: string; looksCounted: boolean }[]): Promise<void> {
+  async #balance(key: string, charged: number): Promise<void> {
     const state = this.#states.of(ApiKey.from(key));
-    let unseen = 0;
-    for (const { id, kind, struck } of this.#mock.faults.list()) {
-      this.#struck[kind] = (this.#struck[kind] ?? 0) + struck;
-      if (added.some((fault) => fault.id === id && fault.looksCounted)) unseen += struck;
+    const unseen = this.#unseen;
+    this.#unseen = 0;
+    for (const rule of this.#mock.rules.list()) {
+      const kind = kindOf(rule);
+      this.#struck[kind] = (this.#struck[kind] ?? 0) + rule.used;
     }
     const { spent } = state.quota;
-    const faults = JSON.stringify(this.#mock.faults.list());
+    const faults = JSON.stringify(this.#mock.rules.list());
     const isRight = (this.#options.isExact ?? true) ? spent === charged + unseen : spent >= charged + unseen;
     this.#expect(isRight, `counted ${spent}, not ${charged} and ${unseen} unseen: ${faults}`);
     const { waiting = 0, inFlight = 0 } = state.limits() ?? {};
@@ -241,4 +249,10 @@ class CountingClock implements Clock {
       this.pending -= 1;
     }
   }
+}
+
+function kindOf({ fail, respond, retryAfter, encoding }: Rule): string {
+  if (fail !== undefined) return fail.kind;
+  if (respond !== undefined) return 'respond';
+  return retryAfter === undefined ? (encoding ?? 'delay') : 'retry-after';
 }

@@ -46,7 +46,7 @@ test('an editor shows a doc comment for each field of the mock server', () => {
     return fields.filter((field) => isOwn(field) && isSilent(field)).map(({ name }) => `${alias.name}.${name}`);
   });
 
-  expect(aliases.map(({ name }) => name)).toEqual(expect.arrayContaining(['MockServerOptions', 'FaultOptions']));
+  expect(aliases.map(({ name }) => name)).toEqual(expect.arrayContaining(['MockServerOptions', 'RuleOptions']));
   expect(undocumented.filter((name) => !name.endsWith('.kind'))).toEqual([]);
 });
 

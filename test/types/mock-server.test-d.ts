@@ -1,5 +1,5 @@
 /** Checked by `tsc` alone: the mock's types do not name msw's, and fit them all the same. */
-import { graphql, type HttpHandler, HttpResponse, http, type RequestHandler } from 'msw';
+import { type HttpHandler, HttpResponse, http, type RequestHandler } from 'msw';
 import { setupWorker } from 'msw/browser';
 import { setupServer } from 'msw/node';
 import { expectTypeOf } from 'vitest';
@@ -16,17 +16,16 @@ const server = setupServer(
 server.use(...mock.handlers);
 mock.handlers satisfies RequestHandler[];
 
-// Where the mock takes handlers, it takes msw's, and nothing else.
-mock.use(
-  http.get('/api/v1/latest', () => HttpResponse.json({})),
-  graphql.query('Q', () => HttpResponse.json({ data: {} })),
-);
-// @ts-expect-error: a function is no handler
-mock.use(() => new Response());
-// @ts-expect-error: nor is an object without `run`
-mock.use({ info: {} });
+// A rule has one response, several, or a function; what was read can be added again.
+mock.rules.add({ respond: ({ query }, { invented }) => ({ data: { ...invented(), query } }) });
+mock.rules.add({ respond: [{ status: 503 }, { data: 1 }], match: { via: 'socket' } });
+mock.rules.add(mock.rules.add({ fail: { kind: 'hang' }, counted: false }));
+// @ts-expect-error: an answer is synchronous
+mock.rules.add({ respond: async () => ({ data: 1 }) });
+// @ts-expect-error: there is no such failure
+mock.rules.add({ fail: { kind: 'explode' } });
 
-// Another process receives JSON, of any type, but no function.
+// Another process receives JSON, of any type.
 interface Rates {
   readonly rates: object;
 }
@@ -35,8 +34,7 @@ const remote = connectMockServer('http://127.0.0.1:4010', 'a-token-of-16-chars')
 await remote.latest.set(rates, { base: 'EUR' });
 await remote.latest.set([{ rates: {} }, '{"rates":{}}']);
 await remote.latest.set('{"rates":{}}');
-// @ts-expect-error: a function cannot be sent
-await remote.latest.set(() => ({ rates: {} }));
+await remote.rules.add(await remote.rules.get('rule_1'));
 
 // The handlers of fxrates/msw are those of msw, for its server and its worker.
 expectTypeOf(mockHandlers(mock)).toEqualTypeOf<HttpHandler[]>();

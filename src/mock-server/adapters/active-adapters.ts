@@ -1,6 +1,6 @@
 import type { AdapterName } from '../http/message.ts';
 
-/** The adapters in use. A fault that one of them does not support is rejected before the first request. */
+/** The adapters in use. A rule that one of them does not support is rejected before the first request. */
 export class ActiveAdapters {
   readonly #open: AdapterName[] = [];
 

@@ -1,3 +1,4 @@
+import { decoded, isDecodingError } from '../../content-encoding.ts';
 import {
   type Delivery,
   type HandleRequest,
@@ -5,6 +6,7 @@ import {
   type MockResponse,
   piecesOf,
   type RequestSource,
+  WHOLE,
 } from '../http/message.ts';
 import { reasonPhrase } from '../http/responses.ts';
 import { valuePairs } from '../input/masked-keys.ts';
@@ -28,7 +30,7 @@ export function createFetch(baseUrl: string, handleRequest: HandleRequest, clock
     const message = request.body === null ? headOf(request) : await untilAborted(fromRequest(request), signal);
     const response = await untilAborted(handleRequest(message, source), signal);
     checkReceived(response, request);
-    return Object.defineProperties(toResponse(response, signal), { url: { value: url.href } });
+    return Object.defineProperties(toResponse(response, signal, { decode: true }), { url: { value: url.href } });
   };
 }
 
@@ -63,14 +65,6 @@ function unknownHost({ origin, hostname }: URL, baseUrl: string): TypeError {
   return new TypeError('fetch failed', { cause });
 }
 
-/** The request as a WHATWG Request at `origin`. */
-export function toRequest({ method, target, headers, body }: MockRequest, origin: string): Request {
-  const given = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const init: RequestInit = { method, headers: given };
-  if (body !== undefined && body.byteLength > 0 && method !== 'GET' && method !== 'HEAD') init.body = body;
-  return new Request(origin + target, init);
-}
-
 /** Converts a WHATWG Request, and reads its body. */
 export async function fromRequest(request: Request): Promise<MockRequest> {
   const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
@@ -82,10 +76,22 @@ function headOf({ url, method, headers }: Request): MockRequest {
   return { method, target: pathname + search, headers: Object.fromEntries(headers) };
 }
 
+interface ConversionOptions {
+  /** Whether the body is without its content coding, as `fetch` returns it; msw decodes it itself. */
+  readonly decode?: boolean;
+}
+
 /** Converts a response to a WHATWG Response. `signal` ends a body that is sent slowly. */
-export function toResponse(response: MockResponse, signal?: AbortSignal | null): Response {
+export function toResponse(
+  response: MockResponse,
+  signal?: AbortSignal | null,
+  { decode = false }: ConversionOptions = {},
+): Response {
   const { status, body, headers, delivery } = response;
-  const content = delivery === undefined ? streamOf(body) : bodyStream(response, delivery, signal ?? undefined);
+  const coding = decode ? (headers['content-encoding']?.toString() ?? '') : '';
+  const isPlain = delivery === undefined && coding === '';
+  const options = { delivery: delivery ?? WHOLE, coding, signal: signal ?? undefined };
+  const content = isPlain ? streamOf(body) : bodyStream(response, options);
   return new Response(body.length === 0 ? null : content, {
     status,
     statusText: reasonPhrase(status),
@@ -103,15 +109,19 @@ function streamOf(body: string | Uint8Array): ReadableStream<Uint8Array> {
   });
 }
 
-/** A body with the faults of its delivery: in pieces, or incomplete. */
-function bodyStream(
-  response: MockResponse,
-  delivery: Delivery,
-  signal: AbortSignal | undefined,
-): ReadableStream<Uint8Array> {
+interface BodyOptions {
+  readonly delivery: Delivery;
+  /** The content coding to decode; empty for none. */
+  readonly coding: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A body as its delivery says: in pieces, or incomplete. */
+function bodyStream(response: MockResponse, { delivery, coding, signal }: BodyOptions): ReadableStream<Uint8Array> {
   const cancelled = new AbortController();
   const ended = AbortSignal.any([cancelled.signal, ...(signal === undefined ? [] : [signal])]);
-  const pieces = piecesOf(response, delivery, ended);
+  const sent = piecesOf(response, delivery, ended);
+  const pieces = coding === '' ? sent : decoded(sent, coding)[Symbol.asyncIterator]();
   return new ReadableStream({
     async pull(controller) {
       try {
@@ -119,13 +129,18 @@ function bodyStream(
         if (!done) controller.enqueue(value);
         else if (delivery.ending === 'whole') controller.close();
         else controller.error(brokenBody(delivery.ending));
-      } catch {
-        // The reader has cancelled the body, or the mock was closed.
-        controller.error(signal?.aborted ? signal.reason : brokenBody('close'));
+      } catch (error) {
+        // Unless the body is damaged, the reader has cancelled it, or the mock was closed.
+        controller.error(signal?.aborted ? signal.reason : failureOf(error, delivery));
       }
     },
     cancel: () => cancelled.abort(),
   });
+}
+
+function failureOf(error: unknown, { ending }: Delivery): TypeError {
+  const isDamaged = ending === 'whole' && isDecodingError(error);
+  return isDamaged ? new TypeError('terminated', { cause: error }) : brokenBody(ending);
 }
 
 /** The error of undici, and of `fetch` in Node.js, for a connection that ends too early. */

@@ -146,7 +146,7 @@ const LIMITS: ServerOptions = {
 
 /**
  * Responds synchronously if possible; otherwise returns a promise that resolves after the response and never rejects.
- * `closing` aborts when the server is closed, which ends the waits of faults.
+ * `closing` aborts when the server is closed, which ends the waits of rules.
  */
 function receive(
   incoming: IncomingMessage,
@@ -285,7 +285,7 @@ function readable(error: NodeJS.ErrnoException, host: string, port: number): Err
   });
 }
 
-/** Sends a response with the faults of its delivery, byte by byte as on a real network. */
+/** Sends a response as its delivery says, byte by byte as on a real network. */
 async function deliverOverSocket(
   response: MockResponse,
   delivery: Delivery,
@@ -311,7 +311,6 @@ function end(ending: Delivery['ending'], socket: Socket): void {
     return;
   }
   if (ending === 'malformed-chunk') socket.write('this is no chunk size\r\n');
-  if (ending === 'garbage') socket.write('This is no HTTP.\r\n\r\n');
   socket.destroySoon();
 }
 

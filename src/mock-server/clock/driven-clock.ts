@@ -132,11 +132,6 @@ export class DrivenClock implements Clock {
     this.#idle.noteActivity();
   }
 
-  /** Prevents automatic jumps until the returned function is called, because a request is being handled. */
-  hold(): () => void {
-    return this.#idle.hold();
-  }
-
   async #move(target: (now: number) => number): Promise<number> {
     // Operations that have begun run before the time moves: a request in flight is decided at the old time.
     await this.#settle(LONGEST_SETTLE_MS);
@@ -234,7 +229,6 @@ export function systemNow(): number {
 class IdleDetector {
   /** Increased by each event that is no sign of waiting. */
   #activity = 0;
-  #held = 0;
   /** Waits that ended minus waits that began, since the last other event. At 0, all code that was woken waits again. */
   #awake = Number.POSITIVE_INFINITY;
   #turns = 0;
@@ -267,14 +261,6 @@ class IdleDetector {
     this.#awake = count;
   }
 
-  hold(): () => void {
-    this.#held += 1;
-    return () => {
-      this.#held -= 1;
-      this.noteActivity();
-    };
-  }
-
   restart(): void {
     this.#turns = 0;
     this.#quietTurns = 0;
@@ -287,7 +273,7 @@ class IdleDetector {
     const isInTransit = this.#transit.haveTransit && this.#awake !== 0;
     await (isInTransit || this.#busyTurns > 0 ? pause(TRANSIT_PAUSE_MS) : nextTurn());
     this.#turns += 1;
-    this.#quietTurns = this.#activity === before && this.#held === 0 ? this.#quietTurns + 1 : 0;
+    this.#quietTurns = this.#activity === before ? this.#quietTurns + 1 : 0;
     if (this.#quietTurns < IDLE_TURNS) return false;
     if (this.#awake === 0 || this.#busyTurns >= MOST_BUSY_TURNS || !isSystemBusy()) return true;
     this.#quietTurns = 0;

@@ -3,8 +3,8 @@ import { type Clock, LATEST_MS } from './clock.ts';
 import { holdProcess } from './event-loop.ts';
 
 interface DelayOptions {
-  /** Ids of the faults that make the request hang. The wait ends when one of them is removed. */
-  readonly faults?: readonly string[] | undefined;
+  /** Id of the rule that makes the request hang. The wait ends when it is removed. */
+  readonly hangingBy?: string | undefined;
   /** Called with the reason when the wait ends early, before code that waits for the same signal continues. */
   readonly onEndedEarly?: ((reason: string) => void) | undefined;
 }
@@ -13,13 +13,13 @@ interface DelayOptions {
 export const SERVER_CLOSED = 'the server was closed';
 
 /**
- * The waits that faults and stubs cause, by the mock's clock. They end early when the client disconnects, or the mock is
+ * The waits that rules cause, by the mock's clock. They end early when the client disconnects, or the mock is
  * closed or reset.
  */
 export class ResponseDelays {
   readonly #clock: Clock;
-  /** Each with the ids of the faults that make the request hang. */
-  readonly #waiting = new Map<AbortController, readonly string[]>();
+  /** Each with the id of the rule that makes the request hang. */
+  readonly #waiting = new Map<AbortController, string | undefined>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -29,7 +29,7 @@ export class ResponseDelays {
   async wait(
     ms: number,
     signal: AbortSignal | undefined,
-    { faults = [], onEndedEarly = () => undefined }: DelayOptions = {},
+    { hangingBy, onEndedEarly = () => undefined }: DelayOptions = {},
   ): Promise<boolean> {
     const end = new AbortController();
     const isByClient = () => signal?.aborted === true && signal.reason !== SERVER_CLOSED;
@@ -41,7 +41,7 @@ export class ResponseDelays {
       return false;
     }
     signal?.addEventListener('abort', stop, { once: true });
-    this.#waiting.set(end, faults);
+    this.#waiting.set(end, hangingBy);
     const release = holdProcess(); // the client waits, even if its own timeout holds nothing, as that of a signal
     try {
       const isEndless = this.#clock.now() + ms > LATEST_MS; // the clock never reaches the end of the wait
@@ -57,9 +57,9 @@ export class ResponseDelays {
     }
   }
 
-  /** Ends the requests that hang because of a fault. */
-  endHangsOf(faultId: string): void {
-    for (const [end, faults] of this.#waiting) if (faults.includes(faultId)) end.abort();
+  /** Ends the requests that hang because of a rule. */
+  endHangsOf(ruleId: string): void {
+    for (const [end, hangingBy] of this.#waiting) if (hangingBy === ruleId) end.abort();
   }
 
   endAll(): void {

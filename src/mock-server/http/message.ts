@@ -5,7 +5,7 @@ export type AdapterName = 'fetch' | 'msw' | 'socket';
 
 export const ADAPTER_NAMES = ['fetch', 'msw', 'socket'] as const satisfies readonly AdapterName[];
 
-/** No operation accepts a body; patterns and handlers of `mock.use()` read one. */
+/** No operation accepts a body; patterns read one. */
 export const MAX_REQUEST_BODY_BYTES = 1024 * 1024;
 
 /** A request, independent of the adapter. */
@@ -16,7 +16,7 @@ export interface MockRequest {
   readonly target: string;
   /** Names in lower case; several values of one name joined by `, `. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** For patterns, the journal and handlers of `mock.use()`. No operation of the service accepts a body. */
+  /** For patterns and the journal. No operation of the service accepts a body. */
   readonly body?: Uint8Array;
 }
 
@@ -33,21 +33,21 @@ export interface MockResponse {
   readonly why: string;
   /** Milliseconds of the mock's clock until it is sent; infinity for never. Default: 0. */
   readonly delayMs?: number | undefined;
-  /** Id of the stub of the response. */
-  readonly stub?: string | undefined;
-  /** How faults change its transmission. Default: complete and at once. */
+  /** The body before its content coding, for the journal. Default: the body. */
+  readonly text?: string | undefined;
+  /** How rules change its transmission. Default: complete and at once. */
   readonly delivery?: Delivery | undefined;
 }
 
 /** The response with which the connection ends before anything is sent. */
-export function noResponse(why: string, response: Partial<MockResponse> = {}): MockResponse {
-  return { ...response, status: 0, headers: {}, body: '', code: undefined, why, delivery: UNSENT };
+export function noResponse(why: string): MockResponse {
+  return { status: 0, headers: {}, body: '', code: undefined, why, delivery: UNSENT };
 }
 
 /** The adapter of a request, and whether the client still waits. */
 export interface RequestSource {
   readonly adapter: AdapterName;
-  /** Aborts when the client no longer waits for the response. A function, because only faults need the signal. */
+  /** Aborts when the client no longer waits for the response. A function, because only rules need the signal. */
   readonly getSignal?: (() => AbortSignal | undefined) | undefined;
   /** That of the mock or space whose `clientOptions()` the client has. */
   readonly clock?: object | undefined;
@@ -63,7 +63,7 @@ export function readHeaders(given: RecordedValues): RecordedValues {
   return { ...Object.fromEntries(all), ...(cookies.length === 0 ? {} : { 'set-cookie': cookies }) };
 }
 
-/** How faults change the transmission of a response. Without it, the complete response is sent at once. */
+/** How rules change the transmission of a response. Without it, the complete response is sent at once. */
 export interface Delivery {
   /** False: the connection breaks before anything is sent. */
   readonly sendsHead: boolean;
@@ -73,7 +73,7 @@ export interface Delivery {
   readonly chunkBytes: number;
   readonly intervalMs: number;
   /** How the connection ends after the last piece. `'whole'`: in the normal way. */
-  readonly ending: 'whole' | 'reset' | 'close' | 'malformed-chunk' | 'garbage';
+  readonly ending: 'whole' | 'reset' | 'close' | 'malformed-chunk';
   /** Waits between two pieces by the mock's clock. Resolves to whether the client still waits. */
   readonly wait?: (ms: number, signal: AbortSignal | undefined) => Promise<boolean>;
 }

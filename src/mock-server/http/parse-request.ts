@@ -21,21 +21,19 @@ export interface ParsedRequest {
   /** The API keys in the request: in the header, in the query, or in both. */
   readonly credentials: readonly SentCredential[];
   readonly recorded: RecordedRequest;
-  /** What the emulated service has determined for its response. Set by `respond()`. */
-  facts: RequestFacts | undefined;
 }
 
 /** For the journal, whose entries describe each field. */
 export interface RequestFacts {
-  at: number;
-  operation: string | undefined;
-  isUnknownRoute: boolean;
-  keyId: string | undefined;
-  keyTransport: SentCredential['transport'] | undefined;
-  rate: RateUse | undefined;
-  quota: QuotaUse | undefined;
-  earlyByMs: number | undefined;
-  switches: readonly SwitchName[];
+  readonly at: number;
+  readonly operation: string | undefined;
+  readonly isUnknownRoute: boolean;
+  readonly keyId: string | undefined;
+  readonly keyTransport: SentCredential['transport'] | undefined;
+  readonly rate: RateUse | undefined;
+  readonly quota: QuotaUse | undefined;
+  readonly earlyByMs: number | undefined;
+  readonly switches: readonly SwitchName[];
 }
 
 /** A request as a mock or a space reads it, for patterns. */
@@ -74,7 +72,6 @@ export function parseRequest(message: MockRequest, known = new Map<string, Parse
     target,
     credentials: credentialsOf(headers['authorization'] ?? '', target.keyInUrl),
     recorded: { method, path, query, headers: recordedHeaders(headers), body: body && recordedBody(body), hasKeyInUrl },
-    facts: undefined,
   };
 }
 
@@ -138,8 +135,9 @@ function credential(transport: SentCredential['transport'], key: string): SentCr
 const API_KEY = new RegExp(apiKeyPattern);
 
 /** The headers and the body of a response as the journal shows them: without the keys in them. */
-export function recordResponse({ headers, body, delivery }: MockResponse) {
-  const text = recordedBody(delivery === undefined ? body : Buffer.from(body).subarray(0, delivery.bodyBytes));
+export function recordResponse({ headers, body, text: uncoded, delivery }: MockResponse) {
+  const sent = delivery === undefined ? body : Buffer.from(body).subarray(0, delivery.bodyBytes);
+  const text = recordedBody(uncoded ?? sent);
   return { responseHeaders: recordedValues(headers), responseBody: text && shortened(text) };
 }
 

@@ -80,8 +80,9 @@ export function reasonPhrase(status: number): string {
 /** RFC 9110 §15.3.5, §15.3.6, §15.4.5. */
 export const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** The code of an error envelope without one: `service_unavailable` for `Service Unavailable`. */
+/** The code of an error envelope without one: the documented one, or `service_unavailable` for `Service Unavailable`. */
 export function codeOfStatus(status: number): string {
+  if (status === 429) return 'rate_limited';
   return (reasonPhrase(status) || 'unknown').toLowerCase().replace(/\W+/g, '_');
 }
 
@@ -180,11 +181,11 @@ export function quotaRefusal(quota: QuotaUse, now: number, switches: Switches): 
   });
 }
 
-/** `hints` and the nearest path are only in the journal, because the service sends none. */
-export function unknownRoute(hint?: string, others: readonly string[] = []): MockResponse {
+/** The hint is only in the journal, because the service sends none. */
+export function unknownRoute(hint?: string): MockResponse {
   const message = 'There is no such endpoint.';
-  const first = hint === undefined ? message : `There is no such endpoint; ${hint}`;
-  return errorResponse({ status: 404, code: 'not_found', message, why: [first, ...others].join(' ') });
+  const why = hint === undefined ? message : `There is no such endpoint; ${hint}`;
+  return errorResponse({ status: 404, code: 'not_found', message, why });
 }
 
 /** A known path with another method than GET. */
@@ -300,13 +301,13 @@ export function isPreflight({ method, headers }: MockRequest): boolean {
   );
 }
 
-/** Allows what the browser requests. Neither authenticated nor counted: a preflight has no key. */
-export function preflightResponse({ headers }: MockRequest): MockResponse {
+/** Allows what the browser requests, also the methods of rules. Neither authenticated nor counted: a preflight has no key. */
+export function preflightResponse({ headers }: MockRequest, methods: readonly string[]): MockResponse {
   const asked = headers['access-control-request-headers'] ?? '';
   return {
     status: 204,
     headers: {
-      'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+      'access-control-allow-methods': Array.from(new Set(['GET', 'HEAD', 'OPTIONS', ...methods])).join(', '),
       // `*` does not include the header Authorization, which contains the key.
       'access-control-allow-headers': HEADER_NAMES.test(asked) ? asked : 'Authorization',
       'access-control-max-age': '600',
@@ -320,14 +321,16 @@ export function preflightResponse({ headers }: MockRequest): MockResponse {
 /** Only valid names, because the list is sent back. */
 const HEADER_NAMES = /^[\w-]+(?:,[ \t]*[\w-]+)*$/;
 
-/** Makes the response readable for pages of every origin. `*` needs no `Vary`, and browsers then send no cookies. */
+/**
+ * Makes the response readable for pages of every origin. `*` needs no `Vary`, and browsers then send no cookies. Headers of a
+ * rule stay.
+ */
 export function withCorsHeaders(response: MockResponse): MockResponse {
-  return {
-    ...response,
-    headers: { ...response.headers, 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED },
-  };
+  return { ...response, headers: { ...CORS_HEADERS, ...response.headers } };
 }
 
 /** The headers that the emulated service sends, besides those that a page can always read. */
 const EXPOSED =
   'Date, ETag, Retry-After, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, WWW-Authenticate';
+
+const CORS_HEADERS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };

@@ -43,7 +43,7 @@ export function recordOf<Value extends z.ZodType>(words: string, value: Value, n
   );
 }
 
-/** These belong to the connection: a wrong one would be another fault. */
+/** These belong to the connection: a wrong one would be a failure of another kind. */
 const HEADER_NAME = /^(?!content-length$|transfer-encoding$|trailer$)[\w!#$%&'*+.^`|~-]+$/i;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 export const headerValue = expected(
@@ -97,7 +97,7 @@ export const strictObject: <Fields extends z.core.$ZodLooseShape>(
 export const plainObject: <Fields extends z.core.$ZodLooseShape>(fields: Fields) => z.ZodObject<Fields, z.core.$strip> =
   z.object;
 
-/** The id of a stub or a fault. A URL cannot have `.` and `..` as a segment. */
+/** The id of a rule. A URL cannot have `.` and `..` as a segment. */
 export const idSchema = expected('letters, digits, _ . and -', z.string().regex(/^(?!\.{1,2}$)[\w.-]{1,64}$/));
 
 /** A field that the mock adds. It is ignored in an input, so that a value that was read can be added again. */

@@ -12,7 +12,7 @@ export class MockServerError extends Error {
    * service's response; `undefined` otherwise.
    */
   readonly status: number | undefined;
-  /** The invalid option or field, for example `stubs[2].status`; `undefined` for other errors. */
+  /** The invalid option or field, for example `rules[2].respond.status`; `undefined` for other errors. */
   readonly field: string | undefined;
 
   constructor(message: string, { code, status, field, cause }: MockServerErrorDetail) {
@@ -32,7 +32,8 @@ export interface MockServerErrorDetail {
 
 /** The error for an invalid option: its name, its value, and what was expected. */
 export function invalidOption(option: string, value: unknown, expected: string): MockServerError {
-  return optionError(option, `is ${show(value)}; expected ${expected}.`);
+  // Those who write JSON have no `undefined`.
+  return optionError(option, `is ${value === undefined ? 'missing' : show(value)}; expected ${expected}.`);
 }
 
 /** The message begins with the field, for `within()`. */
@@ -40,7 +41,7 @@ function optionError(field: string, problem: string): MockServerError {
   return new MockServerError(`${field} ${problem}`, { code: 'invalid_option', field });
 }
 
-/** Runs `act`. An error about a part of an entry then names its place: `stubs[2].status is 99; …`. */
+/** Runs `act`. An error about a part of an entry then names its place: `rules[2].times is 0; …`. */
 export function within<Result>(entry: string, act: () => Result): Result {
   try {
     return act();
@@ -56,11 +57,11 @@ export function within<Result>(entry: string, act: () => Result): Result {
 }
 
 /** An error about the whole checked value, and not about an unknown field of that name. */
-const ABOUT_WHOLE = /^(?:stub|fault|options|setup) is (?!not an? )/;
+const ABOUT_WHOLE = /^(?:rule|response|options|setup) is (?!not an? )/;
 
 interface Searched<Item> {
   readonly among: ReadonlyMap<string, Item>;
-  readonly otherwise?: 'has expired' | 'is closed';
+  readonly otherwise?: 'is closed';
 }
 
 /**
@@ -68,7 +69,7 @@ interface Searched<Item> {
  * other call.
  */
 export function withId<Item>(
-  kind: 'account' | 'fault' | 'key' | 'space' | 'stub',
+  kind: 'account' | 'key' | 'rule' | 'space',
   id: string,
   { among, otherwise }: Searched<Item>,
 ): Item {
@@ -92,7 +93,7 @@ export function notFound(message: string): MockServerError {
   return new MockServerError(message, { code: 'not_found', status: 404 });
 }
 
-/** The first unused name from `number` on, such as `fault_3`. */
+/** The first unused name from `number` on, such as `rule_3`. */
 export function freeName(prefix: string, number: number, isTaken: (name: string) => boolean): string {
   const name = `${prefix}_${number}`;
   return isTaken(name) ? freeName(prefix, number + 1, isTaken) : name;

@@ -28,10 +28,7 @@ export const journalEntry = plainObject({
   hasKeyInUrl: z.boolean().describe('Whether the URL contains an API key.'),
   /** Id of the operation at the path; `undefined` if the path has none. */
   operation: z.string().optional().describe('Id of the operation at the path.'),
-  /**
-   * Whether the path is unknown, also to handlers of `mock.use()`. `why` then names the nearest known path, and stubs that
-   * nearly match.
-   */
+  /** Whether neither the service nor a rule has this path. `why` then names the nearest known path, and rules that nearly match. */
   isUnknownRoute: z.boolean().describe('Whether the path is unknown.'),
   /** Id of the API key; `undefined` without a known key. */
   keyId: z.string().optional(),
@@ -58,10 +55,8 @@ export const journalEntry = plainObject({
   earlyByMs: z.number().optional().describe('Milliseconds that were left of the last Retry-After.'),
   /** Switches that the response depends on. */
   switches: z.array(z.enum(SWITCH_NAMES)).describe('Switches that the response depends on.'),
-  /** Ids of the faults that struck the request, in order. */
-  faults: z.array(z.string()).describe('Ids of the faults that struck the request.'),
-  /** Id of the stub that the request received; `undefined` for none. */
-  stub: z.string().optional().describe('Id of the stub that the request received.'),
+  /** Ids of the rules that did something with the request, in the order in which they were added. */
+  rules: z.array(z.string()).describe('Ids of the rules that did something with the request.'),
   /**
    * Headers of the response by name in lower case; `set-cookie` has an array of values. API keys are masked. `undefined` if
    * the client received no response.
@@ -78,6 +73,8 @@ interface Subscription {
   readonly listener: (entry: JournalEntry) => void;
   /** Whether it also receives the entries of spaces. */
   readonly spaces?: boolean | undefined;
+  /** Called with the entry that replaces an earlier one of the same request. */
+  readonly onReplaced?: ((entry: JournalEntry) => void) | undefined;
   /** Called when the mock or the space is closed. */
   readonly onClose?: (() => void) | undefined;
 }
@@ -122,6 +119,7 @@ export class Journal {
   replace(earlier: JournalEntry, entry: JournalEntry): JournalEntry {
     const place = (earlier.number - 1) % this.#size;
     if (this.#ring[place] === earlier) this.#ring[place] = entry;
+    for (const { onReplaced } of this.#subscriptions) onReplaced?.(entry);
     return entry;
   }
 

@@ -47,10 +47,10 @@ interface JournalContext {
   readonly journal: Journal;
   readonly state: {
     readonly keys: ReadonlyMap<string, unknown>;
-    readonly stubs: readonly { readonly id: string; readonly match: RequestPattern }[];
-    readonly faults: readonly {
-      readonly settings: { readonly id: string; readonly match?: RequestPattern | undefined };
+    readonly rules: readonly {
+      readonly settings: { readonly id: string; readonly match: RequestPattern & { readonly via?: unknown } };
     }[];
+    readonly ruleIds: ReadonlySet<string>;
   };
 }
 
@@ -71,15 +71,15 @@ export function createMockJournal(mock: JournalContext): MockJournal {
 }
 
 /**
- * The filter with each RegExp as JSON has it. Throws for a wrong field, the id of an unknown key and a number after the last
- * one: a typo must not pass for "no such request". Ids of faults and stubs are not checked: they may have been removed.
+ * The filter with each RegExp as JSON has it. Throws for a wrong field, the id of an unknown key or rule, and a number after
+ * the last one: a typo must not pass for "no such request".
  */
 export function checkedFilter(
   filter: RequestFilter,
   { journal, state }: JournalContext,
   place = 'filter',
 ): RequestFilter {
-  return within(place, () => {
+  const checked = within(place, () => {
     const checked = checkedInput(requestFilter, filter, { what: 'a field of the filter' });
     const { after = 0 } = checked;
     if (after > journal.last) {
@@ -89,6 +89,14 @@ export function checkedFilter(
     checkKeyId(checked, state.keys);
     return checked;
   });
+  const { rule } = checked;
+  if (rule === undefined || state.ruleIds.has(rule)) return checked;
+  throw invalidOption(`${place}.rule`, rule, `the id of a rule of this mock${knownRules(state.ruleIds)}`);
+}
+
+function knownRules(ids: ReadonlySet<string>): string {
+  const [first] = Array.from(ids).slice(-1);
+  return first === undefined ? '; there are no rules' : `, such as ${first}`;
 }
 
 /** Options of `mock.journal.subscribe()`. */
@@ -130,22 +138,26 @@ export async function waitForRequests(
   const { journal } = mock;
   const filter = checkedFilter(given, mock);
   const matches = createMatcher(filter);
-  const found = journal.entries.filter(matches);
+  const found = new Map(journal.entries.filter(matches).map((entry) => [entry.number, entry]));
   const end = new AbortController();
   const listener = (entry: JournalEntry) => {
-    if (matches(entry)) found.push(entry);
-    if (found.length >= count) end.abort();
+    if (matches(entry)) found.set(entry.number, entry);
+    if (found.size >= count) end.abort();
   };
-  const stop = journal.subscribe(listener, { onClose: () => end.abort(CLOSED) });
+  // A delayed response can turn out to be none, because the client disconnects.
+  const onReplaced = (entry: JournalEntry) => {
+    if (!matches(entry)) found.delete(entry.number);
+  };
+  const stop = journal.subscribe(listener, { onReplaced, onClose: () => end.abort(CLOSED) });
   const ends = AbortSignal.any([end.signal, ...(signal === undefined ? [] : [signal])]);
   // The caller waits in real time, perhaps in another process. Not AbortSignal.timeout: that lets the process end.
-  if (found.length < count) await pause(timeoutMs, ends);
+  if (found.size < count) await pause(timeoutMs, ends);
   stop();
-  if (found.length >= count) return found;
+  if (found.size >= count) return Array.from(found.values());
   const isClosed = end.signal.reason === CLOSED;
   const problem = isClosed ? 'before the mock or the space was closed' : `within ${timeoutMs} ms`;
   throw new MockServerError(
-    `${found.length} of ${count} requests arrived ${problem}. ${nearestText(mock, filter)}`,
+    `${found.size} of ${count} requests arrived ${problem}. ${nearestText(mock, filter)}`,
     isClosed ? { code: 'mock_closed', status: 410 } : { code: 'wait_timeout', status: 408 },
   );
 }
@@ -338,7 +350,7 @@ function nearestText(mock: JournalContext, filter: RequestFilter, among = mock.j
   const pattern = withPatterns(filter, mock);
   const close = nearMisses(among, (entry) => {
     const differences = [...filterDifferences(pattern, entry)];
-    // A request that the stub or the fault is for, but that did not receive it, such as a 429.
+    // A request that the rule is for, but with which it did nothing, such as a 429.
     return { pattern, differences: differences.length === 0 ? filterDifferences(filter, entry) : differences };
   });
   const lines = close.map(
@@ -347,15 +359,14 @@ function nearestText(mock: JournalContext, filter: RequestFilter, among = mock.j
   return (lines.length === 0 ? '' : `Closest:\n${lines.join('')}`) + receivedText(mock);
 }
 
-/** The filter with the patterns of its stub and its fault, so that messages name the field that differs. */
+/** The filter with the pattern of its rule, so that messages name the field that differs. */
 function withPatterns({ after: _, ...filter }: RequestFilter, { state }: JournalContext): RequestFilter {
-  const { stub, fault, ...others } = filter;
-  const ofStub = state.stubs.find(({ id }) => id === stub)?.match;
-  const ofFault = state.faults.find(({ settings }) => settings.id === fault)?.settings.match;
-  if (ofStub === undefined && ofFault === undefined) return filter;
-  const query = { ...ofStub?.query, ...ofFault?.query, ...others.query };
-  const headers = { ...ofStub?.headers, ...ofFault?.headers, ...others.headers };
-  return { ...ofStub, ...ofFault, ...others, query, headers };
+  const { rule, ...others } = filter;
+  const { match } = state.rules.find(({ settings }) => settings.id === rule)?.settings ?? {};
+  if (match === undefined) return filter;
+  const { via: __, ...pattern } = match;
+  const query = { ...pattern.query, ...others.query };
+  return { ...pattern, ...others, query, headers: { ...pattern.headers, ...others.headers } };
 }
 
 /** Requests as lines of text; of many the newest. */

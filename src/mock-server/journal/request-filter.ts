@@ -15,12 +15,10 @@ export const requestFilter = strictObject({
   status: expected('an HTTP status, or 0 for no response', z.int()).optional(),
   /** `error.code` of the response. */
   code: text.optional().describe('`error.code` of the response.'),
-  /** Id of a fault that struck the request. Ids are not checked, because the fault may have been removed. */
-  fault: text.optional().describe('Id of a fault that struck the request. Ids are not checked.'),
-  /** Id of the stub that the request received. Ids are not checked, because the stub may have been removed. */
-  stub: text.optional().describe('Id of the stub that the request received. Ids are not checked.'),
-  /** Whether neither the service nor a stub has this path. */
-  isUnknownRoute: trueOrFalse.optional().describe('Whether neither the service nor a stub has this path.'),
+  /** Id of a rule that did something with the request, also of one that was removed. */
+  rule: text.optional().describe('Id of a rule that did something with the request, also of one that was removed.'),
+  /** Whether neither the service nor a rule has this path. */
+  isUnknownRoute: trueOrFalse.optional().describe('Whether neither the service nor a rule has this path.'),
   /** Selects only requests with a larger `number`. */
   after: expected('the number of a request', z.int().min(0))
     .optional()
@@ -39,11 +37,11 @@ export function createMatcher(filter: RequestFilter): (entry: JournalEntry) => b
 /** The fields in which an entry differs from the filter, apart from `after`. */
 export function* filterDifferences(filter: RequestFilter, entry: JournalEntry): Generator<Difference, undefined> {
   yield* differences(filter, entry);
-  for (const field of ['status', 'code', 'stub', 'isUnknownRoute'] as const) {
+  for (const field of ['status', 'code', 'isUnknownRoute'] as const) {
     if (filter[field] === undefined || filter[field] === entry[field]) continue;
     yield { field, actual: String(entry[field] ?? 'absent'), expected: String(filter[field]) };
   }
-  if (filter.fault !== undefined && !entry.faults.includes(filter.fault)) {
-    yield { field: 'faults', actual: entry.faults.join(', ') || 'none', expected: filter.fault };
+  if (filter.rule !== undefined && !entry.rules.includes(filter.rule)) {
+    yield { field: 'rules', actual: entry.rules.join(', ') || 'none', expected: filter.rule };
   }
 }

@@ -77,7 +77,14 @@ const headerName = z.string().regex(/^[!#$%&'*+.^`|~\w-]+$/);
  */
 const ENCODED_IN_PATHS = /[^\x21-\x7e]+|["<>`{}]/g;
 
-/** Faults, stubs, filters and expectations have these fields. */
+/** In `query`: all parameters that the pattern does not name. */
+const OTHERS = '*';
+
+function isAbsent(wanted: unknown): boolean {
+  return Object(wanted).absent === true;
+}
+
+/** Rules, filters and expectations have these fields. */
 export const requestPattern = strictObject({
   /** Id of the operation, for example `'latest'`. */
   operation: expected(
@@ -110,12 +117,15 @@ export const requestPattern = strictObject({
       .refine((method) => method !== 'ANY'),
   ).optional(),
   /**
-   * Parameters by name. Other parameters are allowed. A repeated parameter matches if one of its values matches; an array
+   * Parameters by name. Other parameters are allowed, unless `'*'` is `{ absent: true }`. A repeated parameter matches if one of its values matches; an array
    * is compared with all values. A number is compared as JavaScript writes it: 1.10 matches `1.1`.
    * @example { base: 'EUR', symbols: /USD/, date: { absent: true } }
    */
   query: recordOf('an object of parameters', listPattern)
     .refine((values) => canBeRecorded(values, recordedParameter), CREDENTIAL)
+    .refine(({ [OTHERS]: others }) => others === undefined || isAbsent(others), {
+      error: '{ "absent": true } for "*", which stands for all other parameters',
+    })
     .optional(),
   /** Headers by case-insensitive name. Other headers are allowed. API keys are masked, as in the journal. */
   headers: recordOf('an object of headers with valid names', valuePattern, headerName)
@@ -132,7 +142,7 @@ export interface RequestPattern extends ValueOf<typeof requestPattern> {}
 export type ValuePattern = Immutable<z.input<typeof valuePattern>>;
 
 /** Throws `MockServerError` with code `invalid_option` for the id of an unknown key. */
-export function checkKeyId({ keyId }: RequestPattern, keys: ReadonlyMap<string, unknown>): void {
+export function checkKeyId({ keyId }: RequestPattern, keys: Pick<ReadonlySet<string>, 'has'>): void {
   if (keyId === undefined || keys.has(keyId)) return;
   throw invalidOption('keyId', keyId, 'the id of a key of this mock, such as key_1');
 }
@@ -185,7 +195,8 @@ export function* differences(pattern: RequestPattern, request: MatchedRequest): 
 function* comparedValues({ query = {}, headers = {}, ...plain }: RequestPattern, request: MatchedRequest) {
   for (const field of PLAIN_FIELDS) yield [field, plain[field], request[field]] as const;
   for (const [name, wanted] of Object.entries(query)) {
-    yield [`query.${name}`, wanted, ownValue(request.query, name)] as const;
+    const actual = name === OTHERS ? otherNames(query, request.query) : ownValue(request.query, name);
+    yield [`query.${name}`, wanted, actual] as const;
   }
   for (const [name, wanted] of Object.entries(headers)) {
     yield [`headers.${name}`, wanted, ownValue(request.headers, name.toLowerCase())] as const;
@@ -194,6 +205,12 @@ function* comparedValues({ query = {}, headers = {}, ...plain }: RequestPattern,
 }
 
 const PLAIN_FIELDS = ['operation', 'keyId', 'method', 'path'] as const;
+
+/** The names of the parameters that a pattern does not name; `undefined` for none. The key is no such parameter. */
+function otherNames(query: object, sent: RecordedRequest['query']): readonly string[] | undefined {
+  const others = Object.keys(sent).filter((name) => !Object.hasOwn(query, name) && name !== 'api_key');
+  return others.length === 0 ? undefined : others;
+}
 
 function ownValue<Value>(values: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(values, name) ? values[name] : undefined;
@@ -293,11 +310,13 @@ interface NearMiss<Candidate> {
   readonly candidate: Candidate;
   /** `differs in query.base: 'USD', expected 'EUR'` */
   readonly text: string;
+  /** Sum over the fields that differ: 0 for upper and lower case, up to 1 for a value that is absent. */
+  readonly distance: number;
 }
 
 /**
  * The candidates, requests or patterns, that nearly match: up to three, the nearest first. Of those at the same distance the
- * last one is first: it is the newest request, or the stub that would apply.
+ * last one is first: it is the newest request, or the rule that would count.
  */
 export function nearMisses<Candidate>(
   candidates: readonly Candidate[],
@@ -309,7 +328,10 @@ export function nearMisses<Candidate>(
     .reverse()
     .sort((one, other) => one.distance - other.distance)
     .slice(0, MOST_CLOSE)
-    .map(({ candidate, differences }) => ({ candidate, text: `differs in ${differences.map(textOf).join('; ')}` }));
+    .map(({ candidate, differences, distance }) => ({
+      ...{ candidate, distance },
+      text: `differs in ${differences.map(textOf).join('; ')}`,
+    }));
 }
 
 const MOST_CLOSE = 3;

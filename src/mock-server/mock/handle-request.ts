@@ -1,18 +1,23 @@
 import { nextTurn } from '../clock/event-loop.ts';
 import { type HandleRequest, type MockResponse, noResponse, type RequestSource } from '../http/message.ts';
-import { type ParsedRequest, parseRequest, recordResponse, shortened } from '../http/parse-request.ts';
+import {
+  type ParsedRequest,
+  parseRequest,
+  type RequestFacts,
+  recordResponse,
+  shortened,
+} from '../http/parse-request.ts';
 import { completed, internalError, isPreflight, withCorsHeaders } from '../http/responses.ts';
-import { MockServerError } from '../input/mock-server-error.ts';
 import type { JournalEntry } from '../journal/journal.ts';
-import type { StruckFault } from '../rules/fault-kinds.ts';
-import { applyFaults, selectFaults } from '../rules/mock-faults.ts';
+import { arrivalDelay, type Delivered, withEffects } from '../rules/rule-effects.ts';
+import { RuleTurns } from '../rules/rule-turns.ts';
 import { type MockState, mockFor } from './mock-state.ts';
-import { identified, isTooLarge, respond } from './respond.ts';
+import { factsOf, identified, type Reply, respond, respondWithoutService } from './respond.ts';
 
 /**
- * Handles requests that reach a mock or a space: parses the request, finds the space of its key, applies the faults before the
- * service, calls the handlers of `mock.use()` or the emulated service, applies the other faults, and writes the journal.
- * Synchronous without faults and such handlers.
+ * Handles requests that reach a mock or a space, step by step: parses the request, finds the space of its key and the rules
+ * that have their turn, lets the service or a rule respond, applies the other effects of the rules, writes the journal, and
+ * delivers the response. Synchronous unless a rule delays the request or its response, or sends it in pieces.
  */
 export function createHandler(receiver: MockState): HandleRequest {
   const targets: Parameters<typeof parseRequest>[1] = new Map();
@@ -22,24 +27,12 @@ export function createHandler(receiver: MockState): HandleRequest {
     const exchange = { mock, request, source };
     mock.clock.noteRequest();
     try {
-      const { state, overrides } = mock;
-      if (state.faults.length === 0 && overrides.handlers.length === 0) return send(exchange, respond(mock, request));
-      return handleWithFaults(exchange).catch((error: unknown) => sendFailure(exchange, error));
+      const handled = handle(exchange);
+      return handled instanceof Promise ? handled.catch((error: unknown) => sendFailure(exchange, error)) : handled;
     } catch (error) {
       return sendFailure(exchange, error);
     }
   };
-}
-
-/** Reports a fault that msw cannot reproduce. */
-function sendFailure(exchange: Exchange, error: unknown): MockResponse | Promise<MockResponse> {
-  // msw would send a response of its own, with a stack.
-  if (exchange.source.adapter !== 'msw') throw error;
-  return send(exchange, failed(exchange, error));
-}
-
-function failed({ mock, request }: Exchange, error: unknown): MockResponse {
-  return completed(internalError(error), { method: request.recorded.method, now: mock.now() });
 }
 
 interface Exchange {
@@ -48,60 +41,80 @@ interface Exchange {
   readonly source: RequestSource;
 }
 
-async function handleWithFaults(exchange: Exchange): Promise<MockResponse> {
+function handle(exchange: Exchange): MockResponse | Promise<MockResponse> {
+  const { mock, request } = exchange;
+  if (mock.state.rules.length === 0) return send(exchange, respond(mock, request, NO_TURNS), NO_TURNS);
+  const turns = turnsOf(exchange);
+  const arrival = arrivalDelay(turns, mock.state.seed);
+  return arrival === undefined ? decideAndSend(exchange, turns) : arriveLate(exchange, turns, arrival);
+}
+
+const NO_TURNS = new RuleTurns();
+
+function turnsOf({ mock, request, source: { adapter } }: Exchange): RuleTurns {
+  // A preflight has no part in a test's count of requests.
+  const isShared = isPreflight(request.message) && mock.behaviour.values.cors === 'any-origin';
+  return isShared ? NO_TURNS : new RuleTurns(mock.state, { request: identified(request, mock), adapter });
+}
+
+function decideAndSend(exchange: Exchange, turns: RuleTurns, arrival = ''): MockResponse | Promise<MockResponse> {
+  const { mock, request } = exchange;
+  const { response, facts } = respondWithoutService(mock, request, turns) ?? respond(mock, request, turns);
+  const why = [response.why, arrival].filter((text) => text !== '').join('; ');
+  return send(exchange, { response: { ...response, why }, facts }, turns);
+}
+
+/** Waits before the service receives the request. */
+async function arriveLate(
+  exchange: Exchange,
+  turns: RuleTurns,
+  { ms, why }: { readonly ms: number; readonly why: string },
+): Promise<MockResponse> {
   const { mock, request, source } = exchange;
-  const strike = (point: 'before' | 'after', response?: MockResponse) =>
-    // A preflight has no part in a test's count of requests.
-    isPreflight(request.message) && mock.behaviour.values.cors === 'any-origin'
-      ? []
-      : selectFaults(mock.state, { request: identified(request, mock), adapter: source.adapter, response }, point);
-  const before = strike('before');
-  const finish = (response: MockResponse, struck = before) =>
-    send(exchange, applyFaults(response, struck, { method: request.recorded.method, now: mock.now() }), struck);
   const early: { response?: MockResponse | Promise<MockResponse> } = {};
   const onEndedEarly = (reason: string) => {
     // Immediately, before `reset()` clears the journal.
-    early.response = finish(noResponse(`${reason} before the response`));
+    const response = noResponse(`${reason} before the request arrived; ${why}`);
+    early.response = send(exchange, { response, facts: factsOf(mock, request) }, turns);
   };
-  const latency = before.filter(({ settings }) => settings.kind === 'latency');
-  const waitMs = latency.reduce((sum, fault) => sum + fault.waitMs, 0);
-  if (waitMs > 0) await mock.delays.wait(waitMs, source.getSignal?.(), { onEndedEarly });
-  if (early.response !== undefined) return early.response;
-  if (before.length > latency.length) return finish(noResponse(''));
-  const response = await respondWithHandlers(exchange);
-  return finish(response, [...before, ...strike('after', response)]);
+  await mock.delays.wait(ms, source.getSignal?.(), { onEndedEarly });
+  return early.response ?? decideAndSend(exchange, turns, why);
 }
 
-/** Calls the handlers of `mock.use()`, and the emulated service if none of them responds. */
-async function respondWithHandlers(exchange: Exchange): Promise<MockResponse> {
-  const { mock, request } = exchange;
-  if (mock.overrides.handlers.length === 0 || isTooLarge(request)) return respond(mock, request);
-  const release = mock.clock.hold();
-  try {
-    return (await mock.overrides.respond(request.message)) ?? respond(mock, request);
-  } catch (error) {
-    const text = `A handler of mock.use() threw ${error}.`;
-    return failed(exchange, new MockServerError(text, { code: 'internal_error' }));
-  } finally {
-    release();
-  }
+/** Reports a failure that msw cannot reproduce. */
+function sendFailure(exchange: Exchange, error: unknown): MockResponse | Promise<MockResponse> {
+  const { mock, request, source } = exchange;
+  // msw would send a response of its own, with a stack.
+  if (source.adapter !== 'msw') throw error;
+  const response = completed(internalError(error), { method: request.recorded.method, now: mock.now() });
+  return send(exchange, { response, facts: factsOf(mock, request) }, NO_TURNS);
 }
 
-/** Writes the journal, waits for the delays of the response, and returns it to the adapter. */
-function send(
-  exchange: Exchange,
-  decided: MockResponse,
-  struck: readonly StruckFault[] = [],
-): MockResponse | Promise<MockResponse> {
+/** Applies the effects of the rules, writes the journal, waits for the delays, and returns the response to the adapter. */
+function send(exchange: Exchange, reply: Reply, turns: RuleTurns): MockResponse | Promise<MockResponse> {
   const { mock, request } = exchange;
-  const isReadableByAll = mock.behaviour.values.cors === 'any-origin' && decided.status !== 0;
-  const response = isReadableByAll ? withCorsHeaders(decided) : decided;
-  const entry = entryOf(mock, request, { response, struck });
+  const { facts } = reply;
+  const delivered = deliveredOf(exchange, reply, turns);
+  const { response } = delivered;
+  const entry = entryOf(mock, request, { response, facts, rules: turns.used });
   mock.journal.add(entry);
   mock.parent?.journal.notifyOfSpace(entry);
   if (response.status === 429) requireOwnClock(exchange);
   if (response.delivery === undefined && !response.delayMs) return arrived(exchange, response, entry);
-  return sendLate(exchange, response, entry);
+  return sendLate(exchange, delivered, entry);
+}
+
+function deliveredOf({ mock }: Exchange, { response, facts }: Reply, turns: RuleTurns): Delivered {
+  const isReadableByAll = mock.behaviour.values.cors === 'any-origin' && response.status !== 0;
+  const readable = isReadableByAll ? withCorsHeaders(response) : response;
+  if (turns === NO_TURNS) return { response: readable, hangingBy: undefined };
+  const changed = withEffects(readable, turns, { at: facts.at, seed: mock.state.seed });
+  const near = turns.near(facts.isUnknownRoute);
+  if (near.length === 0) return changed;
+  const { why } = changed.response;
+  const isSentence = /[.?]$/.test(why);
+  const all = isSentence ? [why, ...near.map((text) => `${text}.`)].join(' ') : [why, ...near].join('; ');
+  return { ...changed, response: { ...changed.response, why: all } };
 }
 
 /** A client that waits on another virtual clock than that of its limit would send requests without an end. */
@@ -111,48 +124,49 @@ function requireOwnClock({ mock: { clock, name }, source }: Exchange): void {
 }
 
 /** Sends a response after its delay, or in pieces. If the connection ends before, another entry replaces that of the request. */
-async function sendLate(exchange: Exchange, response: MockResponse, first: JournalEntry): Promise<MockResponse> {
+async function sendLate(
+  exchange: Exchange,
+  { response, hangingBy }: Delivered,
+  first: JournalEntry,
+): Promise<MockResponse> {
   const { journal, delays } = exchange.mock;
   let entry = first;
   const amend = (change: Partial<JournalEntry>) => {
     entry = journal.replace(entry, { ...entry, ...change });
   };
   const { delivery, delayMs = 0 } = response;
-  // The entry of a request that hangs has status 0 from the start. It ends with its fault.
-  const isHanging = entry.status === 0;
+  // The entry of a request that hangs has status 0 from the start. It ends with its rule.
   const onEndedEarly = (reason: string) =>
-    isHanging ? undefined : amend({ ...NOTHING_SENT, why: `${entry.why}; ${reason} before the response` });
-  const options = { faults: isHanging ? entry.faults : [], onEndedEarly };
+    hangingBy === undefined
+      ? amend({ ...NOTHING_SENT, why: `${entry.why}; ${reason} before the response` })
+      : undefined;
   const signal = exchange.source.getSignal?.();
-  if (delayMs > 0 && !(await delays.wait(delayMs, signal, options))) return noResponse(entry.why);
+  if (delayMs > 0 && !(await delays.wait(delayMs, signal, { hangingBy, onEndedEarly }))) return noResponse(entry.why);
   const onBodyEnded = (reason: string) => amend({ why: `${entry.why}; ${reason} before the end of the body` });
   const wait = (ms: number, ended: AbortSignal | undefined) => delays.wait(ms, ended, { onEndedEarly: onBodyEnded });
   return arrived(exchange, delivery === undefined ? response : { ...response, delivery: { ...delivery, wait } }, entry);
 }
 
-const NONE: readonly string[] = Object.freeze([]);
-
 const NOTHING_SENT = { status: 0, code: undefined, responseHeaders: undefined, responseBody: undefined };
 
+interface Outcome {
+  readonly response: MockResponse;
+  readonly facts: RequestFacts;
+  readonly rules: readonly string[];
+}
+
 /**
- * The entry of a request, with the response after its faults. It is in the journal from the arrival of the request on, because
- * a test can wait for the request before it advances the clock.
+ * The entry of a request, with the response after the effects of rules. It is in the journal from the arrival of the request
+ * on, because a test can wait for the request before it advances the clock.
  */
-function entryOf(
-  mock: MockState,
-  request: ParsedRequest,
-  { response, struck }: { readonly response: MockResponse; readonly struck: readonly StruckFault[] },
-): JournalEntry {
-  const { recorded } = request;
+function entryOf(mock: MockState, { recorded }: ParsedRequest, { response, facts, rules }: Outcome): JournalEntry {
   const { delivery, delayMs } = response;
-  // The service has identified the requests that it has read.
-  const facts: Partial<JournalEntry> = request.facts ?? identified(request, mock);
   const isSent = delivery?.sendsHead !== false && delayMs !== Number.POSITIVE_INFINITY;
   const { responseHeaders, responseBody } = isSent ? recordResponse(response) : NOTHING_SENT;
   return {
     number: mock.journal.last + 1,
     space: mock.name,
-    at: facts.at ?? mock.now(),
+    at: facts.at,
     method: recorded.method,
     path: recorded.path,
     query: recorded.query,
@@ -160,15 +174,14 @@ function entryOf(
     body: recorded.body && shortened(recorded.body),
     hasKeyInUrl: recorded.hasKeyInUrl,
     operation: facts.operation,
-    isUnknownRoute: facts.isUnknownRoute ?? false,
+    isUnknownRoute: facts.isUnknownRoute,
     keyId: facts.keyId,
     keyTransport: facts.keyTransport,
     rate: facts.rate,
     quota: facts.quota,
     earlyByMs: facts.earlyByMs,
-    switches: facts.switches ?? [],
-    faults: struck.length === 0 ? NONE : struck.map(({ settings }) => settings.id),
-    stub: response.stub,
+    switches: facts.switches,
+    rules,
     why: response.why,
     // Not spread: V8 takes microseconds to add fields to an object of this size.
     status: isSent ? response.status : 0,
@@ -179,8 +192,8 @@ function entryOf(
 }
 
 /**
- * Stores the end of the Retry-After of a response, after its faults. It is stored when the client has the response: a
- * request that arrives before that was sent without knowledge of it, and is not early.
+ * Stores the end of the Retry-After of a response, after the effects of rules. It is stored when the client has the response:
+ * a request that arrives before that was sent without knowledge of it, and is not early.
  */
 function arrived({ mock, source }: Exchange, response: MockResponse, { keyId = '', at }: JournalEntry): MockResponse {
   const { headers, delivery } = response;

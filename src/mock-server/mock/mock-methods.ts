@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { keyGenerations } from '../../process-state.ts';
 import { createFetch, type Fetch } from '../adapters/fetch.ts';
-import type { MswHandler } from '../adapters/interception.ts';
 import { type BehaviourOptions, createMockBehaviour, type MockBehaviour } from '../behaviour/behaviour.ts';
 import type { PresetName } from '../behaviour/switch.ts';
 import type { Clock, ClockOptions, MockClock } from '../clock/clock.ts';
@@ -18,8 +17,8 @@ import {
   verifyRequests,
 } from '../journal/mock-journal.ts';
 import type { RequestFilter } from '../journal/request-filter.ts';
-import { createMockFaults, type MockFaults } from '../rules/mock-faults.ts';
-import { createMockLatest, createMockStubs, type MockLatest, type MockStubs } from '../rules/mock-stubs.ts';
+import { createMockLatest, type MockLatest } from '../rules/latest-rules.ts';
+import { createMockRules, expectAllUsed, type MockRules } from '../rules/mock-rules.ts';
 import { emptyRuleState, type RuleState } from '../rules/rule-state.ts';
 import { type Accounts, createAccounts } from '../service/accounts.ts';
 import {
@@ -38,7 +37,7 @@ import { createMockClock } from './mock-clock.ts';
 import { closeMock, createSpaceState, type MockState } from './mock-state.ts';
 import { checkedSetup, type Setup, type SetupResult } from './options.ts';
 import { applySetup, initialStateOfSpace, type ResetOptions, resetOptions, startState } from './setup.ts';
-import { restoredState, restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
+import { restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
 
 /** Client options that send requests to a mock in process and use its clock. */
 export interface ClientOptions {
@@ -60,16 +59,14 @@ export class MockMethods {
   readonly accounts: Accounts;
   /** API keys of the emulated service. */
   readonly keys: Keys;
-  /** The clock of the mock. Rate windows, quota periods and faults use it. */
+  /** The clock of the mock. Rate windows, quota periods and rules use it. */
   readonly clock: MockClock;
   /** Switches for undocumented behaviour. */
   readonly behaviour: MockBehaviour;
   /** The requests that the mock received, each with the reason for its response. */
   readonly journal: MockJournal;
-  /** Faults: failures that the test defines. */
-  readonly faults: MockFaults;
-  /** Stubs: responses that the test defines. */
-  readonly stubs: MockStubs;
+  /** Rules: responses, delays and failures that the test defines. */
+  readonly rules: MockRules;
   /** Sets the response of `latest`. */
   readonly latest: MockLatest;
   readonly #mock: MockState;
@@ -86,9 +83,8 @@ export class MockMethods {
     this.clock = createMockClock(mock.clock, mock);
     this.behaviour = createMockBehaviour(mock);
     this.journal = createMockJournal(mock);
-    this.faults = createMockFaults(mock);
-    this.stubs = createMockStubs(mock);
-    this.latest = createMockLatest(mock);
+    this.rules = createMockRules(mock);
+    this.latest = createMockLatest(this.rules);
     this.#mock = mock;
   }
 
@@ -102,25 +98,14 @@ export class MockMethods {
   }
 
   /**
-   * Creates keys, changes switches, and adds responses and faults in one step: a setup, or JSON text of one, in which numbers
-   * keep their digits. If a part is invalid, nothing changes. `reset()` removes them; it keeps the option `setup`.
-   * @throws MockServerError with code `invalid_option`, which names the part, for example `stubs[2].status`;
-   * `fault_not_possible`, as `mock.faults.add()`.
-   * @example const { keys } = mock.setUp({ keys: [{ plan: 'developer' }], latest: { base: 'EUR', rates: { USD: 1.1 } } })
+   * Creates keys, changes switches, and adds rules in one step: a setup, or JSON text of one, in which numbers keep their
+   * digits. If a part is invalid, nothing changes. `reset()` removes them; it keeps the option `setup`.
+   * @throws MockServerError with code `invalid_option`, which names the part, for example `rules[2].respond.status`;
+   * `rule_not_possible`, as `mock.rules.add()`.
+   * @example const { keys } = mock.setUp({ keys: [{ plan: 'developer' }], rules: [{ nth: 3, respond: { status: 503 } }] })
    */
   setUp(setup: Setup | string): SetupResult {
-    const mock = this.#mock;
-    const checked = checkedSetup(setup);
-    // Applied to a copy first, so that nothing changes if it throws.
-    applySetup(
-      checked,
-      createSpaceState(mock, {
-        ...mock,
-        behaviour: mock.behaviour.copy(),
-        emptyState: () => restoredState(takeSnapshot(mock)),
-      }),
-    );
-    return applySetup(checked, mock);
+    return applySetup(checkedSetup(setup), this.#mock);
   }
 
   /**
@@ -130,6 +115,15 @@ export class MockMethods {
    */
   expectRequests(filter: RequestFilter = {}): RequestExpectation {
     return createExpectation((claim) => void verifyRequests(this.#mock, filter, claim));
+  }
+
+  /**
+   * Asserts that each rule did something with a request. A misspelt pattern would otherwise pass unnoticed. Does not cover
+   * the rules of a recording.
+   * @throws MockServerError with code `unused_rules`, which names the others.
+   */
+  expectAllUsed(): void {
+    expectAllUsed(this.#mock);
   }
 
   /** Returns requests that a well-behaved client does not send: early retries, keys in URLs, unknown paths. */
@@ -145,26 +139,17 @@ export class MockMethods {
     return { baseUrl: this.baseUrl, fetch: this.#clientFetch, clock: this.clock };
   }
 
-  /**
-   * Adds msw handlers that respond before the mock, through every adapter. The handler added last runs first. A request is
-   * in the journal when they have run. Requires msw.
-   * @example mock.use(http.get('https://fxrates.test/api/v1/latest', () => HttpResponse.error()))
-   */
-  use(...handlers: readonly MswHandler[]): void {
-    this.#mock.overrides.add(handlers);
-  }
-
-  /** Returns the state as plain JSON without secrets. Does not include the journal, spaces and handlers of `use()`. */
+  /** Returns the state as plain JSON without secrets. Does not include the journal and spaces. */
   snapshot(): Snapshot {
     return takeSnapshot(this.#mock);
   }
 
   /**
-   * Restores a snapshot of this mock or space or of another one, and clears the journal. A space keeps its key, which gets the
-   * plan and usage of the only key of the snapshot.
-   * @throws MockServerError with code `invalid_snapshot`, if the snapshot is damaged or of another version, if it has other
-   * keys than the space, or the key of an open space. Nothing changes then.
-   * @example space.restore(prepared.snapshot())
+   * Restores a snapshot of this mock, of another one, or of this space, and clears the journal. A rule with a function needs a
+   * current rule with its id, whose function it gets.
+   * @throws MockServerError with code `invalid_snapshot`, if the snapshot is damaged or of another version, lacks the key of
+   * the space, or has the key of an open space. Nothing changes then.
+   * @example mock.restore(prepared)
    */
   restore(snapshot: Snapshot): void {
     const used = usedKeys(this.#mock.state);
@@ -173,13 +158,13 @@ export class MockMethods {
   }
 
   /**
-   * Restores the initial state: removes accounts, keys, faults, stubs and handlers of `use()`, clears the journal, resets
-   * switches and clock, and applies the option `setup` again. A space keeps its account and key.
+   * Restores the initial state: removes accounts, keys and rules, clears the journal, resets switches and clock, and applies
+   * the options `rules` and `setup` again. A space keeps its account and key.
    * @throws MockServerError with code `spaces_live`, while spaces of the mock are open.
    */
   reset(options: ResetOptions = {}): void {
     const { keepKeys } = checkedInput(resetOptions, options, { what: 'an option of reset()' });
-    const { spaces, behaviour, journal, clock, overrides, delays, state } = this.#mock;
+    const { spaces, behaviour, journal, clock, delays, state } = this.#mock;
     if (spaces.size > 0) {
       const text = `reset() is not possible while spaces are open (${Array.from(spaces.keys()).join(', ')}); close them, or reset each space.`;
       throw new MockServerError(text, { code: 'spaces_live', status: 409 });
@@ -189,7 +174,6 @@ export class MockMethods {
     behaviour.reset();
     renew(usedKeys(state));
     startState(this.#mock, { keepKeys });
-    overrides.clear();
     journal.clear();
   }
 }
@@ -235,8 +219,7 @@ export const spaceOptions = strictObject({
 export interface SpaceOptions extends ValueOf<typeof spaceOptions> {}
 
 /**
- * A part of a mock for one test: an account and a key with separate counters, clock, switches, faults, stubs, handlers
- * and journal. The key of a request selects its space, through every adapter. Requests without a known key belong to the
+ * A part of a mock for one test: an account and a key with separate counters, clock, switches, rules and journal. The key of a request selects its space, through every adapter. Requests without a known key belong to the
  * mock itself.
  */
 export class Space extends MockMethods implements AsyncDisposable {

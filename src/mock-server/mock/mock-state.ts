@@ -1,6 +1,5 @@
 import { operations } from '../../generated/operations.ts';
 import { ActiveAdapters } from '../adapters/active-adapters.ts';
-import { Overrides } from '../adapters/interception.ts';
 import { Behaviour } from '../behaviour/behaviour.ts';
 import { DrivenClock } from '../clock/driven-clock.ts';
 import { ResponseDelays } from '../clock/response-delays.ts';
@@ -9,7 +8,7 @@ import { HttpDates, quotaResponse } from '../http/responses.ts';
 import { within } from '../input/mock-server-error.ts';
 import { Journal } from '../journal/journal.ts';
 import { emptyRuleState, type RuleState } from '../rules/rule-state.ts';
-import type { CheckedMockOptions, Setup } from './options.ts';
+import type { CheckedMockOptions, InitialState } from './options.ts';
 import { createRouter, type EmulatedService } from './respond.ts';
 import { createLatestResponder } from './respond-latest.ts';
 
@@ -26,12 +25,11 @@ export interface MockState extends EmulatedService {
   readonly spaces: Map<string, MockState>;
   readonly clock: DrivenClock;
   readonly journal: Journal;
-  readonly overrides: Overrides;
   readonly delays: ResponseDelays;
   readonly adapters: ActiveAdapters;
   /** The state at the start and after `reset()`: an empty one, to which the setup is applied. */
   readonly emptyState: () => RuleState;
-  readonly initial: Setup;
+  readonly initial: InitialState;
 }
 
 /** Creates a mock with an empty state. */
@@ -46,7 +44,7 @@ export function createMockState(options: CheckedMockOptions): MockState {
     adapters,
     responders: { latest: createLatestResponder(), quota: quotaResponse },
     emptyState: () => emptyRuleState(options.seed),
-    initial: { ...options.setup, behaviour: undefined },
+    initial: { keys: options.setup?.keys, rules: options.setup?.rules, optionRules: options.rules },
   });
 }
 
@@ -68,18 +66,16 @@ type Given = OwnParts & Pick<MockState, 'options' | 'parent' | 'adapters' | 'res
 
 function assembleState(given: Given): MockState {
   const { options, clock } = given;
-  const { baseUrl, defaultStubs, journalSize } = options;
+  const { journalSize } = options;
   return {
     ...given,
     state: given.emptyState(),
     now: clock.now.bind(clock),
     findRoute,
-    defaultStubs: defaultStubs.map((stub) => ({ ...stub })),
     dates: new HttpDates(),
     warned: new Set(),
     spaces: new Map(),
     journal: new Journal(journalSize),
-    overrides: new Overrides(baseUrl),
     delays: new ResponseDelays(clock),
   };
 }

@@ -5,17 +5,15 @@ import type { PresetName } from '../behaviour/switch.ts';
 import type { ClockOptions } from '../clock/clock.ts';
 import { checkedInput, expected, strictObject, trueOrFalse, type ValueOf, wholeFrom } from '../input/checked-input.ts';
 import { invalidOption, within } from '../input/mock-server-error.ts';
-import type { FaultOptions } from '../rules/fault-kinds.ts';
-import { type Replay, unquoted, withDigits } from '../rules/json-parts.ts';
-import { type LatestData, latestStubs } from '../rules/mock-stubs.ts';
-import type { LatestFunction, StubOptions, StubRecord } from '../rules/stub-schemas.ts';
+import { ruleWithDigits } from '../rules/answers.ts';
+import type { RuleOptions } from '../rules/rule-schema.ts';
 import { type CreatedKey, keyUsage } from '../service/keys.ts';
 import { keyLimitOptions, planName } from '../service/service-state.ts';
 
-/** Clock, behaviour, setup, latest and replay are checked where they are used. */
+/** Clock, behaviour, rules and setup are checked where they are used. */
 const optionsShape = strictObject({
   /**
-   * Determines keys, invented rates and the `probability` of faults: the same seed produces the same values. A whole
+   * Determines keys, invented rates, and the `probability` and delays of rules: the same seed produces the same values. A whole
    * number from 0.
    * @default 1
    */
@@ -47,25 +45,17 @@ const optionsShape = strictObject({
    */
   unsafe: trueOrFalse.default(false),
   /**
-   * The `data` of `latest`, as in `mock.latest.set()`: an object, an array with one element per request, or a function of the query.
-   * `context.invented()` returns the data that the mock would send otherwise. Cannot be combined with `replay`.
-   * @default invented rates
-   * @example (query, context) => ({ ...context.invented(), base: query.get('base') })
-   */
-  latest: z.custom<LatestData>().optional(),
-  /**
-   * Recorded responses of `latest`: one envelope for every query, or responses by query. `fxrates latest --fixture-out` writes
-   * such a recording. A query without a recorded response gets 501 `not_recorded`. Cannot be combined with `latest`.
-   * @default invented rates
-   * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
-   */
-  replay: z.custom<Replay>().optional(),
-  /**
-   * Keys, switches, responses and faults that the mock starts with, or JSON text of them, as in `fxrates mock --setup`.
-   * `reset()` applies the setup again. `mock.setupKeys` returns its keys. `behaviour` overrides its switches, and its `latest`
-   * and `replay` override these options.
+   * Rules that the mock and its spaces start with, as with `mock.rules.add()`. `reset()` adds them again. `recordedRules()`
+   * returns those of a recording.
    * @default none
-   * @example { keys: [{ plan: 'developer' }], faults: [{ kind: 'status', status: 503, nth: 3 }] }
+   * @example [{ nth: 1, respond: { status: 503 } }]
+   */
+  rules: z.custom<readonly RuleOptions[]>().optional(),
+  /**
+   * Keys, switches and rules that the mock starts with, or JSON text of them, as in `fxrates mock --setup`. `reset()` applies
+   * the setup again. `mock.setupKeys` returns its keys. The options `behaviour` and `rules` override it.
+   * @default none
+   * @example { keys: [{ plan: 'developer' }], rules: [{ nth: 3, respond: { status: 503 } }] }
    */
   setup: z.custom<Setup | string>().optional(),
   /**
@@ -101,8 +91,6 @@ function isOrigin(text: string): boolean {
 /** The options with their defaults, checked. */
 export interface CheckedMockOptions extends Readonly<Omit<z.output<typeof optionsShape>, 'setup'>> {
   readonly setup: Setup | undefined;
-  /** Of the options `latest` and `replay`. */
-  readonly defaultStubs: readonly StubRecord[];
 }
 
 /** Throws for an unknown option or an invalid value. */
@@ -112,7 +100,6 @@ export function checkOptions(options: MockServerOptions): CheckedMockOptions {
   return {
     ...checked,
     setup: setup === undefined ? undefined : within('setup', () => checkedSetup(setup)),
-    defaultStubs: latestStubs(checked),
   };
 }
 
@@ -156,33 +143,22 @@ export const setupParts = strictObject({
    */
   behaviour: z.custom<PresetName | BehaviourOptions>().optional(),
   /**
-   * The `data` of `latest` for every query. An array has one element per request; the last one repeats.
-   * @default unchanged
-   * @example { base: 'EUR', rates: { USD: 1.1 } }
-   */
-  latest: z.custom<Exclude<LatestData, LatestFunction>>().optional(),
-  /**
-   * Responses of `latest` by query, as in the option `replay`. Cannot be combined with `latest`.
-   * @default unchanged
-   * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
-   */
-  replay: z.custom<Replay>().optional(),
-  /**
-   * Stubs to add, as with `mock.stubs.add()`.
+   * Rules to add, as with `mock.rules.add()`.
    * @default none
    */
-  stubs: z.custom<readonly StubOptions[]>().optional(),
-  /**
-   * Faults to add, as with `mock.faults.add()`.
-   * @default none
-   */
-  faults: z.custom<readonly FaultOptions[]>().optional(),
+  rules: z.custom<readonly RuleOptions[]>().optional(),
   /** Ignored by the mock. Editors read it. */
   $schema: z.custom<string>().optional(),
 });
 
-/** Keys, switches, responses and faults, as in a file for `fxrates mock --setup`. */
+/** Keys, switches and rules, as in a file for `fxrates mock --setup`. */
 export interface Setup extends ValueOf<typeof setupParts> {}
+
+/** The accounts, keys and rules with which a mock or a space starts. */
+export interface InitialState extends Pick<Setup, 'keys' | 'rules'> {
+  /** The option `rules`, added after those of the setup. */
+  readonly optionRules?: readonly RuleOptions[] | undefined;
+}
 
 /** The result of `mock.setUp()`. */
 export interface SetupResult {
@@ -203,11 +179,8 @@ function parsedSetup(json: string): Setup {
   const setup: Setup = JSON.parse(json);
   // A value that is not an object is refused as it is.
   if (!isJsonObject(setup)) return setup;
-  const exact: { latest?: string; replay?: string; stubs?: unknown[] } = {};
-  for (const { name, text } of members(json)) {
-    if (name === 'latest' || name === 'replay') exact[name] = unquoted(text);
-    if (name === 'stubs' && Array.isArray(setup.stubs))
-      exact.stubs = Array.from(members(text), (stub) => withDigits(stub.text));
-  }
-  return { ...setup, ...exact } as Setup; // which is checked when it is applied
+  const rules = Array.from(members(json)).findLast(({ name }) => name === 'rules');
+  if (rules === undefined || !Array.isArray(setup.rules)) return setup;
+  const exact = Array.from(members(rules.text), ({ text }) => ruleWithDigits(text));
+  return { ...setup, rules: exact } as Setup; // which is checked when it is applied
 }

@@ -5,30 +5,22 @@ import type { Switches } from '../behaviour/behaviour.ts';
 import type { MockResponse } from '../http/message.ts';
 import { parametersOf, type Target } from '../http/parse-request.ts';
 import { badParameter, errorResponse, successResponse } from '../http/responses.ts';
-import { redactKeys } from '../input/masked-keys.ts';
 import { show } from '../input/mock-server-error.ts';
-import { jsonOf } from '../rules/json-parts.ts';
-import type { InventedData, LatestContext, LatestFunction } from '../rules/stub-schemas.ts';
+import type { InventedData } from '../rules/rule-schema.ts';
 import { CURRENCIES, type Currency, inventRates, isCurrency } from '../service/invented-rates.ts';
-import type { Responder, RoutedRequest } from './respond.ts';
+import type { ServiceContext } from '../service/service-state.ts';
 
 /**
- * Creates the responder of `GET /api/v1/latest`. Its parameters and fields are not documented, so the data is invented, or
- * returned by a function of the test. It keeps the last response to each target, so a mock and its spaces share it.
+ * Creates the responder of `GET /api/v1/latest`. Its parameters and fields are not documented, so the data is invented. It
+ * keeps the last response to each target, so a mock and its spaces share it.
  */
-export function createLatestResponder(): Responder {
+export function createLatestResponder(): (request: LatestRequest) => MockResponse {
   const responses = new WeakMap<Target, InventedSnapshot & { readonly response: MockResponse }>();
   let interval = { of: '', ms: 0 };
-  return (routed, { key }) => {
-    const { service, request, switches, stub } = routed;
+  return ({ service, request, switches, at }) => {
     const of = switches.use('snapshotGranularity');
     if (of !== interval.of) interval = { of, ms: snapshotIntervalMs(of) };
-    const snapshot = { seed: service.state.seed, at: Math.floor(routed.at / interval.ms) * interval.ms };
-    if (stub?.source.kind === 'function') {
-      const invented = () => inventedData(readRequestedRates(parametersOf(request.target)), snapshot);
-      const context = { at: routed.at, keyId: key.id, plan: key.account.plan, invented };
-      return responseOfFunction(stub.source.latest, routed, context);
-    }
+    const snapshot = { seed: service.state.seed, at: Math.floor(at / interval.ms) * interval.ms };
     const known = responses.get(request.target);
     if (known?.at === snapshot.at && known.seed === snapshot.seed) return known.response;
     const requested = readRequestedRates(parametersOf(request.target));
@@ -40,10 +32,24 @@ export function createLatestResponder(): Responder {
   };
 }
 
+interface LatestRequest {
+  readonly service: Pick<ServiceContext, 'state'>;
+  readonly request: { readonly target: Target };
+  readonly switches: Switches;
+  readonly at: number;
+}
+
 /** What the invented rates depend on. */
 interface InventedSnapshot {
   readonly seed: number;
   readonly at: number;
+}
+
+/** The invented data for a query, for functions of the test. */
+export function inventedFor({ state, behaviour, now }: ServiceContext, target: Target): InventedData {
+  const ms = snapshotIntervalMs(behaviour.use('snapshotGranularity'));
+  const snapshot = { seed: state.seed, at: Math.floor(now() / ms) * ms };
+  return inventedData(readRequestedRates(parametersOf(target)), snapshot);
 }
 
 function inventedResponse(requested: RequestedRates, snapshot: InventedSnapshot, switches: Switches): MockResponse {
@@ -99,29 +105,6 @@ function unknownParametersText(names: readonly string[]): string {
 const MOST_NAMED = 3;
 
 const UNKNOWN_CURRENCY = 'base or symbols name a currency that is not among the invented rates.';
-
-/** The response of a function of the test. An error, or a value that is not an object, causes a 500 with the reason. */
-function responseOfFunction(latest: LatestFunction, { request }: RoutedRequest, context: LatestContext): MockResponse {
-  try {
-    const data: unknown = latest(parametersOf(request.target), context);
-    if (typeof data === 'object' && data !== null && !('then' in data)) {
-      const json = jsonOf(data);
-      return json === undefined ? failedFunction(NOT_JSON) : successResponse(json);
-    }
-    const given = data instanceof Promise ? 'a promise' : show(data);
-    return failedFunction(`returned ${given}; expected an object, returned synchronously`);
-  } catch (error) {
-    return failedFunction(`threw ${error}`);
-  }
-}
-
-const NOT_JSON = 'returned a value that JSON cannot represent: it has a cycle, a bigint, NaN or Infinity';
-
-/** The response shows the reason, because the function of the test caused the failure. */
-function failedFunction(what: string): MockResponse {
-  const message = redactKeys(`The function that returns the data of latest ${what}.`);
-  return errorResponse({ status: 500, code: 'internal_error', message });
-}
 
 /** How long a snapshot is valid, from a granularity such as `5min`; an unknown unit counts as five minutes. */
 export function snapshotIntervalMs(granularity: string): number {

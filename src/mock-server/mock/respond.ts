@@ -3,7 +3,7 @@ import { nearestName } from '../../nearest-name.ts';
 import { createOperationFinder, type FoundOperation } from '../../operation.ts';
 import { RequestSwitches, type Switches } from '../behaviour/behaviour.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
-import { MAX_REQUEST_BODY_BYTES, type MockResponse } from '../http/message.ts';
+import { MAX_REQUEST_BODY_BYTES, type MockResponse, noResponse } from '../http/message.ts';
 import type { IdentifiedRequest, ParsedRequest, RequestFacts, SentCredential } from '../http/parse-request.ts';
 import {
   type AuthenticationRefusal,
@@ -26,25 +26,34 @@ import {
 } from '../http/responses.ts';
 import { show } from '../input/mock-server-error.ts';
 import { plainPath } from '../matching/request-pattern.ts';
-import { findStub, nearStubs, stubResponse } from '../rules/mock-stubs.ts';
-import type { RuleContext } from '../rules/rule-state.ts';
-import type { StubRecord } from '../rules/stub-schemas.ts';
+import { answerOf } from '../rules/rule-effects.ts';
+import type { RuleState } from '../rules/rule-state.ts';
+import { type RuleTurns, respondsTo, type Turn } from '../rules/rule-turns.ts';
 import { keysAboveCap } from '../service/accounts.ts';
 import { type Decision, decide, type QuotaUse } from '../service/decide.ts';
-import { type KeyRecord, rateLimitOf } from '../service/service-state.ts';
+import { type KeyRecord, rateLimitOf, type ServiceContext } from '../service/service-state.ts';
 import { parameterRefusal } from './check-parameters.ts';
+import { inventedFor } from './respond-latest.ts';
 
-/** The emulated service, without the faults and handlers of a test. */
-export interface EmulatedService extends RuleContext {
+/** The emulated service, and the rules of a test. */
+export interface EmulatedService extends ServiceContext {
+  readonly state: RuleState;
   readonly findRoute: FindRoute;
   /** By operation id; the other operations return the example of openapi.yaml. */
   readonly responders: Readonly<Record<string, Responder>>;
-  /** Apply to the requests for which the state has no stub: the options `latest` and `replay`. */
-  readonly defaultStubs: readonly StubRecord[];
   readonly options: { readonly onAssumption: OnAssumption };
   readonly dates: HttpDates;
   /** The assumptions that a process warning has named. */
   readonly warned: Set<string>;
+}
+
+/** The key of a request, and the usage of its limits. */
+type Use = Pick<RequestFacts, 'keyId' | 'keyTransport' | 'rate' | 'quota' | 'earlyByMs'>;
+
+/** A response, and what it depended on. */
+export interface Reply {
+  readonly response: MockResponse;
+  readonly facts: RequestFacts;
 }
 
 /** Reads a request with the current keys and switches, before any decision. */
@@ -63,38 +72,68 @@ export function identified(
 }
 
 /** Responds to one request in one synchronous step, so that it is counted completely or not at all. */
-export function respond(service: EmulatedService, request: ParsedRequest): MockResponse {
-  const { state, behaviour, now, defaultStubs, options } = service;
+export function respond(service: EmulatedService, request: ParsedRequest, turns: RuleTurns): Reply {
+  const { behaviour, now, dates, findRoute, options } = service;
   const switches = new RequestSwitches(behaviour);
   const { method } = request.recorded;
-  const route = service.findRoute(method, request.target.path);
+  const route = findRoute(method, request.target.path);
   const at = now();
-  const stubs = defaultStubs.length === 0 ? state.stubs : [...defaultStubs, ...state.stubs];
-  const identity = stubs.length === 0 ? undefined : identified(request, service);
-  const stub = identity && findStub(stubs, identity);
-  const isUnknownRoute = route.kind === 'unknown' && stub === undefined;
-  // All fields, because V8 adds fields slowly.
-  const facts: RequestFacts = {
-    at,
-    operation: route.operation?.id,
-    isUnknownRoute,
-    keyId: undefined,
-    keyTransport: undefined,
-    rate: undefined,
-    quota: undefined,
-    earlyByMs: undefined,
-    switches: switches.used.names,
+  const answering = turns.of('respond', respondsTo(method));
+  const {
+    response: decided,
+    keyId,
+    keyTransport,
+    rate,
+    quota,
+    earlyByMs,
+  } = decideAll({
+    ...{ service, switches, request, route, at, turns, answering },
+  });
+  const used = switches.used.names;
+  const response = options.onAssumption === 'ignore' ? decided : checkAssumptions(service, decided, used);
+  return {
+    response: completed(response, { method, now: at, dates }),
+    // All fields by name, because V8 adds fields slowly.
+    facts: {
+      at,
+      operation: route.operation?.id,
+      isUnknownRoute: route.kind === 'unknown' && answering === undefined,
+      keyId,
+      keyTransport,
+      rate,
+      quota,
+      earlyByMs,
+      switches: used,
+    },
   };
-  let decided: MockResponse;
-  try {
-    decided = respondByRoute({ service, switches, request, route, at, identity, stub, facts });
-  } catch (error) {
-    decided = internalError(error);
-  }
-  facts.switches = switches.used.names;
-  request.facts = facts;
-  const response = options.onAssumption === 'ignore' ? decided : checkAssumptions(service, decided, facts.switches);
-  return completed(response, { method, now: at, dates: service.dates });
+}
+
+/** The response of the network, if a rule responds or fails in place of the service; `undefined` without such a rule. */
+export function respondWithoutService(
+  service: EmulatedService,
+  request: ParsedRequest,
+  turns: RuleTurns,
+): Reply | undefined {
+  const { method } = request.recorded;
+  const answering = turns.of('respond', respondsTo(method));
+  const isCounted = [answering, turns.of('fail')].every((turn) => turn?.rule.settings.counted !== false);
+  if (isCounted) return undefined;
+  const facts = factsOf(service, request);
+  const answer = answering && answerOf(answering, turns, answeredRequest(service, request));
+  return {
+    response: answer === undefined ? noResponse('') : completed(answer, { method, now: facts.at }),
+    facts,
+  };
+}
+
+/** What the journal shows of a request that the service has not received. */
+export function factsOf(service: EmulatedService, request: ParsedRequest): RequestFacts {
+  const { at, operation, keyId, keyTransport } = identified(request, service);
+  return { ...NO_USE, at, operation, keyId, keyTransport, isUnknownRoute: false, switches: [] };
+}
+
+function answeredRequest(service: EmulatedService, request: ParsedRequest) {
+  return { request: identified(request, service), context: { invented: () => inventedFor(service, request.target) } };
 }
 
 /** A request, its route, and what its response depends on. */
@@ -105,12 +144,30 @@ export interface RoutedRequest {
   readonly route: RouteMatch;
   /** The time used for every decision about it, in milliseconds since the Unix epoch. */
   readonly at: number;
-  /** `undefined` without stubs. */
-  readonly identity: IdentifiedRequest | undefined;
-  /** The stub for it once it is admitted, even for a path that the service does not have. */
-  readonly stub: StubRecord | undefined;
-  /** The steps below add what they determine. */
-  readonly facts: RequestFacts;
+  readonly turns: RuleTurns;
+  /** The rule that responds to it once it is admitted, even for a path that the service does not have. */
+  readonly answering: Turn | undefined;
+}
+
+/** A response, with the key and its usage as far as they were read. */
+interface Decided extends Use {
+  readonly response: MockResponse;
+}
+
+const NO_USE: Use = {
+  keyId: undefined,
+  keyTransport: undefined,
+  rate: undefined,
+  quota: undefined,
+  earlyByMs: undefined,
+};
+
+function decideAll(routed: RoutedRequest): Decided {
+  try {
+    return decideByRoute(routed);
+  } catch (error) {
+    return { ...NO_USE, response: internalError(error) };
+  }
 }
 
 /** What the response to a request within both limits also depends on. */
@@ -126,10 +183,6 @@ export interface Admission {
  */
 export type Responder = (request: RoutedRequest, admission: Admission) => MockResponse;
 
-export function isTooLarge({ message: { body } }: ParsedRequest): boolean {
-  return body !== undefined && body.byteLength > MAX_REQUEST_BODY_BYTES;
-}
-
 const TOO_LARGE = errorResponse({
   status: 413,
   code: 'content_too_large',
@@ -137,46 +190,49 @@ const TOO_LARGE = errorResponse({
 });
 
 /** First step: finds the route. It needs no key. */
-function respondByRoute(routed: RoutedRequest): MockResponse {
-  const { switches, route, request, stub } = routed;
-  if (isTooLarge(request)) return TOO_LARGE;
+function decideByRoute(routed: RoutedRequest): Decided {
+  const { switches, route, request, answering } = routed;
+  const { headers, body } = request.message;
+  if (body !== undefined && body.byteLength > MAX_REQUEST_BODY_BYTES) return { ...NO_USE, response: TOO_LARGE };
   // Only browsers send an origin, so only their responses depend on CORS.
-  const isShared = request.message.headers['origin'] !== undefined && switches.use('cors') === 'any-origin';
-  if (isShared && isPreflight(request.message)) return preflightResponse(request.message);
-  // A stub without a method defines the response to HEAD, but not whether HEAD is allowed.
-  if (route.kind === 'wrong-method' && stub?.match.method === undefined) return respondToMethod(routed);
-  if (stub !== undefined || route.kind !== 'unknown') return respondToCaller(routed);
+  const isShared = headers['origin'] !== undefined && switches.use('cors') === 'any-origin';
+  if (isShared && isPreflight(request.message)) return { ...NO_USE, response: preflight(routed) };
+  // A rule without a method defines the response to HEAD, but not whether HEAD is allowed.
+  if (route.kind === 'wrong-method' && answering?.rule.settings.match.method === undefined)
+    return decideByMethod(routed);
+  if (answering !== undefined || route.kind !== 'unknown') return decideByCaller(routed);
   return switches.use('unknownRoute') === '404 before authentication'
-    ? unknownPath(routed, route.hint)
-    : respondToCaller(routed);
+    ? { ...NO_USE, response: unknownRoute(route.hint) }
+    : decideByCaller(routed);
 }
 
-function respondToMethod(routed: RoutedRequest): MockResponse {
+function preflight({ service, request }: RoutedRequest): MockResponse {
+  const methods = service.state.rules.flatMap(({ settings }) => settings.match.method ?? []);
+  return preflightResponse(request.message, methods);
+}
+
+function decideByMethod(routed: RoutedRequest): Decided {
   const { switches, request } = routed;
   const { method } = request.recorded;
-  if (method === 'HEAD' && switches.use('headRequests') === 'like-get') return respondToCaller(routed);
-  if (method === 'OPTIONS' && switches.use('optionsRequests') === 'allow-header') return optionsResponse(switches);
-  return methodRefusal(switches);
-}
-
-function unknownPath({ service, identity }: RoutedRequest, hint: string | undefined): MockResponse {
-  return unknownRoute(hint, identity && nearStubs(service.state.stubs, identity));
+  if (method === 'HEAD' && switches.use('headRequests') === 'like-get') return decideByCaller(routed);
+  const isOptions = method === 'OPTIONS' && switches.use('optionsRequests') === 'allow-header';
+  return { ...NO_USE, response: isOptions ? optionsResponse(switches) : methodRefusal(switches) };
 }
 
 /** Second step: authenticates the request. */
-function respondToCaller(routed: RoutedRequest): MockResponse {
-  const { switches, request, facts } = routed;
+function decideByCaller(routed: RoutedRequest): Decided {
+  const { switches, request } = routed;
   const credential = chosenCredential(request.credentials, switches);
   const { key, refusal } = authenticate(routed, credential);
-  facts.keyTransport = credential?.transport;
-  facts.keyId = key?.id;
-  return refusal === undefined ? respondToKey(routed, key) : authenticationRefusal(refusal, switches);
+  const keyTransport = credential?.transport;
+  if (refusal === undefined) return decideByLimits(routed, key, keyTransport);
+  return { ...NO_USE, keyId: key?.id, keyTransport, response: authenticationRefusal(refusal, switches) };
 }
 
 /** Third step: checks both limits. */
-function respondToKey(routed: RoutedRequest, key: KeyRecord): MockResponse {
-  const { at, switches, request, route, facts } = routed;
-  // A stub for another method, such as POST, is part of no operation.
+function decideByLimits(routed: RoutedRequest, key: KeyRecord, keyTransport: Use['keyTransport']): Decided {
+  const { at, switches, request, route } = routed;
+  // A rule for another method, such as POST, is part of no operation.
   const isMetered = route.kind === 'operation' || request.recorded.method === 'HEAD';
   const { consumesQuota = false, worksWhenQuotaExhausted = true, id = '' } = (isMetered && route.operation) || {};
   const decision = decide(
@@ -194,15 +250,14 @@ function respondToKey(routed: RoutedRequest, key: KeyRecord): MockResponse {
   );
   const { rate, quota } = decision;
   const { windowMs } = rateLimitOf(key);
-  facts.rate = rate;
-  facts.quota = quota;
   const leftMs = key.retryAt - at;
   // While the month is used up, Retry-After lasts until its reset, and is not for operations that work nevertheless.
   const isExempt = worksWhenQuotaExhausted && quota.limit !== null && quota.used >= quota.limit;
-  if (leftMs > 0 && !isExempt) facts.earlyByMs = leftMs;
+  const earlyByMs = leftMs > 0 && !isExempt ? leftMs : undefined;
   const response = responseTo(decision, { windowMs, at }, switches);
   const added = rateHeaders(rate, { windowMs, now: at }, switches);
-  return added === undefined ? response : { ...response, headers: { ...response.headers, ...added } };
+  const complete = added === undefined ? response : { ...response, headers: { ...response.headers, ...added } };
+  return { response: complete, keyId: key.id, keyTransport, rate, quota, earlyByMs };
 }
 
 function responseTo(
@@ -217,19 +272,13 @@ function responseTo(
 }
 
 function respondWithinLimits(routed: RoutedRequest, admission: Admission): MockResponse {
-  const { service, route, request, stub } = routed;
+  const { service, route, request, turns, answering } = routed;
   try {
-    if (stub !== undefined && stub.source.kind !== 'function') {
-      return stubResponse(stub, stub.source, { request, seed: service.state.seed });
-    }
-    if (route.kind === 'unknown') return unknownPath(routed, route.hint);
+    if (answering !== undefined) return answerOf(answering, turns, answeredRequest(service, request));
+    if (route.kind === 'unknown') return unknownRoute(route.hint);
     const { id, example } = route.operation;
-    const refused = stub === undefined ? parameterRefusal(route, routed) : undefined;
-    if (refused !== undefined) return refused;
-    const response = service.responders[id]?.(routed, admission) ?? servedResponse(toJson(example));
-    if (stub === undefined) return response;
-    stub.served += 1;
-    return { ...response, stub: stub.id };
+    const refused = parameterRefusal(route, routed);
+    return refused ?? service.responders[id]?.(routed, admission) ?? servedResponse(toJson(example));
   } catch (error) {
     // Converted here, so that the exception of a responder counts like any other 500.
     return internalError(error);

@@ -2,65 +2,65 @@ import { ActiveAdapters } from '../adapters/active-adapters.ts';
 import { createMockBehaviour } from '../behaviour/behaviour.ts';
 import { checkedInput, strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
 import { invalidOption, within } from '../input/mock-server-error.ts';
-import type { FaultOptions } from '../rules/fault-kinds.ts';
-import { createMockFaults } from '../rules/mock-faults.ts';
-import { createMockStubs, latestStubs, withStub } from '../rules/mock-stubs.ts';
-import type { StubOptions } from '../rules/stub-schemas.ts';
-import { type CreatedKey, createKeys, createKeyWithAccount } from '../service/keys.ts';
-import { resetKeyUse } from '../service/service-state.ts';
+import { addRule, preparedRules } from '../rules/mock-rules.ts';
+import type { RuleOptions } from '../rules/rule-schema.ts';
+import type { RuleRecord } from '../rules/rule-state.ts';
+import { type CreatedKey, checkedUsage, createKeys, createKeyWithAccount } from '../service/keys.ts';
+import { rateLimitOf, resetKeyUse } from '../service/service-state.ts';
 import type { MockState } from './mock-state.ts';
-import { type Setup, type SetupKey, type SetupResult, setupKey } from './options.ts';
+import { type InitialState, type Setup, type SetupKey, type SetupResult, setupKey } from './options.ts';
 
-/** Applies a setup. If it throws, a part of the setup may have been applied. */
+/** A setup whose parts were checked. */
+interface CheckedSetup extends Pick<Setup, 'behaviour'> {
+  readonly keys: readonly SetupKey[];
+  readonly rules: readonly RuleRecord[];
+}
+
+/** Checks all parts of a setup, then applies them. If it throws, nothing has changed. */
 export function applySetup(setup: Setup, mock: MockState): SetupResult {
+  const { behaviour, keys, rules } = checkedParts(setup, mock);
+  // The usage of a key depends on switches.
+  if (behaviour !== undefined) createMockBehaviour(mock).set(behaviour);
+  const created = keys.map((key) => createSetupKey(key, mock));
+  for (const rule of rules) addRule(mock, rule);
+  return { keys: created };
+}
+
+function checkedParts({ behaviour, keys = [], rules = [] }: Setup, mock: MockState): CheckedSetup {
   const { state } = mock;
-  // The usage of a key depends on switches; stubs and faults can name keys.
-  if (setup.behaviour !== undefined) createMockBehaviour(mock).set(setup.behaviour);
-  const keys = addAll('keys', setup.keys, { add: (key) => createSetupKey(key, mock) });
-  const latest = latestStubs(setup);
-  for (const stub of latest) state.stubs = withStub(state.stubs, stub);
-  addAll('stubs', setup.stubs, { add: createMockStubs(mock).add, taken: latest.map(({ id }) => id) });
-  addAll('faults', setup.faults, { add: createMockFaults(mock).add });
-  return { keys };
+  if (behaviour !== undefined) mock.behaviour.copy(behaviour);
+  const checkedKeys = eachOf('keys', keys, checkedKey);
+  // Rules can name the keys that the setup creates.
+  const created = checkedKeys.map((_, index) => `key_${state.lastKey + index + 1}`);
+  const keyIds = new Set([...state.keys.keys(), ...created]);
+  return { behaviour, keys: checkedKeys, rules: preparedRules(rules, mock, keyIds) };
 }
 
-interface Adding<Entry, Added> {
-  readonly add: (entry: Entry) => Added;
-  /** Ids that other parts of the setup have used. */
-  readonly taken?: readonly string[];
-}
-
-/** Within one setup, a second stub or fault of the same id would silently replace the first. */
-function addAll<Entry, Added extends { readonly id: string }>(
-  field: 'keys' | 'stubs' | 'faults',
-  entries: readonly Entry[] = [],
-  { add, taken = [] }: Adding<Entry, Added>,
-): readonly Added[] {
+function eachOf<Entry, Checked>(field: string, entries: readonly Entry[], check: (entry: Entry) => Checked) {
   if (!Array.isArray(entries)) throw invalidOption(field, entries, 'an array');
-  const ids = new Set(taken);
-  const addOne = (entry: Entry) => {
-    const added = add(entry);
-    if (ids.has(added.id)) throw invalidOption('id', added.id, `an id of its own among the ${field} of the setup`);
-    ids.add(added.id);
-    return added;
-  };
-  return entries.map((entry, index) => within(`${field}[${index}]`, () => addOne(entry)));
+  return entries.map((entry: Entry, index) => within(`${field}[${index}]`, () => check(entry)));
 }
 
-function createSetupKey(key: SetupKey, mock: MockState): CreatedKey {
-  const { plan, limits, usage, revoked = false } = checkedInput(setupKey, key, { what: 'a field of a key' });
+function checkedKey(given: SetupKey): SetupKey {
+  const key = checkedInput(setupKey, given, { what: 'a field of a key' });
+  const { usage, plan = 'free', limits } = key;
+  if (usage !== undefined) within('usage', () => checkedUsage(usage, rateLimitOf({ account: { plan }, limits })));
+  return key;
+}
+
+function createSetupKey({ plan, limits, usage, revoked = false }: SetupKey, mock: MockState): CreatedKey {
   const created = createKeyWithAccount(mock, { plan, limits });
   const keys = createKeys(mock);
-  if (usage !== undefined) within('usage', () => keys.setUsage(created.id, usage));
+  if (usage !== undefined) keys.setUsage(created.id, usage);
   if (revoked) keys.revoke(created.id);
   return created;
 }
 
-/** What a space of the mock contains. It does not have the keys of the mock, so no stubs and faults for one of them. */
-export function initialStateOfSpace({ initial }: MockState, key: SetupKey): Setup {
-  const isForAnyKey = ({ match }: StubOptions | FaultOptions) => match?.keyId === undefined;
-  const { stubs = [], faults = [] } = initial;
-  return { ...initial, keys: [key], stubs: stubs.filter(isForAnyKey), faults: faults.filter(isForAnyKey) };
+/** What a space of the mock contains. It does not have the keys of the mock, so no rules for one of them. */
+export function initialStateOfSpace({ initial }: MockState, key: SetupKey): InitialState {
+  const isForAnyKey = ({ match }: RuleOptions) => match?.keyId === undefined;
+  const { rules, optionRules } = initial;
+  return { keys: [key], rules: rules?.filter(isForAnyKey), optionRules: optionRules?.filter(isForAnyKey) };
 }
 
 export const resetOptions = strictObject({
@@ -78,10 +78,12 @@ export interface ResetOptions extends ValueOf<typeof resetOptions> {}
 export function startState(mock: MockState, { keepKeys = false }: ResetOptions = {}): readonly CreatedKey[] {
   const { state, initial } = mock;
   Object.assign(state, mock.emptyState(), keepKeys ? resetKeyUse(state, mock.now()) : {});
-  for (const stub of mock.defaultStubs) stub.served = 0;
-  // As if it will be served, so every fault is possible. Another adapter refuses those that it cannot reproduce.
+  // As if it will be served, so every rule is possible. Another adapter refuses those that it cannot reproduce.
   const adapters = new ActiveAdapters();
   adapters.open('socket');
-  const setup = keepKeys ? { ...initial, keys: [] } : initial;
-  return within('setup', () => applySetup(setup, { ...mock, adapters })).keys;
+  const open = { ...mock, adapters };
+  const { keys, rules, optionRules } = initial;
+  const created = within('setup', () => applySetup({ keys: keepKeys ? [] : keys, rules }, open)).keys;
+  applySetup({ rules: optionRules }, open);
+  return created;
 }

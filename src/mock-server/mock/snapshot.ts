@@ -4,30 +4,15 @@ import { type BehaviourValues, SWITCH_NAMES } from '../behaviour/switches.ts';
 import { LATEST_MS } from '../clock/clock.ts';
 import type { Immutable } from '../input/checked-input.ts';
 import { MockServerError, show } from '../input/mock-server-error.ts';
-import { type FaultRecord, faultUnion } from '../rules/fault-kinds.ts';
-import type { RuleState } from '../rules/rule-state.ts';
-import { type SavedStub, type StubRecord, savedStub } from '../rules/stub-schemas.ts';
+import { restoredRules, savedRuleOf } from '../rules/mock-rules.ts';
+import { savedRule } from '../rules/rule-schema.ts';
+import type { RuleRecord, RuleState, SavedRule } from '../rules/rule-state.ts';
 import { randomFrom } from '../service/random.ts';
 import { rateWindows } from '../service/rate-windows.ts';
-import {
-  counters,
-  type KeyRecord,
-  type ServiceState,
-  savedAccount,
-  savedKey,
-  savedTime,
-} from '../service/service-state.ts';
+import { counters, type KeyRecord, type ServiceState, savedAccount, savedKey } from '../service/service-state.ts';
 import type { MockState } from './mock-state.ts';
 
 const WHOLE = z.int();
-
-const savedFault = z.strictObject({
-  settings: faultUnion().refine(({ id, strikes }) => id !== undefined && strikes !== undefined),
-  addedAt: savedTime,
-  matched: WHOLE.min(0),
-  struck: WHOLE.min(0),
-  matchedByKey: z.record(z.string(), WHOLE.min(0)),
-});
 
 export const snapshotSchema = z.strictObject({
   /** Version of the format. */
@@ -48,26 +33,23 @@ export const snapshotSchema = z.strictObject({
   accounts: z.array(savedAccount),
   /** The keys, without their secrets, and their usage. */
   keys: z.array(savedKey),
-  faults: z.array(savedFault),
-  stubs: z.array(savedStub),
-  /** Number of requests that the option `latest` or `replay` has served. */
-  servedByOption: WHOLE.min(0).default(0),
+  /** Number of the newest rule. */
+  lastRule: WHOLE.min(0),
+  rules: z.array(savedRule),
 });
 
-/** The state of a mock as plain JSON: accounts, SHA-256 of keys, usage, switches, faults, stubs, random numbers and time. */
-export interface Snapshot extends Immutable<Omit<z.input<typeof snapshotSchema>, 'behaviour' | 'faults' | 'stubs'>> {
+/** The state of a mock as plain JSON: accounts, SHA-256 of keys, usage, switches, rules, random numbers and time. */
+export interface Snapshot extends Immutable<Omit<z.input<typeof snapshotSchema>, 'behaviour' | 'rules'>> {
   /** Value of each switch. A switch that is absent has its default. */
   readonly behaviour: BehaviourValues;
-  /** The faults and the requests that they struck. */
-  readonly faults: readonly FaultRecord[];
-  /** The stubs, except those with a function. */
-  readonly stubs: readonly SavedStub[];
+  /** The rules and how often they were used, without functions. */
+  readonly rules: readonly SavedRule[];
 }
 
 type SavedKey = Snapshot['keys'][number];
 
-/** The state of a mock, without stubs that have a function. */
-export function takeSnapshot({ state, behaviour, clock, defaultStubs }: MockState): Snapshot {
+/** The state of a mock, without functions. */
+export function takeSnapshot({ state, behaviour, clock }: MockState): Snapshot {
   return {
     version: 1,
     now: clock.now(),
@@ -78,23 +60,24 @@ export function takeSnapshot({ state, behaviour, clock, defaultStubs }: MockStat
     ...counters.parse(state),
     accounts: Array.from(state.accounts.values(), ({ keys: _, activeKeys: __, ...account }) => account),
     keys: Array.from(state.keys.values(), saveKey),
-    faults: structuredClone(state.faults),
-    stubs: structuredClone(state.stubs.filter(isSaved)),
-    servedByOption: defaultStubs[0]?.served ?? 0,
+    lastRule: state.lastRule,
+    rules: state.rules.map(savedRuleOf),
   };
 }
 
 /** A new state that equals the one the snapshot was taken of. The snapshot was checked. */
-export function restoredState(snapshot: Snapshot): RuleState {
-  const { seed, random, accounts, keys, faults, stubs, behaviour } = snapshot;
+function restoredState(snapshot: Snapshot, current: readonly RuleRecord[]): RuleState {
+  const { seed, random, accounts, keys, behaviour, lastRule } = snapshot;
+  const rules = restoredRules(snapshot.rules, current);
   const state: RuleState = {
     accounts: new Map(accounts.map((account) => [account.id, { ...account, keys: [], activeKeys: 0 }])),
     keys: new Map(),
     keysByHash: new Map(),
     seed,
     random: randomFrom(random),
-    faults: structuredClone(faults),
-    stubs: structuredClone(stubs).slice(),
+    rules,
+    lastRule,
+    ruleIds: new Set(rules.map(({ settings }) => settings.id)),
     ...counters.parse(snapshot),
   };
   for (const saved of keys) addKey(state, saved, behaviour);
@@ -104,11 +87,11 @@ export function restoredState(snapshot: Snapshot): RuleState {
 /** Checks and restores a snapshot. If it throws, nothing has changed. */
 export function restoreSnapshot(mock: MockState, given: unknown): void {
   const { state, behaviour, journal, clock, delays } = mock;
-  const snapshot = withKeyOfSpace(mock, checkedSnapshot(given, behaviour));
-  const { faults } = state;
-  Object.assign(state, restoredState(snapshot));
-  for (const { settings } of faults) delays.endHangsOf(settings.id);
-  for (const stub of mock.defaultStubs) stub.served = snapshot.servedByOption ?? 0;
+  const snapshot = checkedSnapshot(given, behaviour);
+  checkOwner(mock, snapshot);
+  const { rules } = state;
+  Object.assign(state, restoredState(snapshot, rules));
+  for (const { settings } of rules) delays.endHangsOf(settings.id);
   behaviour.restore(snapshot.behaviour);
   // Frozen first, because a running clock would pass `now` before it is frozen.
   if (snapshot.frozen) clock.freeze();
@@ -117,32 +100,20 @@ export function restoreSnapshot(mock: MockState, given: unknown): void {
   journal.clear();
 }
 
-/**
- * The snapshot, for a space with its own key in place of the only one. Random numbers continue then, so that keys created
- * later in two spaces differ. No key can belong to two open spaces, or to a space and its mock.
- */
-function withKeyOfSpace({ parent, spaces, state }: MockState, snapshot: Snapshot): Snapshot {
+/** Throws for a key that would belong to two open spaces, or to a space and its mock, and for a space without its own key. */
+function checkOwner({ parent, spaces, state }: MockState, snapshot: Snapshot): void {
   const hasKeyOf = ({ keysByHash }: ServiceState) => snapshot.keys.some(({ hash }) => keysByHash.has(hash));
   if (parent === undefined) {
     const space = Array.from(spaces.values()).find((open) => hasKeyOf(open.state));
-    if (space === undefined) return snapshot;
+    if (space === undefined) return;
     const text = `The snapshot has a key of the open space ${space.name}; close the space, or restore the snapshot in a space.`;
     throw invalid(text, 'keys');
   }
   const [own] = state.keys.values();
-  const [key, ...others] = snapshot.keys;
-  if (own === undefined || snapshot.keys.some(({ hash }) => hash === own.hash)) return snapshot;
-  if (key?.id === own.id && key.accountId === own.account.id && others.length === 0) {
-    const { hash, prefix, lastFour } = own;
-    return { ...snapshot, random: state.random.save(), keys: [{ ...key, hash, prefix, lastFour }] };
-  }
+  if (own === undefined || snapshot.keys.some(({ hash }) => hash === own.hash)) return;
   const ids = snapshot.keys.map(({ id }) => id).join(', ') || 'no key';
-  const text = `The snapshot has ${ids}, and not the key of this space; expected only ${own.id} of another space or of a mock. Restore it in the space or mock that it was taken of.`;
+  const text = `The snapshot has ${ids}, and not the key of this space. Restore it in the space or mock that it was taken of; to prepare spaces alike, use setUp() in each.`;
   throw invalid(text, 'keys');
-}
-
-function isSaved(stub: StubRecord): stub is SavedStub {
-  return stub.source.kind !== 'function';
 }
 
 function saveKey({ account, window, quotaEndpointWindow, ...key }: KeyRecord): SavedKey {
@@ -183,9 +154,12 @@ export function checkedSnapshot(snapshot: unknown, behaviour = new Behaviour({},
   }
   const { data, error } = snapshotSchema.safeParse(snapshot);
   if (error !== undefined) throw damaged(error);
-  const given: readonly unknown[] = data.faults;
-  const faults = given as readonly FaultRecord[]; // their schemas do not have the type of each kind
-  const checked = { ...data, faults, behaviour: checkedSwitches(data.behaviour as BehaviourValues, behaviour) };
+  const rules: readonly unknown[] = data.rules;
+  const checked = {
+    ...data,
+    rules: rules as readonly SavedRule[], // `respond` is typed as that of the options
+    behaviour: checkedSwitches(data.behaviour as BehaviourValues, behaviour),
+  };
   checkIds(checked);
   return checked;
 }

@@ -8,8 +8,6 @@ import { checkedClaim, createExpectation, type MockJournal, type RequestExpectat
 import type { RequestFilter } from '../journal/request-filter.ts';
 import { regExpText } from '../matching/request-pattern.ts';
 import type { MockMethods, Space, SpaceOptions } from '../mock/mock-methods.ts';
-import type { LatestData, LatestOptions, MockLatest } from '../rules/mock-stubs.ts';
-import type { LatestFunction } from '../rules/stub-schemas.ts';
 import { problem } from './problem.ts';
 import type { AdminRoute } from './route.ts';
 import { adminRoutes } from './routes.ts';
@@ -77,9 +75,9 @@ export type Remote<Local> = {
     : () => Promise<Local[Name]>;
 };
 
-/** The parts of a mock that need no function of its process. */
+/** The parts of a mock that need no function of its process. `rules.add()` rejects a function. */
 type RemoteParts = {
-  readonly [Part in keyof Pick<MockMethods, 'accounts' | 'keys' | 'faults' | 'stubs' | 'behaviour'>]: Remote<
+  readonly [Part in keyof Pick<MockMethods, 'accounts' | 'keys' | 'rules' | 'latest' | 'behaviour'>]: Remote<
     MockMethods[Part]
   >;
 };
@@ -87,26 +85,15 @@ type RemoteParts = {
 /** The methods of a mock or a space in another process. */
 export interface RemoteMethods
   extends RemoteParts,
-    Remote<Pick<MockMethods, 'createKey' | 'setUp' | 'audit' | 'snapshot' | 'restore' | 'reset'>> {
+    Remote<Pick<MockMethods, 'createKey' | 'setUp' | 'expectAllUsed' | 'audit' | 'snapshot' | 'restore' | 'reset'>> {
   /** URL of the server, for the client's option `baseUrl`. */
   readonly baseUrl: string;
-  /** Sets the response of `latest`. */
-  readonly latest: RemoteLatest;
-  /** The clock of the mock. Rate windows, quota periods and faults use it. */
+  /** The clock of the mock. Rate windows, quota periods and rules use it. */
   readonly clock: Remote<Pick<MockClock, 'now' | 'advance' | 'advanceTo' | 'freeze' | 'resume'>>;
   /** The requests that the mock received, each with the reason for its response. */
   readonly journal: RemoteJournal;
   /** Returns assertions, as `mock.expectRequests()` does. They return promises. */
   expectRequests(filter?: RequestFilter): Remote<RequestExpectation>;
-}
-
-/** Sets the response of `latest` in another process. */
-export interface RemoteLatest extends Remote<Pick<MockLatest, 'replay' | 'reset'>> {
-  /** Sets the `data` of `latest`, as `mock.latest.set()` does. Does not accept functions. */
-  set<Data extends LatestData>(
-    data: Data extends LatestFunction ? never : Data,
-    options?: LatestOptions,
-  ): Promise<void>;
 }
 
 /** The journal of a mock in another process. `timeoutMs` of `waitFor()` is at most 240,000. */
@@ -244,7 +231,7 @@ function sendable(name: string, value: unknown): unknown {
     ArrayBuffer.isView(value) ||
     (typeof value === 'number' && !Number.isFinite(value));
   if (isLost) throw invalidOption(name || 'argument', value, 'a value that JSON can represent');
-  // Without the condition, a stub or a fault would apply to other requests too.
+  // Without the condition, a rule would apply to other requests too.
   const [undefinedName] = /^(?:query|headers)$/.test(name)
     ? (Object.entries(Object(value)).find(([, one]) => one === undefined) ?? [])
     : [];

@@ -19,7 +19,7 @@ import { type CheckedMockOptions, checkOptions, type MockServerOptions } from '.
 import { startState } from '../mock/setup.ts';
 import { restoreSnapshot } from '../mock/snapshot.ts';
 import { StatePersister } from '../mock/state-file.ts';
-import { checkAdapterSupport, createMockFaults } from '../rules/mock-faults.ts';
+import { checkAdapterSupport } from '../rules/rule-turns.ts';
 import type { CreatedKey } from '../service/keys.ts';
 import { createAdmin } from './admin.ts';
 
@@ -80,7 +80,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
    * (default), `'warn'`, `'error'` or a function. Other code that calls undici is not intercepted; use `serve()`.
    * @throws MockServerError with code `invalid_option`; `origin_in_use`, if another mock listens at the same base URL;
    * `strategy_in_use`, if this or another mock listens with another `onUnhandledRequest`; `msw_in_use`, if another server of msw
-   * listens in this process; `fault_not_possible`, if msw cannot reproduce a fault; `msw_missing`, if msw is not
+   * listens in this process; `rule_not_possible`, if msw cannot do what a rule asks; `msw_missing`, if msw is not
    * installed.
    * @example mock.listen({ onUnhandledRequest: 'error' })
    */
@@ -91,7 +91,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
       return;
     }
     for (const mock of [this.#mock, ...this.#mock.spaces.values()]) {
-      for (const fault of createMockFaults(mock).list()) checkAdapterSupport(fault, ['msw']);
+      for (const rule of mock.state.rules) checkAdapterSupport(rule, ['msw']);
     }
     this.#stopListening = intercept(this.baseUrl, this.#handleRequest, onUnhandledRequest ?? 'bypass');
     this.#closeMsw ??= this.#mock.adapters.open('msw');
@@ -111,7 +111,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
   }
 
   /**
-   * Opens a space: an account and a key with separate counters, clock, switches, faults, stubs and journal. The API key of
+   * Opens a space: an account and a key with separate counters, clock, switches, rules and journal. The API key of
    * a request selects its space, so parallel tests can share a server and its connections.
    * @throws MockServerError with code `space_exists`, if a space with this name is open.
    * @example await using space = mock.space({ plan: 'developer' })
@@ -120,7 +120,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
     return openSpace(this.#mock, options);
   }
 
-  /** Creates another mock with the same options and a copy of the state, except functions. The two mocks share nothing. */
+  /** Creates another mock with the same options and a copy of the state, except functions of rules that were added later. The two mocks share nothing. */
   fork(): MockServer {
     const copy = newMock({ ...this.#mock.options, state: undefined });
     restoreSnapshot(copy.#mock, this.snapshot()); // and not restore(): clients of this mock keep what they know

@@ -7,10 +7,9 @@ import { problem } from './problem.ts';
 export const ADMIN_TAGS = {
   health: 'Readiness, and the description of the API.',
   state: 'Save, restore and reset the state.',
-  clock: 'The clock of windows, quota periods and faults.',
+  clock: 'The clock of windows, quota periods and rules.',
   behaviour: 'Switches for undocumented behaviour.',
-  faults: 'Failures that a test defines.',
-  stubs: 'Responses that a test defines. Requests are still authenticated, limited and counted.',
+  rules: 'Responses, delays and failures that a test defines.',
   requests: 'The journal: every request with the reason for its response.',
   accounts: 'Accounts. A new one is not confirmed, and has no key.',
   keys: 'API keys. A full key is returned once, when it is created.',
@@ -84,7 +83,7 @@ type Methods<Part> = {
   [Name in keyof Part & string]: Part[Name] extends (...given: never) => unknown ? Name : never;
 }[keyof Part & string];
 
-/** A method of a mock and a space: `createKey`, `faults.add`. */
+/** A method of a mock and a space: `createKey`, `rules.add`. */
 type MethodId =
   | Methods<MockMethods>
   | { [Part in keyof MockMethods & string]: `${Part}.${Methods<MockMethods[Part]>}` }[keyof MockMethods & string];

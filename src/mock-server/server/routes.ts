@@ -12,9 +12,8 @@ import { closeMock, type MockState } from '../mock/mock-state.ts';
 import { setupKey, setupParts } from '../mock/options.ts';
 import { resetOptions } from '../mock/setup.ts';
 import { snapshotSchema } from '../mock/snapshot.ts';
-import { faultInput, faultUnion } from '../rules/fault-kinds.ts';
-import { latestOptions } from '../rules/mock-stubs.ts';
-import { addedStub, stubInput } from '../rules/stub-schemas.ts';
+import { latestOptions } from '../rules/latest-rules.ts';
+import { addedRule, ruleInput } from '../rules/rule-schema.ts';
 import { account, accountOptions, newPlan } from '../service/accounts.ts';
 import { createdKey, keyFilter, keySummary, keyUsage, newKey } from '../service/keys.ts';
 import { type AdminCall, type AdminRoute, method, openApi, route } from './route.ts';
@@ -40,7 +39,7 @@ const listQuery = requestFilter.omit({ query: true, headers: true, body: true })
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
     .optional()
-    .describe('Whether neither the service nor a stub has this path.'),
+    .describe('Whether neither the service nor a rule has this path.'),
   after: expected('the number of a request', z.coerce.number().int().min(0))
     .optional()
     .describe('Selects only requests with a larger number.'),
@@ -53,10 +52,7 @@ const listQuery = requestFilter.omit({ query: true, headers: true, body: true })
 const setup = setupParts.extend({
   keys: z.array(setupKey).optional().describe('Keys to create, each with an account of its own.'),
   behaviour: presetOrChanges.optional(),
-  latest: latestData.optional().describe('The `data` of `latest`; an array has one element per request.'),
-  replay: recording.optional().describe('Responses of `latest` by query.'),
-  stubs: z.array(stubInput).optional(),
-  faults: z.array(faultInput).optional(),
+  rules: z.array(ruleInput).optional(),
   $schema: z.string().optional().describe('Ignored by the mock. Editors read it.'),
 });
 
@@ -73,13 +69,6 @@ const step = z
     error: 'exactly one of advanceMs, advanceTo and frozen',
   })
   .meta({ minProperties: 1, maxProperties: 1 });
-
-const fault = faultUnion({
-  id: z.string(),
-  addedAt: z.number().describe('Milliseconds since the Unix epoch, by the clock of the mock.'),
-  matched: z.number().int().describe('Number of requests that it matched.'),
-  struck: z.number().int().describe('Number of requests that it struck.'),
-});
 
 const list = z.object({
   entries: z.array(journalEntry).describe('Oldest first.'),
@@ -138,7 +127,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   }),
   method('GET /state', 'snapshot', { summary: 'Read the state as JSON without secrets', response: snapshotSchema }),
   method('PUT /state', 'restore', {
-    summary: 'Restore a state of this or another mock or space, and clear the journal; a space keeps its key',
+    summary: 'Restore a state of this mock, of another one, or of this space, and clear the journal',
     body: snapshotSchema,
   }),
   method('POST /reset', 'reset', {
@@ -149,7 +138,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   }),
   method('POST /setup', 'setUp', {
     tag: 'state',
-    summary: 'Create keys, change switches, and add responses and faults; if a part is invalid, nothing changes',
+    summary: 'Create keys, change switches, and add rules; if a part is invalid, nothing changes',
     takes: ['text'],
     body: setup,
     response: z.object({ keys: z.array(createdKey) }),
@@ -182,46 +171,37 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Change switches, after a preset if one is set; if one value is invalid, nothing changes',
     body: behaviourChanges,
   }),
-  method('GET /faults', 'faults.list', {
-    summary: 'List the faults that have not expired, oldest first',
-    response: z.array(fault),
+  method('GET /rules', 'rules.list', {
+    summary: 'List the rules; of those that match a request, the last one counts',
+    response: z.array(addedRule),
   }),
-  method('POST /faults', 'faults.add', {
-    summary: 'Add a fault, or replace the one with its `id`; rejected if an adapter in use cannot reproduce it',
-    body: faultInput,
-    response: fault,
-  }),
-  method('GET /faults/{faultId}', 'faults.get', { summary: 'Read a fault that has not expired', response: fault }),
-  method('DELETE /faults/{faultId}', 'faults.remove', { summary: 'Remove a fault' }),
-  method('DELETE /faults', 'faults.clear', { summary: 'Remove all faults' }),
-  method('GET /stubs', 'stubs.list', {
-    summary: 'List the stubs by priority; of those that match a request, the last one applies',
-    response: z.array(addedStub),
-  }),
-  method('POST /stubs', 'stubs.add', {
-    summary: 'Add a stub, or replace the one with its `id`: one response, or several in turn, for matching requests',
+  method('POST /rules', 'rules.add', {
+    summary: 'Add a rule, or replace the one with its `id`; rejected if an adapter in use cannot do what it asks',
     takes: ['text'],
-    body: stubInput,
-    response: addedStub,
+    body: ruleInput,
+    response: addedRule,
   }),
-  method('GET /stubs/{stubId}', 'stubs.get', { summary: 'Read a stub', response: addedStub }),
-  method('DELETE /stubs/{stubId}', 'stubs.remove', { summary: 'Remove a stub' }),
-  method('DELETE /stubs', 'stubs.clear', { summary: 'Remove all stubs, including those of `PUT /latest`' }),
+  method('POST /rules/verify', 'expectAllUsed', {
+    summary: 'Verify that each rule did something with a request; 422 with the others on failure',
+  }),
+  method('GET /rules/{ruleId}', 'rules.get', { summary: 'Read a rule', response: addedRule }),
+  method('DELETE /rules/{ruleId}', 'rules.remove', { summary: 'Remove a rule' }),
+  method('DELETE /rules', 'rules.clear', { summary: 'Remove all rules, including those of `PUT /latest`' }),
   method('PUT /latest', 'latest.set', {
-    tag: 'stubs',
+    tag: 'rules',
     summary: 'Set the `data` of `latest`; numbers keep their digits, and an array has one element per request',
     takes: ['text', 'query'],
     query: latestOptions,
     body: latestData,
   }),
   method('PUT /latest/replay', 'latest.replay', {
-    tag: 'stubs',
+    tag: 'rules',
     summary: 'Respond to `latest` from a recording of `fxrates latest --fixture-out`',
     takes: ['text'],
     body: recording,
   }),
   method('DELETE /latest', 'latest.reset', {
-    tag: 'stubs',
+    tag: 'rules',
     summary: 'Remove the responses of `PUT /latest`, all or for one base',
     query: latestOptions,
   }),
@@ -310,7 +290,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   }),
   route('POST /spaces', {
     id: 'openSpace',
-    summary: 'Open a space: an account and a key with separate counters, clock, switches, faults and journal',
+    summary: 'Open a space: an account and a key with separate counters, clock, switches, rules and journal',
     body: opening,
     checksBody: true,
     response: space,

@@ -167,11 +167,7 @@ export function createKeys(context: ServiceContext): Keys {
     },
     setUsage(keyId, usage) {
       const key = findKey(state, keyId);
-      const { month, minute } = checkedInput(keyUsage, usage, { what: 'an option of setUsage()' });
-      const limit = rateLimitOf(key).requests;
-      if (minute !== undefined && minute > limit) {
-        throw invalidOption('minute', minute, `a whole number from 0 to ${limit}, the limit of the key`);
-      }
+      const { month, minute } = checkedUsage(usage, rateLimitOf(key));
       if (month !== undefined) {
         key.usedFrom = quotaUse(key, now(), context.behaviour).startedAt;
         key.used = month;
@@ -180,6 +176,14 @@ export function createKeys(context: ServiceContext): Keys {
       return view(context, key);
     },
   };
+}
+
+/** The usage of a key with this limit. Throws `MockServerError` with code `invalid_option`. */
+export function checkedUsage(usage: SetUsage, { requests }: { readonly requests: number }): SetUsage {
+  const checked = checkedInput(keyUsage, usage, { what: 'an option of setUsage()' });
+  const { minute } = checked;
+  if (minute === undefined || minute <= requests) return checked;
+  throw invalidOption('minute', minute, `a whole number from 0 to ${requests}, the limit of the key`);
 }
 
 /** Creates an account with a confirmed e-mail address, and a key for it. */

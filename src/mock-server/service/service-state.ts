@@ -77,12 +77,8 @@ export const counters = z.object({
   lastAccount: count,
   /** Number of the newest key. */
   lastKey: count,
-  /** Number of the newest fault. */
-  lastFault: count,
   /** Number of the newest space. */
   lastSpace: count,
-  /** Number of the newest stub. */
-  lastStub: count,
 });
 
 /** An account in the state of the service. */
@@ -102,8 +98,13 @@ export interface KeyRecord extends Omit<z.output<typeof savedKey>, 'accountId' |
   quotaEndpointWindow: RateWindow | undefined;
 }
 
+/** What the limits of a key depend on. */
+interface Limited extends Pick<KeyRecord, 'limits'> {
+  readonly account: Pick<AccountRecord, 'plan'>;
+}
+
 /** The rate limit of a key: its own, or that of its plan. */
-export function rateLimitOf({ account, limits }: Pick<KeyRecord, 'account' | 'limits'>): RateLimit {
+export function rateLimitOf({ account, limits }: Limited): RateLimit {
   const ofPlan = planLimits[account.plan];
   return limits === undefined
     ? ofPlan
@@ -111,7 +112,7 @@ export function rateLimitOf({ account, limits }: Pick<KeyRecord, 'account' | 'li
 }
 
 /** The monthly quota of a key: its own, or that of its plan; `null` for no limit. */
-export function monthlyLimitOf({ account, limits }: Pick<KeyRecord, 'account' | 'limits'>): number | null {
+export function monthlyLimitOf({ account, limits }: Limited): number | null {
   return limits?.monthly ?? plans[account.plan].monthlyLimit;
 }
 
@@ -143,9 +144,7 @@ export function emptyState(seed: number): ServiceState {
     random,
     lastAccount: 0,
     lastKey: 0,
-    lastFault: 0,
     lastSpace: 0,
-    lastStub: 0,
   };
 }
 

@@ -356,7 +356,7 @@ test('a quota() that the rate limit always refuses blocks no other call', async 
   const { mock, fx } = clientOnMock();
   const headers = { 'retry-after': '20' };
   const match = { operation: 'quota' } as const;
-  mock.faults.add({ kind: 'status', status: 429, code: 'rate_limited', headers, strikes: 'before', match });
+  mock.rules.add({ respond: { status: 429, headers }, counted: false, match });
   const startedAt = mock.clock.now();
 
   await Promise.all(Array.from({ length: 100 }, (_, n) => fx.latest({ n }, { deadlineMs: false })));

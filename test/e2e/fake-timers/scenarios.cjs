@@ -6,8 +6,8 @@ exports.scenariosWith = ({ FxRates, createMockServer }) => {
   /** A call that waits 5 s in the mock, and 2 s for a retry. */
   function slowCall(clock) {
     const mock = createMockServer({ clock });
-    mock.faults.add({ kind: 'latency', latencyMs: 5000, times: 1 });
-    mock.faults.add({ kind: 'status', status: 503, headers: { 'retry-after': '2' }, times: 1 });
+    mock.rules.add({ times: 1, delayMs: 5000 });
+    mock.rules.add({ times: 1, respond: { status: 503, headers: { 'retry-after': '2' } } });
     return new FxRates({ apiKey: mock.createKey().key, ...mock.clientOptions() }).latest().withMeta();
   }
 
@@ -38,12 +38,12 @@ exports.scenariosWith = ({ FxRates, createMockServer }) => {
     const options = { apiKey: mock.createKey().key, ...mock.clientOptions(), maxRetries: 0 };
     const clients = [new FxRates(options), new FxRates({ ...options, clock: undefined })];
     for (const fx of clients) await fx.latest();
-    mock.faults.add({ kind: 'hang' });
+    mock.rules.add({ fail: { kind: 'hang' } });
     const left = clients.map((fx) => fx.latest({ left: 'waiting' }).catch(() => undefined));
     for (let turn = 0; turn < 100; turn += 1) await undefined; // they are sent
     restore();
     for (const fx of clients) await assert.rejects(fx.latest({}, { timeoutMs: 20 }), { kind: 'timeout' });
-    mock.faults.clear();
+    mock.rules.clear();
     await Promise.all(left);
     for (const fx of clients) await Promise.all(Array.from({ length: 10 }, (_, n) => fx.latest({ n })));
   }

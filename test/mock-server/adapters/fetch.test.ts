@@ -1,8 +1,6 @@
 import { getEventListeners } from 'node:events';
-import { HttpResponse, http } from 'msw';
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
-import { deferred } from '../../helpers/deferred.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 const newMock = () => createMockServer({ clock: 'virtual' });
@@ -80,22 +78,30 @@ test('an abort ends the wait for a body that does not end', async () => {
   await expect(response).rejects.toThrow('enough');
 });
 
-test('an abort ends the wait for a handler of mock.use()', async () => {
+test('an abort ends the wait for a delayed response', async () => {
   const mock = newMock();
-  const released = deferred<void>();
-  mock.use(http.get('/hang', () => released.promise.then(() => HttpResponse.json({}))));
+  mock.rules.add({ fail: { kind: 'hang' } });
   const controller = new AbortController();
 
   const sent = mock.fetch(`${mock.baseUrl}/hang`, { signal: controller.signal });
   controller.abort(new Error('enough'));
 
   await expect(sent).rejects.toThrow('enough');
-  released.resolve();
+});
+
+test('a damaged content coding is an error of the body, as with fetch', async () => {
+  const mock = newMock();
+  mock.rules.add({ encoding: 'gzip', fail: { kind: 'bad-json' } });
+
+  const response = await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
+
+  expect(response.headers.get('content-encoding')).toBe('gzip');
+  await expect(response.text()).rejects.toMatchObject({ message: 'terminated', cause: { code: 'Z_BUF_ERROR' } });
 });
 
 test('keeps no listener on the signal of a call that has ended', async () => {
   const mock = newMock();
-  mock.faults.add({ kind: 'latency', latencyMs: 5 });
+  mock.rules.add({ delayMs: 5 });
   const { signal } = new AbortController();
 
   await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { signal });
@@ -106,7 +112,7 @@ test('keeps no listener on the signal of a call that has ended', async () => {
 test('returns a redirect as it is, and rejects it if redirects are errors', async () => {
   const mock = newMock();
   const headers = { authorization: mock.createKey().key };
-  mock.stubs.add({ match: { path: '/old' }, status: 302, headers: { location: '/new' } });
+  mock.rules.add({ match: { path: '/old' }, respond: { status: 302, headers: { location: '/new' } } });
 
   const response = await mock.fetch(`${mock.baseUrl}/old`, { headers });
 

@@ -5,7 +5,6 @@ import { expect, test, vi } from 'vitest';
 import { listenHttp, listenOptions } from '../../../src/mock-server/adapters/node-server.ts';
 import type { HandleRequest } from '../../../src/mock-server/http/message.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
-import { deferred } from '../../helpers/deferred.ts';
 import { byNodeHttp } from '../../helpers/mock-adapters.ts';
 import { sendRaw } from '../../helpers/send-raw.ts';
 
@@ -60,26 +59,20 @@ test('close does not wait for a connection that is kept alive', async () => {
   agent.destroy();
 });
 
-test('close waits for a response in progress', async () => {
-  const { http: mswHttp, HttpResponse } = await import('msw');
+test('close sends a response in progress', async () => {
   const mock = newMock();
-  const [reached, released] = [deferred<void>(), deferred<void>()];
-  mock.use(
-    mswHttp.get('/slow', async () => {
-      reached.resolve();
-      await released.promise;
-      return HttpResponse.text('late');
-    }),
-  );
   const server = await mock.serve();
-  const pending = fetch(`${server.url}/slow`);
-  await reached.promise;
+  const closing: Promise<void>[] = [];
+  mock.rules.add({
+    counted: false,
+    respond: () => {
+      closing.push(server.close());
+      return { body: 'late' };
+    },
+  });
 
-  const closing = server.close();
-  released.resolve();
-
-  expect(await (await pending).text()).toBe('late');
-  await closing;
+  expect(await (await fetch(`${server.url}/slow`)).text()).toBe('late');
+  await closing[0];
 });
 
 test('names the next step if the port is in use', async () => {
@@ -148,7 +141,7 @@ test.each([
 
 test('keeps no listeners of ended requests on the signal that all requests share', async () => {
   const mock = createMockServer({ clock: 'virtual' });
-  mock.faults.add({ kind: 'latency', latencyMs: 5 });
+  mock.rules.add({ delayMs: 5 });
   await using server = await mock.serve();
   const listens = vi.spyOn(AbortSignal.prototype, 'addEventListener');
 

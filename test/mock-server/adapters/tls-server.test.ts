@@ -58,11 +58,10 @@ test.each([
   [{ kind: 'reset' }, { code: 'ECONNRESET' }],
   [{ kind: 'reset', afterBytes: 5 }, { code: 'ECONNRESET' }],
   [{ kind: 'truncate', afterBytes: 5 }, { code: 'UND_ERR_SOCKET' }],
-  [{ kind: 'garbage' }, { name: 'HTTPParserError' }],
   [{ kind: 'malformed-chunk' }, { name: 'HTTPParserError' }],
-] as const)('the fault %j has the effect that it has over http', async (fault, error) => {
+] as const)('%j has the effect that it has over http', async (fail, error) => {
   await using mock = await served();
-  mock.mock.faults.add(fault);
+  mock.mock.rules.add({ fail });
 
   await expect(mock.send('/api/v1/latest').then(({ body }) => body.text())).rejects.toMatchObject(error);
 });
@@ -71,7 +70,7 @@ test('a reset of one connection leaves the others open', async () => {
   await using mock = await served();
   const kept = connectTls({ port: mock.server.port, host: 'localhost', ca: tls.cert });
   await once(kept, 'secureConnect');
-  mock.mock.faults.add({ kind: 'reset', times: 1 });
+  mock.mock.rules.add({ times: 1, fail: { kind: 'reset' } });
 
   await expect(mock.send('/api/v1/latest')).rejects.toMatchObject({ code: 'ECONNRESET' });
 

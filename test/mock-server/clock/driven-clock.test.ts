@@ -6,7 +6,6 @@ import { expect, test, vi } from 'vitest';
 import { DrivenClock } from '../../../src/mock-server/clock/driven-clock.ts';
 import { createMockServer, type MockClock } from '../../../src/mock-server/index.ts';
 import { runScript } from '../../helpers/child-program.ts';
-import { deferred } from '../../helpers/deferred.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 import { servedMock } from '../../helpers/served-mock.ts';
 
@@ -235,39 +234,17 @@ test('without autoAdvance, the clock stays at its fixed start and no sleep ends 
   await sleep;
 });
 
-test('the clock does not jump while a request is served', async () => {
-  const { http, HttpResponse } = await import('msw');
+test('a function of a rule may move the clock while its request is served', async () => {
   const mock = createMockServer({ clock: 'virtual' });
-  const released = deferred<void>();
-  mock.use(
-    http.get('/api/v1/slow', async () => {
-      await released.promise;
-      return HttpResponse.json({ now: mock.clock.now() });
-    }),
-  );
-
-  const pending = mock.fetch(`${mock.baseUrl}/api/v1/slow`);
-  const sleep = mock.clock.sleep(10_000);
-  for (let turn = 0; turn < 200; turn += 1) await nextTurn();
-  expect(mock.clock.now()).toBe(START);
-  released.resolve();
-
-  expect(await (await pending).json()).toEqual({ now: START });
-  await sleep;
-  expect(mock.clock.now()).toBe(START + 10_000);
-});
-
-test('a handler may move the clock while its request is served', async () => {
-  const { http, HttpResponse } = await import('msw');
-  const mock = createMockServer({ clock: 'virtual' });
-  mock.use(
-    http.get('/api/v1/late', async () => {
-      await mock.clock.advance(5000);
-      return HttpResponse.json({});
-    }),
-  );
+  const moves: Promise<number>[] = [];
+  const respond = () => {
+    moves.push(mock.clock.advance(5000));
+    return { body: {} };
+  };
+  mock.rules.add({ counted: false, respond });
 
   await mock.fetch(`${mock.baseUrl}/api/v1/late`);
+  await Promise.all(moves);
 
   expect(mock.clock.now()).toBe(START + 5000);
 });
@@ -429,7 +406,7 @@ test('a real clock stops at the end of the year 9999, and no time in a response 
 
 test('a response whose delay is longer than time lasts hangs until its client is gone', async () => {
   const mock = createMockServer({ clock: END });
-  mock.faults.add({ kind: 'latency', latencyMs: 60_000 });
+  mock.rules.add({ delayMs: 60_000 });
   const gone = new AbortController();
 
   const sent = mock.fetch(`${mock.baseUrl}/api/v1/quota`, { signal: gone.signal });

@@ -30,7 +30,7 @@ test('the journal calls a request early after a Retry-After under the fake timer
   vi.useFakeTimers({ toFake: [...ALL.toFake, 'queueMicrotask'] });
   const mock = createMockServer();
   const { key } = mock.createKey();
-  mock.faults.add({ kind: 'status', status: 429, headers: { 'retry-after': '30' }, times: 1 });
+  mock.rules.add({ times: 1, respond: { status: 429, headers: { 'retry-after': '30' } } });
   const send = () => mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: `Bearer ${key}` } });
 
   await (await send()).text();

@@ -3,7 +3,7 @@ import {
   connectMockServer,
   createMockServer,
   type RequestExpectation,
-  type StubOptions,
+  type RuleOptions,
 } from '../../../src/mock-server/index.ts';
 import { runScript } from '../../helpers/child-program.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
@@ -124,29 +124,27 @@ test.each([
 
 const UNKNOWN = { path: '/api/v1/conversions' };
 
-test.each<[string, StubOptions['match'], string, string]>([
+test.each<[string, RuleOptions['match'], string, string]>([
   ['query', { ...UNKNOWN, query: { base: 'EUR' } }, 'GET', "query.base: 'USD', expected 'EUR'"],
   ['header', { ...UNKNOWN, headers: { 'x-a': '1' } }, 'GET', "headers.x-a: absent, expected '1'"],
   ['method', UNKNOWN, 'POST', "method: 'POST', expected 'GET'"],
   ['method of the pattern', { ...UNKNOWN, method: 'PUT' }, 'GET', "method: 'GET', expected 'PUT'"],
-])('the reason for an unknown path names a stub that differs in its %s', async (_, match, method, text) => {
+])('the reason for an unknown path names a rule that differs in its %s', async (_, match, method, text) => {
   const { mock, key } = await asked();
-  mock.stubs.add({ match, data: {} });
+  mock.rules.add({ match, respond: { data: {} } });
   const headers = { authorization: key };
 
   const response = await mock.fetch(`${mock.baseUrl}/api/v1/conversions?base=USD`, { method, headers });
 
   expect(response.status).toBe(404);
-  expect(await response.text()).not.toContain('stub_1');
-  expect(mock.journal.list().at(-1)?.why).toBe(`There is no such endpoint. stub_1 differs in ${text}.`);
+  expect(await response.text()).not.toContain('rule_1');
+  expect(mock.journal.list().at(-1)?.why).toBe(`There is no such endpoint. rule_1 differs in ${text}.`);
 });
 
-test('the reason for a response names no stub that is not close, has expired, or belongs to an operation', async () => {
+test('the reason for a response names no rule that is not close, or belongs to an operation', async () => {
   const { mock, key, send } = await asked();
-  mock.stubs.add({ match: { path: '/api/v1/other', method: 'PUT' }, data: {} });
-  mock.stubs.add({ match: { operation: 'latest', query: { base: 'EUR' } }, data: {} });
-  mock.stubs.add({ match: { ...UNKNOWN, query: { base: 'EUR' } }, data: {}, times: 1 });
-  await send('/api/v1/conversions?base=EUR', { authorization: key });
+  mock.rules.add({ match: { path: '/api/v1/other', method: 'PUT' }, respond: { data: {} } });
+  mock.rules.add({ match: { operation: 'latest', query: { base: 'EUR' } }, respond: { data: {} } });
 
   await send('/api/v1/conversions?base=USD', { authorization: key });
   await send('/api/v1/latest?base=USD', { authorization: key });
@@ -203,10 +201,10 @@ async function askedForRates(options = {}) {
 const latest = { operation: 'latest' } as const;
 const base = (code: string) => ({ query: { base: code } });
 
-test('a filter selects requests for unknown paths, except those of stubs, in process and over HTTP', async () => {
+test('a filter selects requests for unknown paths, except those of rules, in process and over HTTP', async () => {
   const mock = await askedForRates();
   await using server = await mock.serve();
-  mock.stubs.add({ match: { path: '/stubbed' }, data: 1 });
+  mock.rules.add({ match: { path: '/stubbed' }, respond: { data: 1 } });
   const headers = { authorization: mock.createKey({ plan: 'developer' }).key };
   for (const path of ['/stubbed', '/api/v1/lates']) await mock.fetch(mock.baseUrl + path, { headers });
   await mock.fetch(`${mock.baseUrl}/stubbed`); // refused without a key, but its path is known
@@ -226,17 +224,17 @@ test('a filter selects requests for unknown paths, except those of stubs, in pro
 
 const WHOLE = 'expected a whole number of requests from 0.';
 const invalid: [string, (expectation: RequestExpectation) => unknown, string][] = [
-  ['toHaveCount(undefined)', (it) => it.toHaveCount(undefined as never), `count is undefined; ${WHOLE}`],
+  ['toHaveCount(undefined)', (it) => it.toHaveCount(undefined as never), `count is missing; ${WHOLE}`],
   ["toHaveCount('2')", (it) => it.toHaveCount('2' as never), `count is "2"; ${WHOLE}`],
-  ['atLeast(undefined)', (it) => it.atLeast(undefined as never), `atLeast is undefined; ${WHOLE}`],
+  ['atLeast(undefined)', (it) => it.atLeast(undefined as never), `atLeast is missing; ${WHOLE}`],
   ['atMost(-1)', (it) => it.atMost(-1), `atMost is -1; ${WHOLE}`],
   [
     'toHaveBeenSentWith()',
     (it) => it.toHaveBeenSentWith(undefined as never),
-    'sentWith is undefined; expected an object.',
+    'sentWith is missing; expected an object.',
   ],
   ['inOrder()', (it) => it.inOrder(), 'inOrder is []; expected at least one pattern.'],
-  ['inOrder(undefined)', (it) => it.inOrder(undefined as never), 'inOrder[0] is undefined; expected an object.'],
+  ['inOrder(undefined)', (it) => it.inOrder(undefined as never), 'inOrder[0] is missing; expected an object.'],
 ];
 
 test.each(invalid)('%s is an invalid option, in process and in another one', async (_, expectation, message) => {
@@ -378,7 +376,7 @@ test('distinguishes a missing key from an unknown one, and from one that was not
   await send('/api/v1/lates'); // refused before its key is read
   await mock.fetch(`${mock.baseUrl}/api/v1/lates`);
   await mock.fetch(`${mock.baseUrl}/api/v1/quota?api_key=fx_live_${'0'.repeat(48)}`);
-  mock.faults.add({ kind: 'network-error' });
+  mock.rules.add({ fail: { kind: 'network-error' } });
   await mock.fetch(`${mock.baseUrl}/api/v1/quota`).catch(() => undefined);
 
   expect(() => mock.expectRequests().toHaveCount(0)).toThrow(
@@ -424,26 +422,28 @@ test('of many requests, the closest three are listed, and of equally close ones 
   ]);
 });
 
-test('an expectation about a stub or a fault shows which field of its pattern differs', async () => {
+test('an expectation about a rule shows which field of its pattern differs', async () => {
   const { mock, send } = mockWithKey();
-  mock.stubs.add({ id: 'euros', match: { ...latest, ...base('EUR') }, data: {} });
-  mock.faults.add({ kind: 'status', status: 500, match: { path: '/api/v1/latest', ...base('GBP'), via: 'socket' } });
+  mock.rules.add({ id: 'euros', match: { ...latest, ...base('EUR') }, respond: { data: {} } });
+  mock.rules.add({ id: 'pounds', match: { path: '/api/v1/latest', ...base('GBP'), via: 'socket' }, delayMs: 1 });
   await send('/api/v1/latest?base=EUX');
 
-  expect(closestOf(() => mock.expectRequests({ stub: 'euros' }).toHaveCount(1))).toEqual([
+  expect(closestOf(() => mock.expectRequests({ rule: 'euros' }).toHaveCount(1))).toEqual([
     "  #1 GET /api/v1/latest?base=EUX differs in query.base: 'EUX', expected 'EUR'",
   ]);
-  expect(closestOf(() => mock.expectRequests({ fault: 'fault_1' }).toHaveCount(1))).toEqual([
+  expect(closestOf(() => mock.expectRequests({ rule: 'pounds' }).toHaveCount(1))).toEqual([
     "  #1 GET /api/v1/latest?base=EUX differs in query.base: 'EUX', expected 'GBP'",
   ]);
 });
 
-test('an expectation about a stub shows the requests that match it, but were refused', async () => {
+test('an expectation about a rule shows the requests that match it, but were refused', async () => {
   const { mock, send } = mockWithKey();
-  mock.stubs.add({ id: 'euros', match: base('EUR'), data: {} });
+  mock.rules.add({ id: 'euros', match: base('EUR'), respond: { data: {} } });
   mock.keys.revoke('key_1');
   await send('/api/v1/latest?base=EUR');
 
-  expect(closestOf(() => mock.expectRequests({ stub: 'euros' }).toHaveCount(1))).toEqual([]);
-  expect(() => mock.expectRequests({ stub: 'euros' }).toHaveCount(1)).toThrow(/#1 GET .*base=EUR 401, key_1: /);
+  expect(closestOf(() => mock.expectRequests({ rule: 'euros' }).toHaveCount(1))).toEqual([
+    '  #1 GET /api/v1/latest?base=EUR differs in rules: none, expected euros',
+  ]);
+  expect(() => mock.expectRequests({ rule: 'euros' }).toHaveCount(1)).toThrow(/#1 GET .*base=EUR 401, key_1: /);
 });

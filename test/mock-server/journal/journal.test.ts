@@ -1,8 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { HttpResponse, http } from 'msw';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createMockServer, type FaultOptions, type MockServer } from '../../../src/mock-server/index.ts';
+import { createMockServer, type MockServer, type RuleOptions } from '../../../src/mock-server/index.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 test('an entry contains key, request, decision, usage and reason', async () => {
@@ -16,7 +15,6 @@ test('an entry contains key, request, decision, usage and reason', async () => {
   expect(refused).toEqual({
     number: 31,
     space: undefined,
-    stub: undefined,
     responseHeaders: expect.objectContaining({ 'retry-after': '60' }),
     responseBody: expect.stringContaining('"code":"rate_limited"'),
     at: Date.parse('2026-01-15T00:00:00.000Z'),
@@ -42,7 +40,7 @@ test('an entry contains key, request, decision, usage and reason', async () => {
     },
     earlyByMs: undefined,
     switches: expect.arrayContaining(['rateWindow', 'retryAfterUnit']),
-    faults: [],
+    rules: [],
   });
 });
 
@@ -146,14 +144,14 @@ test.each<[string, () => unknown]>([
 
 test.each<[string, (mock: MockServer) => unknown, string]>([
   [
-    'a latency fault',
-    (mock) => mock.faults.add({ kind: 'latency', latencyMs: 5000 }),
-    'served; fault fault_1: 5000 ms late; the client disconnected before the response',
+    'a delay',
+    (mock) => mock.rules.add({ delayMs: 5000 }),
+    'served; rule_1: 5000 ms late; the client disconnected before the response',
   ],
   [
-    'a delayed stub',
-    (mock) => mock.stubs.add({ delayMs: 5000, status: 503, error: { code: 'down' } }),
-    'response of stub stub_1, 5000 ms late; the client disconnected before the response',
+    'a delayed response of a rule',
+    (mock) => mock.rules.add({ delayMs: 5000, respond: { status: 503, error: { code: 'down' } } }),
+    'response of rule_1; rule_1: 5000 ms late; the client disconnected before the response',
   ],
 ])('a request that its client aborts during %s has status 0', async (_, delay, why) => {
   const { mock, key, id, send } = mockWithKey();
@@ -177,7 +175,7 @@ test.each<[string, (client: AbortController, reader?: ReadableStreamDefaultReade
   ['its reader cancels', (_, reader) => reader?.cancel(), /^done$/],
 ])('a request whose body %s keeps its status', async (_, end, outcome) => {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
-  mock.faults.add({ kind: 'dribble', intervalMs: 1000, chunkBytes: 5 });
+  mock.rules.add({ fail: { kind: 'dribble', chunkBytes: 5, intervalMs: 1000 } });
   const client = new AbortController();
 
   const { body } = await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { signal: client.signal });
@@ -210,7 +208,7 @@ test.each<[string, (mock: MockServer) => Promise<(signal: AbortSignal) => Promis
 ])('a request that its client aborts through %s has status 0', async (_, open) => {
   await using mock = createMockServer();
   const send = await open(mock);
-  mock.faults.add({ kind: 'latency', latencyMs: 60_000 });
+  mock.rules.add({ delayMs: 60_000 });
   const client = new AbortController();
 
   const sent = send(client.signal);
@@ -225,7 +223,7 @@ test.each<[string, (mock: MockServer) => Promise<(signal: AbortSignal) => Promis
 test('a request that waits when the mock is closed has status 0', async () => {
   const mock = createMockServer();
   const { url, close } = await mock.serve();
-  mock.faults.add({ kind: 'latency', latencyMs: 60_000 });
+  mock.rules.add({ delayMs: 60_000 });
 
   const overHttp = fetch(`${url}/api/v1/latest`).catch((error: unknown) => error);
   await mock.journal.waitFor();
@@ -241,10 +239,10 @@ test('a request that waits when the mock is closed has status 0', async () => {
 
 test.each<[string, (mock: MockServer) => unknown, readonly string[]]>([
   ['reset', (mock) => mock.reset(), []],
-  ['closed', (mock) => mock.close(), ['the mock was closed before the response; fault fault_1: 5000 ms late']],
+  ['closed', (mock) => mock.close(), ['the mock was closed before the request arrived; rule_1: arrived 5000 ms late']],
 ])('a request that has not reached the service when the mock is %s', async (_, end, expected) => {
   const { mock, send } = mockWithKey();
-  mock.faults.add({ kind: 'latency', latencyMs: 5000, strikes: 'before' });
+  mock.rules.add({ arriveAfterMs: 5000 });
 
   const sent = send();
   await new Promise(setImmediate);
@@ -280,9 +278,9 @@ function recording(options = {}) {
 test('an entry contains the body that the client received', async () => {
   const { mock, send } = recording();
   const bodies = [await send()];
-  mock.stubs.add({ body: 'ünïcode' });
+  mock.rules.add({ respond: { body: 'ünïcode' } });
   bodies.push(await send());
-  mock.use(http.get(`${mock.baseUrl}/api/v1/latest`, () => HttpResponse.text('own')));
+  mock.rules.add({ respond: { body: 'own' }, counted: false });
   bodies.push(await send());
 
   expect(mock.journal.list().map(({ responseBody }) => responseBody)).toEqual(bodies);
@@ -292,26 +290,27 @@ test('an entry contains the body that the client received', async () => {
 test('HEAD and a status without content have no body', async () => {
   const { mock, key, send } = mockWithKey();
   await send('/api/v1/latest', { method: 'HEAD', headers: { authorization: key } });
-  mock.stubs.add({ status: 204 });
+  mock.rules.add({ respond: { status: 204 } });
   await send();
 
   expect(mock.journal.list().map(({ responseBody }) => responseBody)).toEqual([undefined, undefined]);
 });
 
-test.each<[FaultOptions, string | undefined]>([
-  [{ kind: 'status', status: 503, body: 'down' }, 'down'],
-  [{ kind: 'bad-json' }, '{"success":t'],
-  [{ kind: 'truncate', afterBytes: 5 }, '{"suc'],
-  [{ kind: 'reset', afterBytes: 3 }, '{"s'],
-  [{ kind: 'truncate', afterBytes: 0 }, undefined],
-  [{ kind: 'reset' }, undefined],
-  [{ kind: 'network-error' }, undefined],
-  [{ kind: 'status', status: 503, strikes: 'before', body: 'down' }, 'down'],
-  [{ kind: 'dribble', intervalMs: 0 }, '{"success":true,"data":1}'],
-])('with the fault %j the entry has the body %j', async (fault, body) => {
+test.each<[RuleOptions, string | undefined]>([
+  [{ respond: { status: 503, body: 'down' } }, 'down'],
+  [{ fail: { kind: 'bad-json' } }, '{"success":t'],
+  [{ fail: { kind: 'truncate', afterBytes: 5 } }, '{"suc'],
+  [{ fail: { kind: 'reset', afterBytes: 3 } }, '{"s'],
+  [{ fail: { kind: 'truncate', afterBytes: 0 } }, undefined],
+  [{ fail: { kind: 'reset' } }, undefined],
+  [{ fail: { kind: 'network-error' } }, undefined],
+  [{ respond: { status: 503, body: 'down' }, counted: false }, 'down'],
+  [{ fail: { kind: 'dribble', intervalMs: 0 } }, '{"success":true,"data":1}'],
+  [{ encoding: 'br' }, '{"success":true,"data":1}'],
+])('with %j the entry has the body %j', async (rule, body) => {
   const { mock, send } = recording();
-  mock.stubs.add({ data: 1 });
-  mock.faults.add(fault);
+  mock.rules.add({ respond: { data: 1 } });
+  mock.rules.add(rule);
   await send();
 
   expect(mock.journal.list()[0]?.responseBody).toBe(body);
@@ -320,7 +319,7 @@ test.each<[FaultOptions, string | undefined]>([
 test('an entry contains the headers that the client received', async () => {
   const { mock, key, send } = mockWithKey({ behaviour: { cors: 'any-origin', rateHeaders: 'x-ratelimit' } });
   const response = await send();
-  mock.stubs.add({ data: 1, headers: { 'set-cookie': ['a=1', 'b=2'], 'x-echo': key } });
+  mock.rules.add({ respond: { data: 1, headers: { 'set-cookie': ['a=1', 'b=2'], 'x-echo': key } } });
   await send();
 
   const [first, second] = mock.journal.list();
@@ -335,7 +334,7 @@ test('an entry contains the headers that the client received', async () => {
 
 test('keys in a body are masked, and a long body is cut', async () => {
   const { mock, key, send } = recording();
-  mock.stubs.add({ responses: [{ data: key }, { body: `${'x'.repeat(16_380)}${key}` }] });
+  mock.rules.add({ respond: [{ data: key }, { body: `${'x'.repeat(16_380)}${key}` }] });
   await send();
   await send();
 
@@ -352,11 +351,11 @@ test('the journal does not keep long bodies in memory', async () => {
     return process.memoryUsage().heapUsed;
   };
   let call = 0;
-  const latest = () => {
+  const respond = () => {
     call += 1;
-    return { text: String(call).repeat(1_000_000) };
+    return { data: { text: String(call).repeat(1_000_000) } };
   };
-  const { mock, send } = recording({ latest });
+  const { mock, send } = recording({ rules: [{ respond }] });
   await send();
   const before = used();
 
@@ -364,4 +363,21 @@ test('the journal does not keep long bodies in memory', async () => {
 
   expect(mock.journal.list()).toHaveLength(41);
   expect(used() - before).toBeLessThan(10_000_000); // 40 bodies have 72 MB
+});
+
+test('waitFor() leaves out a delayed request whose client is gone', async () => {
+  const { mock, send, key } = mockWithKey();
+  mock.rules.add({ delayMs: 5000, nth: 1 });
+  const client = new AbortController();
+  const waiting = mock.journal.waitFor({ status: 200 }, { count: 2 });
+
+  const gone = send('/api/v1/latest', { headers: { authorization: key }, signal: client.signal });
+  await mock.journal.waitFor();
+  client.abort(new Error('timeout'));
+  await expect(gone).rejects.toThrow('timeout');
+  await send();
+  await send();
+
+  expect((await waiting).map(({ number }) => number)).toEqual([2, 3]);
+  mock.expectRequests({ status: 200 }).toHaveCount(2);
 });

@@ -48,7 +48,7 @@ test.each<[string, RequestFilter, number[]]>([
   ['a key', { keyId: 'key_1' }, [1, 2]],
   ['a status', { status: 405 }, [3]],
   ['a code', { code: 'method_not_allowed' }, [3]],
-  ['a fault', { fault: 'flaky' }, []],
+  ['all its parameters', { query: { base: 'EUR', '*': { absent: true } } }, [1]],
   ['a number', { after: 1 }, [2, 3]],
 ])('a filter selects requests by %s', async (_, filter, numbers) => {
   const mock = await asked();
@@ -166,9 +166,9 @@ test.each(['/api/v1/café', '/api/v1/a b', '/api/v1/"<€>`{😀}', '/api/v1/caf
   'the path %s matches the request to it, encoded as in a URL',
   async (path) => {
     const { mock, send } = mockWithKey();
-    mock.stubs.add({ match: { path }, data: 'stub' });
+    mock.rules.add({ match: { path }, respond: { data: 'rule' } });
 
-    expect((await send(path)).json()).toEqual({ success: true, data: 'stub' });
+    expect((await send(path)).json()).toEqual({ success: true, data: 'rule' });
     mock.expectRequests({ path }).toHaveCount(1);
   },
 );
@@ -179,8 +179,7 @@ test('a path with half a character is accepted', () => {
 
 test.each([
   ['/requests/find', '{"query":{"__proto__":"x"}}', 'query'],
-  ['/stubs', '{"data":1,"match":{"query":{"__proto__":"x"}}}', 'match.query'],
-  ['/faults', '{"kind":"hang","match":{"query":{"__proto__":"x"}}}', 'match.query'],
+  ['/rules', '{"delayMs":1,"match":{"query":{"__proto__":"x"}}}', 'match.query'],
 ])('over HTTP, %s rejects __proto__ in a pattern', async (route, body, field) => {
   await using it = await servedMock();
 
@@ -198,25 +197,25 @@ test.each<[string, RequestFilter]>([
   mock.expectRequests(filter).toHaveCount(1);
 });
 
-test('stubs and faults match the complete body, of which the journal keeps the beginning', async () => {
+test('rules match the complete body, of which the journal keeps the beginning', async () => {
   const { mock, key, send } = mockWithKey();
   const body = `${'x'.repeat(20_000)}end`;
-  mock.stubs.add({ match: { method: 'POST', body }, data: 'stub' });
-  mock.faults.add({ kind: 'status', status: 503, times: 1, strikes: 'before', match: { body } });
+  mock.rules.add({ match: { method: 'POST', body }, respond: { data: 'rule' } });
+  mock.rules.add({ times: 1, match: { body }, respond: { status: 503 }, counted: false });
   const post = () => send('/api/v1/latest', { method: 'POST', headers: { authorization: key }, body });
 
   expect((await post()).status).toBe(503);
-  expect((await post()).json()).toEqual({ success: true, data: 'stub' });
+  expect((await post()).json()).toEqual({ success: true, data: 'rule' });
   expect(mock.journal.list().map((entry) => entry.body)).toEqual([body.slice(0, 16_384), body.slice(0, 16_384)]);
 });
 
 test('a path with needlessly encoded characters is the same path', async () => {
   const { mock, send } = mockWithKey();
-  mock.stubs.add({ id: 'plain', match: { path: '/api/v1/latest' }, data: {} });
-  mock.stubs.add({ id: 'encoded', match: { path: '/%61pi/v1/rates' }, data: {} });
+  mock.rules.add({ id: 'plain', match: { path: '/api/v1/latest' }, respond: { data: {} } });
+  mock.rules.add({ id: 'encoded', match: { path: '/%61pi/v1/rates' }, respond: { data: {} } });
 
   for (const path of ['/%61pi/v1/latest', '/api/v1/rates']) await send(path);
 
-  expect(mock.journal.list().map(({ stub }) => stub)).toEqual(['plain', 'encoded']);
+  expect(mock.journal.list().map(({ rules }) => rules)).toEqual([['plain'], ['encoded']]);
   expect(mock.journal.list({ path: '/api/v1/latest' })).toHaveLength(1);
 });

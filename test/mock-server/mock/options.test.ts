@@ -14,7 +14,7 @@ test.each([
     'behaviour is "strict"; expected a preset (documented, lenient, hostile) or an object of switches.',
   ],
   [{ behaviour: null }, 'behaviour is null'],
-  [{ latest: { rates: { USD: Number.NaN } } }, 'latest is {"rates":{"USD":"NaN"}}; expected a value that JSON can rep'],
+  [{ rules: { delayMs: 1 } }, 'rules is {"delayMs":1}; expected an array.'],
   [null, 'options is null; expected an object.'],
   ['virtual', 'options is "virtual"; expected an object.'],
   [{ onAssumption: 'throw' }, "onAssumption is \"throw\"; expected 'ignore', 'warn' or 'error'."],

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { createMockServer, type MockServerOptions, type Replay } from '../../../src/mock-server/index.ts';
+import {
+  createMockServer,
+  type MockServerOptions,
+  type Recording,
+  recordedRules,
+} from '../../../src/mock-server/index.ts';
 import { snapshotIntervalMs } from '../../../src/mock-server/mock/respond-latest.ts';
 import { CURRENCIES } from '../../../src/mock-server/service/invented-rates.ts';
 import { MockCore, type MockCoreOptions } from '../../helpers/mock-core.ts';
@@ -90,55 +95,20 @@ function asked(options: MockServerOptions = {}) {
   return { ...rest, send, latest, data: async (query = '') => (await latest(query)).json().data };
 }
 
-test('a latest function receives the query without the key and returns the data', async () => {
-  const { data, key, id } = asked({
-    latest: (query, { at, keyId, plan }) => ({ asked: query.toString(), at, keyId, plan }),
-  });
-
-  const received = { asked: 'base=EUR', at: expect.any(Number), keyId: id, plan: 'unlimited' };
-  expect(await data(`?api_key=${key}&base=EUR`)).toEqual(received);
-});
-
-test("a latest function can change the mock's own data", async () => {
-  const query = '?base=EUR&symbols=USD';
-  const { data } = asked({ latest: (_query, context) => ({ ...context.invented(), delayed: true }) });
-
-  expect(await data(query)).toEqual({ ...(await asked().data(query)), delayed: true });
-});
-
-test.each([
-  [() => undefined, 'returned undefined; expected an object'],
-  [() => Promise.resolve({}), 'returned a promise; expected an object'],
-  [() => 'rates', 'returned "rates"'],
-  [() => ({ rates: { USD: Number.NaN } }), 'returned a value that JSON cannot represent'],
-  [() => ({ n: 1n }), 'returned a value that JSON cannot represent'],
-  [
-    () => {
-      throw new RangeError(`no fx_live_${'0'.repeat(48)}`);
-    },
-    'latest threw RangeError: no fx_live_….',
-  ],
-])('data that is not an object is a 500 that names the cause: %s', async (wrong, why) => {
-  const { mock, latest } = asked({ latest: wrong as never });
-
-  const { status, json } = await latest();
-
-  expect(status).toBe(500);
-  expect(json()).toMatchObject({ error: { message: expect.stringContaining(why) } });
-  expect(mock.journal.list().at(-1)?.why).toContain(why);
-});
-
 const recorded = { success: true, data: { rate: 1.25 }, meta: { more: 'kept' } };
 
+/** A mock that responds from a recording. */
+const replaying = (recording: Recording) => asked({ rules: recordedRules(recording) });
+
 test('one recorded envelope is the response to every query, unchanged', async () => {
-  const { latest } = asked({ replay: recorded });
+  const { latest } = replaying(recorded);
 
   for (const query of ['?base=EUR', '']) expect((await latest(query)).json()).toEqual(recorded);
 });
 
 test('finds responses by query, in any order of parameters, also with the key in the URL', async () => {
-  const replay = { 'symbols=USD&base=EUR': { one: 1 }, '': recorded, '?base=GBP': { two: 2 } };
-  const { key, data, latest } = asked({ replay });
+  const recording = { 'symbols=USD&base=EUR': { one: 1 }, '': recorded, '?base=GBP': { two: 2 } };
+  const { key, data, latest } = replaying(recording);
 
   expect(await data(`?base=EUR&symbols=USD&api_key=${key}`)).toEqual({ one: 1 });
   expect(await data('?base=GBP')).toEqual({ two: 2 });
@@ -147,14 +117,14 @@ test('finds responses by query, in any order of parameters, also with the key in
 
 test('a recorded error is returned with its status', async () => {
   const error = { success: false, error: { code: 'no_such_base', message: 'No.', status: 422, base: 'X' } };
-  const { latest } = asked({ replay: { 'base=X': error, '*': recorded } });
+  const { latest } = replaying({ 'base=X': error, '*': recorded });
   const [failed, other] = [await latest('?base=X'), await latest('?base=Y')];
 
   expect([failed.status, failed.json(), other.status, other.json()]).toEqual([422, error, 200, recorded]);
 });
 
 test('recorded text keeps its digits', async () => {
-  const text = async (replay: Replay) => (await asked({ replay }).latest()).text;
+  const text = async (recording: Recording) => (await replaying(recording).latest()).text;
 
   expect(await text(' {"success":true,"data":{"EUR":1.10}}\n')).toBe('{"success":true,"data":{"EUR":1.10}}');
   expect(await text({ '': '{"EUR":1.10,"note":"<b>"}' })).toBe(
@@ -162,29 +132,47 @@ test('recorded text keeps its digits', async () => {
   );
 });
 
-test('names the recorded queries if a query was not recorded', async () => {
-  const { status, json } = await asked({ replay: { 'base=EUR': {} } }).latest('?base=USD');
+test.each(['base=USD', 'base=EUR&symbols=USD', 'base=EUR&base=USD', ''])(
+  'names the recorded queries if the query %j was not recorded',
+  async (query) => {
+    const { status, json } = await replaying({ 'base=EUR': {} }).latest(`?${query}`);
 
-  const message = "No response is recorded for the query 'base=USD'; recorded queries: 'base=EUR'.";
-  expect([status, json()]).toMatchObject([501, { error: { code: 'not_recorded', message } }]);
+    const message = "No response is recorded for this query; recorded queries: 'base=EUR'.";
+    expect([status, json()]).toMatchObject([501, { error: { code: 'not_recorded', message } }]);
+  },
+);
+
+test('a recording becomes rules with bodies below all others, which list() returns as JSON', () => {
+  const { mock } = replaying('{"base=EUR":{"USD":1.10}}');
+  mock.rules.add({ id: 'other', delayMs: 0 });
+
+  expect(JSON.parse(JSON.stringify(mock.rules.list()))).toMatchObject([
+    { id: 'recorded', match: { operation: 'latest' }, respond: [{ status: 501 }] },
+    {
+      id: 'recorded.1',
+      match: { operation: 'latest', query: { base: ['EUR'], '*': { absent: true } } },
+      respond: [{ status: 200, body: '{"success":true,"data":{"USD":1.10}}' }],
+    },
+    { id: 'other' },
+  ]);
 });
 
 test.each([
-  [{ latest: () => ({}), replay: recorded }, 'expected either latest or replay, not both'],
-  [{ replay: 'file.json' }, 'replay is "file.json"; expected a recorded envelope'],
-  [{ replay: {} }, 'replay is {}'],
-  [{ replay: [recorded] }, 'replay is ['],
-  [{ replay: '{ "base=EUR": [] }' }, 'replay["base=EUR"] is []; expected an envelope, or the data of one.'],
-  [{ replay: '[]' }, 'replay is []; expected a recorded envelope, or an object of responses by query'],
-  [{ replay: { 'base=EUR': 7 } }, 'replay["base=EUR"] is 7; expected an envelope, or the data of one.'],
-  [{ replay: { 'a=1&b=2': {}, 'b=2&a=1': {} } }, 'replay is "b=2&a=1"; expected each query once'],
-  [{ replay: { success: false, error: { code: 'x' } } }, 'replay.error is {"code":"x"}; expected a recorded error'],
-])('%j is refused', (options, message) => {
-  expect(() => createMockServer(options as never)).toThrow(message);
+  ['file.json', 'replay is "file.json"; expected a recorded envelope'],
+  [{}, 'replay is {}'],
+  [[recorded], 'replay is ['],
+  ['{ "base=EUR": [] }', 'replay["base=EUR"] is []; expected an envelope, or the data of one.'],
+  ['[]', 'replay is []; expected a recorded envelope, or an object of responses by query'],
+  [{ 'base=EUR': 7 }, 'replay["base=EUR"] is 7; expected an envelope, or the data of one.'],
+  [{ 'a=1&b=2': {}, 'b=2&a=1': {} }, 'replay is "b=2&a=1"; expected each query once'],
+  [{ success: false, error: { code: 'x' } }, 'replay.error is {"code":"x"}; expected a recorded error'],
+])('the recording %j is refused', (recording, message) => {
+  expect(() => createMockServer().latest.replay(recording as never)).toThrow(message);
+  expect(() => recordedRules(recording as never)).toThrow(message);
 });
 
 test('an array begins again for a space and after a reset, and continues in a copy of the mock', async () => {
-  const { mock, data } = asked({ latest: [{ number: 1 }, { number: 2 }] });
+  const { mock, data } = asked({ rules: [{ respond: [{ data: { number: 1 } }, { data: { number: 2 } }] }] });
   const first = async (scope: Pick<typeof mock, 'baseUrl' | 'fetch'>, key: string) =>
     (await sender(scope, key)()).json().data;
 
@@ -218,24 +206,24 @@ test('the data of one base takes precedence over the data of all', async () => {
   expect(await data('?base=EUR')).toEqual({ n: 'all' });
 });
 
-test('reset() without a base also removes the data of each base, and keeps other stubs', async () => {
+test('reset() without a base also removes the data of each base, and keeps other rules', async () => {
   const { mock, data } = asked();
-  const { id } = mock.stubs.add({ match: { path: '/elsewhere' }, data: {} });
+  const { id } = mock.rules.add({ match: { path: '/elsewhere' }, respond: { data: {} } });
   mock.latest.set({ n: 'EUR' }, { base: 'EUR' });
   mock.latest.set({ n: 'all' });
 
   mock.latest.reset();
 
-  expect(mock.stubs.list().map((stub) => stub.id)).toEqual([id]);
+  expect(mock.rules.list().map((rule) => rule.id)).toEqual([id]);
   expect(await data('?base=EUR')).not.toHaveProperty('n');
 });
 
-test('a stub takes precedence over mock.latest', async () => {
+test('a rule takes precedence over mock.latest', async () => {
   const { mock, data } = asked();
-  mock.stubs.add({ match: { operation: 'latest' }, data: { n: 'stub' }, times: 1 });
+  mock.rules.add({ match: { operation: 'latest' }, times: 1, respond: { data: { n: 'rule' } } });
   mock.latest.set({ n: 'set' }, { base: 'EUR' });
 
-  expect([await data('?base=EUR'), await data('?base=EUR')]).toEqual([{ n: 'stub' }, { n: 'set' }]);
+  expect([await data('?base=EUR'), await data('?base=EUR')]).toEqual([{ n: 'rule' }, { n: 'set' }]);
 });
 
 test('JSON text keeps its digits', async () => {
@@ -248,37 +236,37 @@ test('JSON text keeps its digits', async () => {
   ]);
 });
 
-test('mock.latest takes precedence over the options latest and replay until a reset', async () => {
-  const byFunction = asked({ latest: () => ({ n: 'option' }) });
-  const byReplay = asked({ replay: '{"": {"n":"option"}}' });
+test('the data for all queries and a recording replace each other; reset() removes both', async () => {
+  const { mock, data, latest } = replaying({ '': { n: 'recorded' } });
+  expect(await data()).toEqual({ n: 'recorded' });
+  mock.latest.set({ n: 'set' });
+  expect(await data('?base=EUR')).toEqual({ n: 'set' });
+  mock.latest.replay({ '': { n: 'again' } });
+  expect([await data(), (await latest('?base=EUR')).status]).toEqual([{ n: 'again' }, 501]);
 
-  for (const { mock, data } of [byFunction, byReplay]) {
-    mock.latest.set(() => ({ n: 'set' }));
-    expect(await data()).toEqual({ n: 'set' });
-    mock.latest.reset();
-    expect(await data()).toEqual({ n: 'option' });
-  }
+  mock.latest.reset();
+
+  expect(mock.rules.list()).toEqual([]);
+  mock.reset();
+  expect(mock.rules.list().map(({ id }) => id)).toEqual(['recorded', 'recorded.1']);
 });
 
-test('the option latest accepts what latest.set() accepts, and copies it', async () => {
-  const latest = { n: 1 };
-  const { data } = asked({ latest });
-  latest.n = 2;
+test('an array of data may have objects and JSON text', async () => {
+  const { mock, data } = asked();
+  mock.latest.set([{ n: 2 }, '{"n":3}']);
 
-  expect(await data()).toEqual({ n: 1 });
-  const sequence = asked({ latest: [{ n: 2 }, '{"n":3}'] });
-  expect([await sequence.data(), await sequence.data(), await sequence.data()]).toEqual([{ n: 2 }, { n: 3 }, { n: 3 }]);
+  expect([await data(), await data(), await data()]).toEqual([{ n: 2 }, { n: 3 }, { n: 3 }]);
 });
 
 test.each<[unknown, string]>([
-  [5, 'latest is 5; expected an object, an array of objects, a function'],
-  [undefined, 'latest is undefined; expected an object, an array'],
+  [5, 'latest is 5; expected an object, an array of objects, or JSON text'],
+  [undefined, 'latest is missing; expected an object, an array'],
   [[], 'latest is []; expected an object, an array of objects, '],
   [[{}, 5], 'latest[1] is 5; expected an object.'],
   ['nonsense', 'latest is "nonsense"; expected an object.'],
-  [async () => ({}), 'latest is a function; expected a function that is not async.'],
-  [new Map([['base', 'EUR']]), 'expected a value that JSON can represent'],
-  [{ rates: { USD: Number.NaN } }, 'latest is {"rates":{"USD":"NaN"}}; expected a value that JSON can represent.'],
+  [() => ({}), 'latest is a function; expected an object, an array of objects, or JSON text of one of these; for a'],
+  [new Map([['base', 'EUR']]), 'expected a string or a value that JSON can represent.'],
+  [{ rates: { USD: Number.NaN } }, 'expected a string or a value that JSON can represent.'],
 ])('the data %j is refused', (data, message) => {
   expect(() => asked().mock.latest.set(data as object)).toThrow(message);
 });
@@ -290,7 +278,7 @@ test.each(['EUR', 'eur', 'Eur'])('the base %s is set for requests in upper and l
 
   expect([await data('?base=EUR'), await data('?base=eur')]).toEqual([{ n: 1 }, { n: 1 }]);
   expect(await data('?base=GBP')).toMatchObject({ base: 'GBP' });
-  expect(mock.stubs.list()).toHaveLength(1);
+  expect(mock.rules.list()).toHaveLength(1);
   mock.latest.reset({ base });
   expect(await data('?base=EUR')).toMatchObject({ base: 'EUR' });
   expect(() => mock.latest.set({}, { base: '' })).toThrow('base is ""; expected a currency code such as EUR.');

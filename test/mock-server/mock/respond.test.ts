@@ -1,4 +1,3 @@
-import { HttpResponse, http } from 'msw';
 import { expect, test } from 'vitest';
 import { type Operation, operations } from '../../../src/generated/operations.ts';
 import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
@@ -36,7 +35,8 @@ test('an operation that needs no quota is not counted, and works when the month 
 });
 
 test('HEAD is refused as the switch says, also with responses for latest', async () => {
-  const mock = createMockServer({ behaviour: { headRequests: 'refused' }, latest: { base: 'EUR' } });
+  const mock = createMockServer({ behaviour: { headRequests: 'refused' } });
+  mock.latest.set({ base: 'EUR' });
 
   expect((await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { method: 'HEAD' })).status).toBe(405);
 });
@@ -112,11 +112,11 @@ test('a preflight with invalid header names allows only Authorization', async ()
   expect(response.headers.get('access-control-allow-headers')).toBe('Authorization');
 });
 
-test('successes, refusals, faults and handlers are readable, with their headers', async () => {
+test('successes, refusals and responses of rules are readable, with their headers', async () => {
   const mock = newMock();
   const headers = { ...PAGE, authorization: `Bearer ${mock.createKey().key}` };
-  mock.use(http.get('*/api/v1/handled', () => HttpResponse.json({})));
-  mock.faults.add({ kind: 'status', status: 503, nth: 4 });
+  mock.rules.add({ match: { path: '/api/v1/handled' }, respond: { body: {} } });
+  mock.rules.add({ nth: 4, respond: { status: 503 } });
 
   const responses = [
     await ask(mock, '/api/v1/latest', { headers }),
@@ -132,14 +132,27 @@ test('successes, refusals, faults and handlers are readable, with their headers'
   }
 });
 
-test('a preflight does not count as a request for a fault', async () => {
+test('a preflight does not count as a request for a rule', async () => {
   const mock = newMock();
-  mock.faults.add({ kind: 'status', status: 503, nth: 2 });
+  mock.rules.add({ nth: 2, respond: { status: 503 }, counted: false });
   const statuses: number[] = [];
 
   for (const init of [PREFLIGHT, {}, PREFLIGHT, {}]) statuses.push((await ask(mock, '/api/v1/latest', init)).status);
 
   expect(statuses).toEqual([204, 401, 204, 503]);
+});
+
+test("a rule's own CORS headers are kept, and preflights allow its method", async () => {
+  const mock = newMock();
+  const headers = { ...PAGE, authorization: `Bearer ${mock.createKey().key}` };
+  const own = { 'access-control-allow-origin': 'https://page.test', 'access-control-expose-headers': 'X-Own' };
+  mock.rules.add({ match: { path: '/alerts', method: 'POST' }, respond: { body: {}, headers: own } });
+
+  const preflight = await ask(mock, '/alerts', PREFLIGHT);
+  const response = await ask(mock, '/alerts', { method: 'POST', headers });
+
+  expect(preflight.headers.get('access-control-allow-methods')).toBe('GET, HEAD, OPTIONS, POST');
+  expect(Object.fromEntries(response.headers)).toMatchObject(own);
 });
 
 test('pages of other origins cannot read the control panel and the admin API', async () => {

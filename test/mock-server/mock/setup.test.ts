@@ -7,11 +7,11 @@ const SETUP = `{
   "keys": [{ "plan": "developer", "usage": { "month": 7, "minute": 300 } }, { "plan": "unlimited" }, { "revoked": true },
     { "usage": { "month": 1000 } }],
   "behaviour": { "quotaExhausted": "402 quota_exceeded" },
-  "latest": [{ "USD": 1.10 }, { "USD": 1.20 }],
-  "stubs": [{ "match": { "query": { "base": "XXX" } }, "data": { "base": 2.0 }, "times": 1 }],
-  "faults": [
-    { "kind": "status", "status": 503, "nth": 1, "match": { "query": { "slow": "1" } } },
-    { "kind": "status", "status": 502, "match": { "keyId": "key_2", "query": { "down": "1" } } }
+  "rules": [
+    { "id": "latest", "respond": [{ "data": { "USD": 1.10 } }, { "data": { "USD": 1.20 } }] },
+    { "match": { "query": { "base": "XXX" } }, "respond": { "data": { "base": 2.0 } }, "times": 1 },
+    { "respond": { "status": 503 }, "nth": 1, "match": { "query": { "slow": "1" } } },
+    { "respond": { "status": 502 }, "match": { "keyId": "key_2", "query": { "down": "1" } } }
   ]
 }`;
 
@@ -43,7 +43,7 @@ const RESPONSES = [
   expect.stringMatching(/^502 /),
 ];
 
-test('a setup creates keys, changes switches, and adds responses and faults', async () => {
+test('a setup creates keys, changes switches, and adds rules', async () => {
   const mock = createMockServer({ clock: 'virtual' });
 
   const { keys } = mock.setUp(SETUP);
@@ -58,8 +58,10 @@ test('the setup of a space does not change the mock', async () => {
   const space = mock.space();
 
   space.setUp({
-    latest: [{ rates: { USD: 1 } }, { rates: { USD: 2 } }],
-    stubs: [{ match: { query: { base: /^X/ } }, data: 3 }],
+    rules: [
+      { respond: [{ data: { rates: { USD: 1 } } }, { data: { rates: { USD: 2 } } }] },
+      { match: { query: { base: /^X/ } }, respond: { data: 3 } },
+    ],
   });
 
   const responses = [];
@@ -69,13 +71,15 @@ test('the setup of a space does not change the mock', async () => {
     { rates: { USD: 2 } },
     3,
   ]);
-  expect(mock.stubs.list()).toEqual([]);
+  expect(mock.rules.list()).toEqual([]);
 });
 
-test('a file may have a recording, the $schema of an editor, and a byte order mark', async () => {
+test('a file may have the $schema of an editor, and a byte order mark', async () => {
   const mock = createMockServer({ clock: 'virtual' });
 
-  const { keys } = mock.setUp('\uFEFF{ "$schema": "x", "keys": [{}], "replay": { "base=EUR": { "USD": 1.10 } } }');
+  const { keys } = mock.setUp(
+    '\uFEFF{ "$schema": "x", "keys": [{}], "rules": [{ "respond": { "data": { "USD": 1.10 } } }] }',
+  );
 
   expect(await bodyOf(mock, '?base=EUR', keys[0]?.key)).toBe('200 {"success":true,"data":{ "USD": 1.10 }}');
 });
@@ -83,63 +87,43 @@ test('a file may have a recording, the $schema of an editor, and a byte order ma
 test.each<[string | object, string]>([
   ['{', 'setup is "{"; expected a setup as JSON.'],
   ['[]', 'setup is []; expected an object.'],
+  ['{ "rule": [] }', 'rule is not a field of a setup; did you mean rules? Valid names: keys, behaviour, rules, '],
+  [{ rules: {} }, 'rules is {}; expected an array.'],
   [
-    '{ "stub": [] }',
-    'stub is not a field of a setup; did you mean stubs? Valid names: keys, behaviour, latest, replay, stubs, ',
-  ],
-  [{ stubs: {} }, 'stubs is {}; expected an array.'],
-  [
-    { stubs: [{ data: 1 }, { statuss: 200 }] },
-    'stubs[1].statuss is not a field of a stub; did you mean status? Valid ',
+    { rules: [{ delayMs: 1 }, { delayms: 200 }] },
+    'rules[1].delayms is not a field of a rule; did you mean delayMs? Valid ',
   ],
   [
-    '{ "stubs": [{ "responses": [{ "data": 1, "body": 2 }] }] }',
-    'stubs[0].responses[0] is {"data":1,"body":2}; expected',
+    '{ "rules": [{ "respond": [{ "data": 1, "body": 2 }] }] }',
+    'rules[0].respond[0] is {"data":1,"body":2}; expected at most one',
   ],
   [
-    {
-      stubs: [
-        { id: 'a', data: 1 },
-        { id: 'b', data: 2 },
-        { id: 'a', data: 3 },
-      ],
-    },
-    'stubs[2].id is "a"; expected an id of its own among the stubs of the setup.',
+    { rules: ['a', 'b', 'a'].map((id) => ({ id, delayMs: 1 })) },
+    'rules[2].id is "a"; expected an id of its own among the rules.',
   ],
   [
-    { latest: {}, stubs: [{ id: 'latest', data: 2 }] },
-    'stubs[0].id is "latest"; expected an id of its own among the stubs',
+    { rules: [{ delayMs: 1 }, { id: 'rule_1', delayMs: 2 }] },
+    'rules[1].id is "rule_1"; expected an id of its own among the rules.',
   ],
   [
-    { stubs: [{ data: 1 }, { id: 'stub_1', data: 2 }] },
-    'stubs[1].id is "stub_1"; expected an id of its own among the stubs',
-  ],
-  [{ faults: [{ kind: 'hang' }, { kind: 'explode' }] }, 'faults[1].kind is "explode"; expected one of latency, hang,'],
-  [
-    { faults: [{ kind: 'hang', match: { keyId: 'key_2' } }] },
-    'faults[0].match.keyId is "key_2"; expected the id of a key',
+    { rules: [{ fail: { kind: 'hang' } }, { fail: { kind: 'explode' } }] },
+    'rules[1].fail.kind is "explode"; expected one of hang, network-error,',
   ],
   [
-    {
-      faults: [
-        { kind: 'hang', id: 'a' },
-        { kind: 'hang', id: 'a' },
-      ],
-    },
-    'faults[1].id is "a"; expected an id of its own among the faults of the setup.',
+    { keys: [{}], rules: [{ delayMs: 1, match: { keyId: 'key_2' } }] },
+    'rules[0].match.keyId is "key_2"; expected the id of a key',
   ],
   [{ keys: [{ plan: 'gold' }] }, 'keys[0].plan is "gold"; expected one of free, developer, unlimited.'],
   [
     { keys: [{ key: `fx_live_${'0'.repeat(48)}` }] },
-    'keys[0].key is not a field of a key; valid names: plan, usage, revoked.',
+    'keys[0].key is not a field of a key; valid names: plan, limits, usage, revoked.',
   ],
   [{ behaviour: { rateWindows: 'x' } }, 'behaviour.rateWindows is not a switch; did you mean rateWindow?'],
   [
     { behaviour: 'strict' },
     'behaviour is "strict"; expected a preset (documented, lenient, hostile) or an object of switches.',
   ],
-  [{ latest: {}, replay: { '*': {} } }, 'replay is {"*":{}}; expected either latest or replay, not both.'],
-  ['{ "latest": [{}, 3] }', 'latest[1] is "3"; expected an object.'],
+  [{ keys: [{ usage: { minute: 31 } }] }, 'keys[0].usage.minute is 31; expected a whole number from 0 to 30, the '],
 ])('the setup %j is refused', (setup, message) => {
   const field = message.split(/:? /)[0];
   const error = expect.objectContaining({ message: expect.stringContaining(message), field });
@@ -151,14 +135,14 @@ test('an invalid setup changes nothing, not even the per-minute windows', async 
   const { mock, id, key } = mockWithKey({ clock: { mode: 'virtual', frozen: true }, behaviour });
   await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: `Bearer ${key}` } });
   mock.keys.setUsage(id, { minute: 30 });
-  mock.latest.set(() => ({}));
-  const before = [mock.snapshot(), mock.stubs.list(), mock.behaviour.describe()];
+  mock.rules.add({ respond: () => ({ data: 1 }) });
+  const before = [mock.snapshot(), mock.rules.list(), mock.behaviour.describe()];
 
-  const faults = [{ kind: 'hang' }, { kind: 'hang', times: 0 }];
-  const setup = { ...JSON.parse(SETUP), behaviour: { rateWindow: 'token-bucket' }, faults };
-  expect(() => mock.setUp(setup)).toThrow('faults[1].times is 0;');
+  const rules = [{ delayMs: 1 }, { delayMs: 1, times: 0 }];
+  const setup = { ...JSON.parse(SETUP), behaviour: { rateWindow: 'token-bucket' }, rules };
+  expect(() => mock.setUp(setup)).toThrow('rules[1].times is 0;');
 
-  expect([mock.snapshot(), mock.stubs.list(), mock.behaviour.describe()]).toEqual(before);
+  expect([mock.snapshot(), mock.rules.list(), mock.behaviour.describe()]).toEqual(before);
 });
 
 test('the setup file in the documentation is valid', () => {
@@ -168,11 +152,10 @@ test('the setup file in the documentation is valid', () => {
   expect(createMockServer().setUp(example).keys).toHaveLength(3);
 });
 
-const summary = ({ accounts, keys, stubs, faults, behaviour }: MockServer) => ({
+const summary = ({ accounts, keys, rules, behaviour }: MockServer) => ({
   plans: accounts.list().map(({ plan }) => plan),
   keys: keys.list().map(({ id, masked, state, month }) => [id, masked, state, month.used]),
-  stubs: stubs.list(),
-  faults: faults.list(),
+  rules: rules.list(),
   switches: behaviour.values,
 });
 
@@ -181,7 +164,7 @@ test('reset() restores the option setup, but not what was set up later', async (
   const atStart = summary(mock);
   const keys = mock.setupKeys;
   expect(await responsesOf(mock)).toEqual(RESPONSES);
-  mock.setUp({ keys: [{}], latest: {}, stubs: [{ data: 3 }], faults: [{ kind: 'hang' }] });
+  mock.setUp({ keys: [{}], rules: [{ respond: { data: 3 } }, { fail: { kind: 'hang' } }] });
   mock.setUp({ behaviour: 'hostile' });
   mock.keys.revoke('key_1');
   await mock.clock.advance(3_600_000);
@@ -191,21 +174,19 @@ test('reset() restores the option setup, but not what was set up later', async (
   expect(summary(mock)).toEqual(atStart);
   expect(mock.setupKeys).toEqual(keys);
   expect(await responsesOf(mock)).toEqual(RESPONSES);
-  expect([mock.stubs.add({ data: 1 }).id, mock.faults.add({ kind: 'hang' }).id]).toEqual(['stub_2', 'fault_3']);
+  expect(mock.rules.add({ respond: { data: 1 } }).id).toBe('rule_5');
 });
 
-test('a reset that keeps the keys restores the stubs and faults of the setup', async () => {
+test('a reset that keeps the keys restores the rules of the setup', async () => {
   const mock = createMockServer({ clock: 'virtual', setup: SETUP });
   mock.keys.setUsage(mock.createKey().id, { month: 9 });
-  mock.stubs.clear();
-  mock.faults.clear();
+  mock.rules.clear();
 
   mock.reset({ keepKeys: true });
 
   expect(mock.keys.list().map(({ month }) => month.used)).toEqual([0, 0, 0, 0, 0]);
   expect(mock.keys.get('key_3').state).toBe('revoked');
-  expect(mock.stubs.list().map(({ id }) => id)).toEqual(['latest', 'stub_1']);
-  expect(mock.faults.list().map(({ id }) => id)).toEqual(['fault_1', 'fault_2']);
+  expect(mock.rules.list().map(({ id }) => id)).toEqual(['latest', 'rule_2', 'rule_3', 'rule_4']);
 });
 
 test('a space starts with the setup of its mock, without its keys, also after a reset', async () => {
@@ -219,7 +200,7 @@ test('a space starts with the setup of its mock, without its keys, also after a 
       '402 quota_exceeded',
     ]);
     expect(await send('?slow=1')).toMatch(/^503 /);
-    expect([await send(''), await send('?down=1')]).toEqual([RESPONSES[4], RESPONSES[4]]);
+    expect([await send(''), await send('?down=1')]).toEqual([RESPONSES[3], RESPONSES[4]]);
     expect([await send('?base=XXX'), await send('?base=XXX')]).toEqual([RESPONSES[5], RESPONSES[4]]);
     space.reset();
   }
@@ -239,18 +220,20 @@ test('the option behaviour overrides the switches of the setup, also after a res
 });
 
 test('a reset cannot fail because of the adapters in use', async () => {
-  await using mock = createMockServer({ setup: { faults: [{ kind: 'garbage', match: { via: 'socket' } }] } });
+  await using mock = createMockServer({
+    setup: { rules: [{ fail: { kind: 'malformed-chunk' }, match: { via: 'socket' } }] },
+  });
   mock.listen();
 
   mock.reset();
 
-  expect(mock.faults.list()).toMatchObject([{ kind: 'garbage' }]);
+  expect(mock.rules.list()).toMatchObject([{ fail: { kind: 'malformed-chunk' } }]);
 });
 
 test('a fork has the setup and its keys', () => {
   const mock = createMockServer({ clock: { mode: 'virtual', frozen: true }, setup: SETUP });
   const atStart = summary(mock);
-  mock.stubs.clear();
+  mock.rules.clear();
 
   const fork = mock.fork();
   expect([summary(fork), fork.setupKeys]).toEqual([summary(mock), mock.setupKeys]);
@@ -261,25 +244,62 @@ test('a fork has the setup and its keys', () => {
 
 test.each<[unknown, string, string]>([
   ['{', 'setup is "{"; expected a setup as JSON.', 'setup'],
-  [{ stubs: [{ status: 99 }] }, 'setup.stubs[0].status is 99; expected', 'setup.stubs[0].status'],
+  [{ rules: [{ respond: { status: 99 } }] }, 'setup.rules[0].respond.status is 99;', 'setup.rules[0].respond.status'],
   [{ behaviour: 'strict' }, 'setup.behaviour is "strict"; expected a preset', 'setup.behaviour'],
-  [{ stub: [] }, 'setup.stub is not a field of a setup; did you mean stubs?', 'setup.stub'],
+  [{ rule: [] }, 'setup.rule is not a field of a setup; did you mean rules?', 'setup.rule'],
 ])('the option setup %j is refused', (setup, message, field) => {
   expect(() => createMockServer({ setup: setup as Setup })).toThrow(
     expect.objectContaining({ message: expect.stringContaining(message), field }),
   );
 });
 
-test('a setup can have faults that only a socket can reproduce; other adapters refuse them', async () => {
-  await using mock = createMockServer({ setup: { keys: [{}], faults: [{ kind: 'garbage', times: 1 }] } });
+test('a setup can have rules that only a socket can reproduce; other adapters refuse them', async () => {
+  await using mock = createMockServer({
+    setup: { keys: [{}], rules: [{ fail: { kind: 'malformed-chunk' }, times: 1 }] },
+  });
   const { url } = await mock.serve();
   const key = mock.setupKeys[0]?.key ?? '';
-  const ask = () => fetch(`${url}/api/v1/quota`, { headers: { authorization: key } });
+  const ask = async () => {
+    const response = await fetch(`${url}/api/v1/quota`, { headers: { authorization: key } });
+    await response.text();
+    return response;
+  };
 
   await expect(ask()).rejects.toThrow();
   expect((await ask()).status).toBe(200);
   mock.reset();
   await expect(ask()).rejects.toThrow();
   mock.reset();
-  expect(() => mock.listen()).toThrow(expect.objectContaining({ code: 'fault_not_possible' }));
+  expect(() => mock.listen()).toThrow(expect.objectContaining({ code: 'rule_not_possible' }));
+});
+
+test('the option rules lies above the rules of the setup, in spaces and after a reset, too', async () => {
+  const mock = createMockServer({
+    clock: 'virtual',
+    setup: { keys: [{}], rules: [{ respond: { data: 'setup' } }] },
+    rules: [
+      { respond: [{ data: 'option' }, { data: 'then' }] },
+      { id: 'fn', times: 1, respond: () => ({ data: 'fn' }) },
+    ],
+  });
+  const space = mock.space();
+  const key = mock.setupKeys[0]?.key;
+  for (const [scope, its] of [
+    [mock, key],
+    [space, space.key],
+    [mock.fork(), key],
+  ] as const) {
+    const data = async () => JSON.parse((await bodyOf(scope, '', its)).slice(4)).data;
+    expect([await data(), await data(), await data()]).toEqual(['fn', 'option', 'then']);
+    if (scope === mock) mock.rules.list();
+  }
+  await space.close();
+  mock.reset();
+
+  expect(mock.rules.list().map(({ id, used }) => [id, used])).toEqual([
+    ['rule_1', 0],
+    ['rule_2', 0],
+    ['fn', 0],
+  ]);
+  expect(() => createMockServer({ rules: [{ delayMs: -1 }] })).toThrow(/^rules\[0\]\.delayMs is -1;/);
 });

@@ -12,7 +12,7 @@ type Move =
   | { readonly kind: 'revoke'; readonly key: number }
   | { readonly kind: 'plan'; readonly key: number }
   | {
-      readonly kind: 'fault';
+      readonly kind: 'outage';
       readonly status: number;
       readonly probability: number;
       readonly forMs: number;
@@ -20,7 +20,7 @@ type Move =
     }
   | { readonly kind: 'freeze'; readonly frozen: boolean }
   | { readonly kind: 'space' }
-  | { readonly kind: 'stub'; readonly times: number }
+  | { readonly kind: 'data'; readonly times: number }
   | { readonly kind: 'account' }
   | { readonly kind: 'switch'; readonly rateHeaders: 'none' | 'x-ratelimit' };
 
@@ -40,7 +40,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   fc.record({ kind: fc.constant('revoke' as const), key: fc.nat(9) }),
   fc.record({ kind: fc.constant('plan' as const), key: fc.nat(9) }),
   fc.record({
-    kind: fc.constant('fault' as const),
+    kind: fc.constant('outage' as const),
     status: fc.constantFrom(500, 503),
     probability: fc.double({ min: 0, max: 1, noNaN: true }),
     forMs: fc.integer({ min: 1, max: 200_000 }),
@@ -48,7 +48,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   }),
   fc.record({ kind: fc.constant('freeze' as const), frozen: fc.boolean() }),
   fc.record({ kind: fc.constant('space' as const) }),
-  fc.record({ kind: fc.constant('stub' as const), times: fc.integer({ min: 1, max: 40 }) }),
+  fc.record({ kind: fc.constant('data' as const), times: fc.integer({ min: 1, max: 40 }) }),
   fc.record({ kind: fc.constant('account' as const) }),
   fc.record({
     kind: fc.constant('switch' as const),
@@ -79,10 +79,10 @@ class Story {
 
   async #make(next: Move): Promise<unknown> {
     if (next.kind === 'advance') return await this.mock.clock.advance(next.ms);
-    if (next.kind === 'fault') return this.mock.faults.add({ ...next, kind: 'status' });
+    if (next.kind === 'outage') return this.#addOutage(next);
     if (next.kind === 'freeze') return this.#freeze(next.frozen);
     if (next.kind === 'space') return await this.#openSpace();
-    if (next.kind === 'stub') return this.#addStub(next.times);
+    if (next.kind === 'data') return this.#addData(next.times);
     if (next.kind === 'account') return this.mock.accounts.create();
     if (next.kind === 'switch') return this.mock.behaviour.set({ rateHeaders: next.rateHeaders });
     return await this.#useKey(next);
@@ -97,9 +97,13 @@ class Story {
     return await this.#send(key.key, next.path, next.times);
   }
 
-  #addStub(times: number) {
-    const responses = [{ data: 1 }, { data: 2 }, { data: 3 }];
-    return this.mock.stubs.add({ match: { query: { base: 'EUR' } }, responses, times });
+  #addOutage({ kind: _, status, ...when }: Extract<Move, { readonly kind: 'outage' }>) {
+    return this.mock.rules.add({ ...when, respond: { status } });
+  }
+
+  #addData(times: number) {
+    const respond = [{ data: 1 }, { data: 2 }, { data: 3 }];
+    return this.mock.rules.add({ match: { query: { base: 'EUR' } }, times, respond });
   }
 
   #freeze(frozen: boolean) {
@@ -128,11 +132,11 @@ class Story {
 
 /** Most other moves need a key. */
 const FIRST_KEY: Move = { kind: 'key', key: 0 };
-/** A snapshot between the strikes of a fault, the responses of a stub and the requests of a window. */
+/** A snapshot between the uses of two rules and the requests of a window. */
 const IN_BETWEEN: [Move[], Move[]] = [
   [
-    { kind: 'stub', times: 4 },
-    { kind: 'fault', status: 500, probability: 1, forMs: 1, times: 3 },
+    { kind: 'data', times: 4 },
+    { kind: 'outage', status: 500, probability: 1, forMs: 1, times: 3 },
     { kind: 'send', key: 0, path: '/api/v1/latest?base=EUR&symbols=JPY', times: 2 },
   ],
   ['/api/v1/latest?base=EUR&symbols=JPY', '/api/v1/quota'].map((path) => ({ kind: 'send', key: 0, path, times: 31 })),
@@ -174,28 +178,35 @@ test('the keys before a snapshot fill the plan after it is restored, except thos
   expect(mock.keys.get(first!.id).state).toBe('revoked');
 });
 
-test('a snapshot has the stubs, except those with a function', () => {
-  const mock = createMockServer({ clock: STILL });
-  mock.stubs.add({ data: { rates: { EUR: 1 } } });
-  mock.latest.set(() => ({ rates: {} }));
+test('a snapshot has the rules; a function is that of the current rule with its id', async () => {
+  const { mock, key, send } = mockWithKey();
+  mock.rules.add({ id: 'plain', respond: { data: { rates: { EUR: 1 } } } });
+  mock.rules.add({ id: 'function', respond: () => ({ data: 'function' }), times: 2 });
+  await send();
+  const snapshot = JSON.parse(JSON.stringify(mock.snapshot()));
+  await send();
 
-  const { stubs = [] } = mock.snapshot();
+  mock.restore(snapshot);
   const restored = createMockServer({ clock: STILL });
-  restored.restore(mock.snapshot());
+  restored.restore(snapshot);
 
-  expect(stubs.map(({ source }) => source.kind)).toEqual(['responses']);
-  expect(restored.snapshot().stubs).toEqual(stubs);
-  expect(restored.snapshot().stubs[0]).not.toBe(stubs[0]);
+  expect(mock.rules.list().map(({ id, used, hasFunction }) => [id, used, hasFunction])).toEqual([
+    ['plain', 0, false],
+    ['function', 1, true],
+  ]);
+  expect((await send()).json().data).toBe('function');
+  expect(restored.rules.list().map(({ id }) => id)).toEqual(['plain']);
+  expect((await sender(restored, key)()).json().data).toEqual({ rates: { EUR: 1 } });
 });
 
-test('a restored mock continues with the response of the option latest that was next', async () => {
-  const { mock, send } = mockWithKey({ latest: [{ n: 1 }, { n: 2 }, { n: 3 }] });
+test('a restored mock continues with the response of a sequence that was next', async () => {
+  const { mock, send } = mockWithKey({ rules: [{ respond: [{ data: 1 }, { data: 2 }, { data: 3 }] }] });
   await send();
   const prepared = mock.snapshot();
   await send();
   mock.restore(prepared);
 
-  expect((await send()).json().data).toEqual({ n: 2 });
+  expect((await send()).json().data).toBe(2);
 });
 
 test('later events do not change a snapshot', async () => {
@@ -213,15 +224,15 @@ test('later events do not change a snapshot', async () => {
   expect(JSON.stringify(snapshot)).toBe(text);
 });
 
-test('reset clears limits, keys, switches, handlers and journal, and restarts clock and random numbers', async () => {
+test('reset clears limits, keys, switches, rules and journal, and restarts clock and random numbers', async () => {
   const mock = createMockServer({ clock: STILL });
   const untouched = JSON.stringify(mock.snapshot());
   const moves: Move[] = [
     { kind: 'key', key: 0 },
     { kind: 'send', key: 0, path: '/api/v1/latest', times: 31 },
-    { kind: 'stub', times: 2 },
+    { kind: 'data', times: 2 },
     { kind: 'account' },
-    { kind: 'fault', status: 503, probability: 0.5, forMs: 9000, times: 9 },
+    { kind: 'outage', status: 503, probability: 0.5, forMs: 9000, times: 9 },
     { kind: 'advance', ms: 5000 },
   ];
   const first = await new Story(mock).play(moves);
@@ -242,11 +253,11 @@ test('reset with keepKeys keeps accounts and keys with unused limits; a revoked 
   await mock.clock.advance(5_000);
   for (let call = 0; call < 31; call += 1) await send();
   mock.keys.revoke(second.id);
-  mock.faults.add({ kind: 'status', status: 503 });
+  mock.rules.add({ respond: { status: 503 } });
 
   mock.reset({ keepKeys: true });
 
-  expect([mock.clock.now(), mock.faults.list(), mock.journal.list()]).toEqual([startedAt, [], []]);
+  expect([mock.clock.now(), mock.rules.list(), mock.journal.list()]).toEqual([startedAt, [], []]);
   const kept = { state: 'active', minute: { used: 0, waitMs: 0 }, month: { used: 0 } };
   expect(mock.keys.get(first.id)).toMatchObject(kept);
   expect([(await send()).status, (await sendSecond()).status]).toEqual([200, 401]);
@@ -279,8 +290,7 @@ test.each<[string, object]>([
   ['lastKey', { lastKey: -1 }],
   ['lastKey', { lastKey: 0 }],
   ['lastAccount', { lastAccount: 0 }],
-  ['stubs.0.id', { stubs: [{}] }],
-  ['faults.0.settings', { faults: [{ kind: 'hang' }] }],
+  ['rules.0.id', { rules: [{}] }],
   ['random', { random: [1, 2] }],
   ['behaviour.rateWindow', { behaviour: { rateWindow: 'round' } }],
   ['behaviour.preset', { behaviour: { preset: 'hostile' } }],
@@ -343,14 +353,17 @@ test('a snapshot that contradicts itself is refused, and nothing is restored', (
 });
 
 test('a fork and its original are independent', async () => {
-  const { mock, id, key } = mockWithKey({ seed: 7, latest: () => ({ from: 'the options' }) });
+  const { mock, id, key } = mockWithKey({
+    seed: 7,
+    rules: [{ respond: () => ({ data: { from: 'the options' } }) }],
+  });
   await mock.clock.advance(5000);
   const untouched = JSON.stringify(mock.snapshot());
 
   const fork = mock.fork();
   expect(JSON.stringify(fork.snapshot())).toBe(untouched);
   const response = await sender(fork, key)();
-  fork.faults.add({ kind: 'hang' });
+  fork.rules.add({ fail: { kind: 'hang' } });
   fork.behaviour.set('hostile');
   await fork.clock.advance(1000);
 
@@ -382,11 +395,11 @@ test.each([
   { status: 99_999 },
   { headers: { 'x-a': 'b\r\nc: d' } },
   { headers: { 'transfer-encoding': 'x' } },
-])('a stub of a snapshot with the response %j is refused', (wrong) => {
+])('a rule of a snapshot with the response %j is refused', (wrong) => {
   const mock = createMockServer({ clock: 'virtual' });
-  mock.stubs.add({ data: {} });
+  mock.rules.add({ respond: { data: {} } });
   const snapshot = JSON.parse(JSON.stringify(mock.snapshot()));
-  Object.assign(snapshot.stubs[0].source.responses[0], wrong);
+  Object.assign(snapshot.rules[0].respond[0], wrong);
 
   expect(() => mock.restore(snapshot)).toThrow(expect.objectContaining({ code: 'invalid_snapshot' }));
 });

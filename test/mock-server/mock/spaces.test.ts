@@ -1,7 +1,7 @@
 import * as undici from 'undici';
 import { expect, test } from 'vitest';
 import { FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
-import { createMockServer, type MockServer, type Space } from '../../../src/mock-server/index.ts';
+import { createMockServer, type MockServer, type Snapshot, type Space } from '../../../src/mock-server/index.ts';
 import { servedMock } from '../../helpers/served-mock.ts';
 
 const START = Date.UTC(2026, 0, 15);
@@ -42,7 +42,7 @@ async function useSpace(space: Space, number: number, call: Call): Promise<void>
   const times = number % 29;
   await space.clock.advance(number * 60_000);
   const doomed = number % 3 === 0;
-  if (doomed) space.faults.add({ kind: 'status', status: 503, match: { operation: 'latest' } });
+  if (doomed) space.rules.add({ match: { operation: 'latest' }, respond: { status: 503 } });
 
   const statuses: number[] = [];
   for (let time = 0; time < times; time += 1) statuses.push((await call(space.key, '/api/v1/latest')).status);
@@ -53,7 +53,7 @@ async function useSpace(space: Space, number: number, call: Call): Promise<void>
   space.expectRequests().toHaveCount(times + 1);
   expect(space.journal.list().every(({ keyId }) => keyId === space.keyId)).toBe(true);
   expect(space.clock.now()).toBe(START + number * 60_000);
-  expect(space.faults.list()).toHaveLength(doomed ? 1 : 0);
+  expect(space.rules.list()).toHaveLength(doomed ? 1 : 0);
 }
 
 const CLOCK = { mode: 'virtual', now: START, autoAdvance: false } as const;
@@ -89,7 +89,7 @@ test('a slow response of one space is not sent to another over a pipelined conne
   const agent = new undici.Agent({ connections: 1, pipelining: 10 });
   const call = over(server.url, agent);
   const [slow, quick] = [mock.space(), mock.space()];
-  slow.faults.add({ kind: 'latency', latencyMs: 5000 });
+  slow.rules.add({ delayMs: 5000 });
 
   const late = quota(call, slow.key);
   const early = quota(call, quick.key);
@@ -160,7 +160,7 @@ test('a space keeps its account and key in a reset, and all its keys in a restor
   const mock = createMockServer({ clock: CLOCK });
   const space = mock.space({ plan: 'developer' });
   const before = JSON.stringify(space.snapshot());
-  space.faults.add({ kind: 'status', status: 500 });
+  space.rules.add({ respond: { status: 500 } });
   await space.clock.advance(1000);
   await inProcess(mock)(space.key, '/api/v1/latest');
   const { key } = space.createKey();
@@ -168,7 +168,7 @@ test('a space keeps its account and key in a reset, and all its keys in a restor
   space.keys.setUsage(space.keyId, { month: 7 });
   space.restore(withKey);
   expect(space.snapshot()).toEqual(withKey);
-  expect((await inProcess(mock)(key, '/api/v1/latest')).status).toBe(500); // the fault of the space
+  expect((await inProcess(mock)(key, '/api/v1/latest')).status).toBe(500); // the rule of the space
 
   space.reset();
 
@@ -177,51 +177,17 @@ test('a space keeps its account and key in a reset, and all its keys in a restor
   expect((await inProcess(mock)(space.key, '/api/v1/latest')).status).toBe(200);
 });
 
-test('a space that restores the snapshot of another space keeps its own key, with the plan and usage of the other', async () => {
+test.each<[string, (mock: MockServer) => { snapshot(): Snapshot }, string]>([
+  ['a mock with one key', (mock) => mock, 'The snapshot has key_1, and not the key of this space. Restore it in'],
+  ['another space', (mock) => mock.space(), 'The snapshot has key_1, and not the key of this space. Restore it in'],
+])('a space rejects the snapshot of %s', async (_, other, message) => {
   await using mock = createMockServer({ clock: CLOCK });
-  const prepared = mock.space({ name: 'prepared', plan: 'developer' });
-  prepared.keys.setUsage(prepared.keyId, { month: 99_999, minute: 300 });
-  prepared.faults.add({ kind: 'status', status: 503, match: { keyId: prepared.keyId, query: { slow: '1' } } });
+  mock.createKey();
   const space = mock.space({ name: 'invoices' });
-
-  space.restore(prepared.snapshot());
-
-  expect(space.accounts.get(space.accountId).plan).toBe('developer');
-  expect(space.keys.get(space.keyId)).toMatchObject({
-    masked: `fx_live_…${space.key.slice(-4)}`,
-    month: { used: 99_999 },
-  });
-  expect((await inProcess(mock)(space.key, '/api/v1/latest')).status).toBe(429);
-  expect((await inProcess(mock)(space.key, '/api/v1/latest?slow=1')).status).toBe(503);
-  expect([space.journal.list().length, prepared.journal.list().length]).toEqual([2, 0]);
-  expect((await inProcess(mock)(prepared.key, '/api/v1/latest')).status).toBe(429);
-  expect([space.journal.list().length, prepared.journal.list().length]).toEqual([2, 1]);
-  expect(space.createKey().key).not.toBe(prepared.createKey().key);
-  space.reset();
-  expect(await quota(inProcess(mock), space.key)).toMatchObject({ status: 200, used: 0 });
-});
-
-test('a space restores the snapshot of a mock with one key', async () => {
-  await using mock = createMockServer({ clock: CLOCK });
-  mock.keys.setUsage(mock.createKey().id, { month: 7 });
-  const space = mock.space();
-
-  space.restore(mock.snapshot());
-
-  expect(await quota(inProcess(mock), space.key)).toMatchObject({ status: 200, used: 7 });
-});
-
-test.each([
-  [0, 'The snapshot has no key, and not the key of this space; expected only key_1 of another space'],
-  [2, 'The snapshot has key_1, key_2, and not the key of this space; expected only key_1 of another space'],
-])('a space rejects the snapshot of a mock with %i keys', async (keys, message) => {
-  await using mock = createMockServer({ clock: CLOCK });
-  for (let key = 0; key < keys; key += 1) mock.createKey();
-  const space = mock.space();
   const before = space.snapshot();
 
   const error = expect.objectContaining({ code: 'invalid_snapshot', message: expect.stringContaining(message) });
-  expect(() => space.restore(mock.snapshot())).toThrow(error);
+  expect(() => space.restore(other(mock).snapshot())).toThrow(error);
 
   expect(space.snapshot()).toEqual(before);
 });
@@ -263,7 +229,7 @@ test('closing the mock ends a space that waits forever', async () => {
   const mock = createMockServer();
   const server = await mock.serve();
   const space = mock.space();
-  space.faults.add({ kind: 'hang' });
+  space.rules.add({ fail: { kind: 'hang' } });
   const hanging = fetch(`${server.url}/api/v1/latest`, { headers: { authorization: space.key } });
   const failed = hanging.catch((error: unknown) => error);
   await space.journal.waitFor();
@@ -309,11 +275,13 @@ test('a client on another virtual clock than that of its limit is told so, inste
   await calls({ apiKey: key, ...mock.clientOptions() });
 });
 
-test('a space rejects a fault that an adapter in use cannot reproduce', () => {
+test('a space rejects a rule that an adapter in use cannot reproduce', () => {
   const mock = createMockServer();
   const space = mock.space();
 
-  expect(() => space.faults.add({ kind: 'garbage' })).toThrow(expect.objectContaining({ code: 'fault_not_possible' }));
+  expect(() => space.rules.add({ fail: { kind: 'malformed-chunk' } })).toThrow(
+    expect.objectContaining({ code: 'rule_not_possible' }),
+  );
 });
 
 test.each([[''], ['a b'], ['x'.repeat(65)], [7 as unknown as string]])('%j is not a valid name of a space', (name) => {
@@ -341,7 +309,7 @@ test('another process can open a space with its own key, clock, switches, faults
   await using space = await remote.space({ name: 'worker-1', plan: 'developer', behaviour: 'lenient' });
   const start = mock.clock.now();
 
-  await space.faults.add({ kind: 'status', status: 503, times: 1 });
+  await space.rules.add({ times: 1, respond: { status: 503 } });
   expect([await call(space.key), await call(space.key)]).toEqual([503, 200]);
   await space.clock.advance(60_000);
   const full = await space.snapshot();
@@ -354,7 +322,7 @@ test('another process can open a space with its own key, clock, switches, faults
   expect(await space.clock.now()).toBe(start + 60_000);
   expect((await space.accounts.get(space.accountId)).plan).toBe('developer');
   expect(mock.clock.now()).toBe(start);
-  expect(mock.faults.list()).toEqual([]);
+  expect(mock.rules.list()).toEqual([]);
   expect(mock.journal.list()).toEqual([]);
 });
 

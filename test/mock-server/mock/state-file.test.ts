@@ -39,7 +39,7 @@ test('a mock restores keys, usage, windows, clock, switches and faults from its 
   const server = await mock.serve();
   const { key, id } = mock.createKey();
   mock.behaviour.set({ rateWindow: 'token-bucket' });
-  mock.faults.add({ kind: 'latency', latencyMs: 0, times: 5 });
+  mock.rules.add({ times: 5, delayMs: 0 });
   await mock.clock.advance(1234);
   await fetch(`${server.url}/api/v1/latest`, { headers: { authorization: key } });
   await mock.close();

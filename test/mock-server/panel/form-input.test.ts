@@ -1,14 +1,18 @@
 import { expect, test } from 'vitest';
-import { connectMockServer, createMockServer, type StubOptions } from '../../../src/mock-server/index.ts';
+import { connectMockServer, createMockServer, type RuleOptions } from '../../../src/mock-server/index.ts';
 import {
   type FieldSchemas,
   fieldError,
   inputOf,
   isValid,
   jsonObject,
+  ruleFields,
+  ruleInput,
+  type ShownRule,
   settingsIn,
-  stubInput,
 } from '../../../src/mock-server/panel/browser/form-input.ts';
+import { openApi } from '../../../src/mock-server/server/route.ts';
+import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
 
 const text = { type: 'string' };
 const textOrObject = { anyOf: [{ anyOf: [text, { type: 'number' }] }, { type: 'object' }] };
@@ -70,42 +74,44 @@ test('a text that looks like JSON keeps its quotes when it is edited', () => {
 });
 
 /** As the panel reads them from the description of the admin API. */
-const FIELDS: FieldSchemas = {
-  match: { properties: { operation: { type: 'string' }, path: { type: 'string' }, query: {} } },
-  error: { properties: { code: { type: 'string' }, message: { type: 'string' } } },
-  body: { type: 'string', isLong: true },
-  ...{ status: { type: 'integer' }, times: { type: 'integer' }, priority: { type: 'integer' } },
-  ...{ headers: {}, data: {}, delayMs: {}, responses: { type: 'array' } },
+const POST_RULES = openApi(adminRoutes).paths['/rules']?.['post'] as {
+  readonly requestBody: { readonly content: { 'application/json': { readonly schema: { properties: FieldSchemas } } } };
 };
+const FIELDS = POST_RULES.requestBody.content['application/json'].schema.properties;
 
-test.each<StubOptions>([
-  { data: { rates: { USD: 1.1 } }, match: { operation: 'latest', query: { base: /^eur$/i } } },
-  { data: '<b>' },
-  { status: 422, error: { code: 'unknown_currency', message: 'No <XXX>.' }, times: 3, priority: -1 },
-  { status: 503, delayMs: { min: 1, max: 2 } },
-  { body: 'down', headers: { 'set-cookie': ['a=1', 'b=2'], 'x-tag': 'x' } },
-  { body: '{"success":true,"data":1},{}' },
-  { body: '{"success":true,"data":1 }' },
-  { body: '' },
-  { status: 404, body: '' },
-  { status: 204 },
-  { status: 302, headers: { location: '/api/v1/latest' } },
-  { responses: [{ status: 503 }, { data: 1, delayMs: 5 }] },
-])('the form for the stub %j adds an equal stub', (options) => {
-  const { stubs } = createMockServer();
-  const stub = stubs.add({ id: 'x', ...options });
+test.each<RuleOptions>([
+  { respond: { data: { rates: { USD: 1.1 } } }, match: { operation: 'latest', query: { base: /^eur$/i } } },
+  { respond: { data: '<b>' } },
+  { respond: { status: 422, error: { code: 'unknown_currency', message: 'No <XXX>.' } }, times: 3 },
+  { respond: { status: 503 }, delayMs: { min: 1, max: 2 }, counted: false },
+  { respond: { body: 'down', headers: { 'set-cookie': ['a=1', 'b=2'], 'x-tag': 'x' } } },
+  { respond: { body: '{"success":true,"data":1},{}' } },
+  { respond: { body: '{"success":true,"data":1 }' } },
+  { respond: { body: '' } },
+  { respond: { status: 404, body: '' } },
+  { respond: { status: 204 } },
+  { respond: { status: 302, headers: { location: '/api/v1/latest' } } },
+  { respond: [{ status: 503 }, { data: 1 }], nth: [1, 2], probability: 0.5 },
+  { fail: { kind: 'dribble', intervalMs: 5, chunkBytes: 2 }, match: { via: ['fetch'], status: 429 } },
+  { retryAfter: { absent: true }, encoding: 'br', arriveAfterMs: 5, afterMs: 1, forMs: 2 },
+  { retryAfter: '7' },
+])('the form for the rule %j adds an equal rule', (options) => {
+  const { rules } = createMockServer({ clock: { mode: 'real', frozen: true } });
+  const rule = rules.add({ id: 'x', ...options }) as ShownRule;
+  const fields = ruleFields(FIELDS, rule);
 
-  const sent = jsonObject(settingsIn(stubInput(stub, FIELDS), FIELDS));
+  const sent = jsonObject(settingsIn(ruleInput(rule, fields), fields));
 
-  expect(stubs.add({ id: 'x', ...JSON.parse(sent) })).toEqual(stub);
+  expect(rules.add({ id: 'x', ...JSON.parse(sent) })).toEqual(rule);
 });
 
-test('the data of a stub keeps its digits in the field data', async () => {
+test('the data of a rule keeps its digits in the field data', async () => {
   await using mock = createMockServer();
-  const { stubs } = connectMockServer((await mock.serve()).adminUrl);
+  const { rules } = connectMockServer((await mock.serve()).adminUrl);
   await mock.latest.set('{"USD":1.10}');
+  const rule = (await rules.list())[0] as ShownRule;
 
-  const input = stubInput((await stubs.list())[0]!, FIELDS);
+  const input = ruleInput(rule, ruleFields(FIELDS, rule));
 
-  expect(input).toMatchObject({ body: '', data: '{"USD":1.10}', 'match.operation': 'latest' });
+  expect(input).toMatchObject({ 'respond.body': '', 'respond.data': '{"USD":1.10}', 'match.operation': 'latest' });
 });

@@ -21,7 +21,7 @@ async function recorded() {
   await send('/api/v1/latest?base=EUR&symbols=USD,GBP', { headers });
   await send(`/api/v1/quota?api_key=fx_live_${'0'.repeat(48)}`);
   await send('/nowhere', { method: 'POST', body: '{"a":1}', headers: { 'content-type': 'application/json' } });
-  mock.faults.add({ kind: 'network-error', times: 1 });
+  mock.rules.add({ times: 1, fail: { kind: 'network-error' } });
   await send('/api/v1/latest', { headers });
   return { entries: mock.journal.list(), key };
 }
@@ -47,9 +47,9 @@ test.each([
   expect(matchingEntries(entries, readQuery(search)).map(({ number }) => number)).toEqual(numbers);
 });
 
-test('the path of a stub is not unknown', async () => {
+test('the path of a rule is not unknown', async () => {
   const mock = createMockServer();
-  mock.stubs.add({ match: { path: '/stubbed' }, data: 1 });
+  mock.rules.add({ match: { path: '/stubbed' }, respond: { data: 1 } });
   const headers = { authorization: mock.createKey().key };
   for (const path of ['/stubbed', '/nowhere']) await mock.fetch(mock.baseUrl + path, { headers });
   const selected = (search: string) => matchingEntries(mock.journal.list(), readQuery(search)).map(({ path }) => path);

@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
+import { gunzipSync } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { expect, test } from 'vitest';
-import type { FaultOptions } from '../../../src/mock-server/index.ts';
+import type { Failure } from '../../../src/mock-server/index.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 /** Every byte received over a separate connection, and how the connection ended. */
@@ -31,48 +32,60 @@ async function serving() {
   return { mock, id, key, ...server, [Symbol.asyncDispose]: () => mock.close() };
 }
 
-test.each<[FaultOptions, number, string]>([
+test.each<[Failure, number, string]>([
   [{ kind: 'reset' }, 0, 'ECONNRESET'],
   [{ kind: 'reset', afterBytes: 0 }, 0, 'ECONNRESET'],
   [{ kind: 'reset', afterBytes: 37 }, 37, 'ECONNRESET'],
   [{ kind: 'truncate', afterBytes: 0 }, 0, 'closed'],
   [{ kind: 'truncate', afterBytes: 1 }, 1, 'closed'],
   [{ kind: 'truncate', afterBytes: 1000 }, 1000, 'closed'],
-])('with %j, exactly so many bytes of the body are sent: %i', async (fault, bytes, ending) => {
+])('with %j, exactly so many bytes of the body are sent: %i', async (fail, bytes, ending) => {
   await using it = await serving();
-  it.mock.faults.add(fault);
+  it.mock.rules.add({ fail });
 
   const response = await rawResponse(it.port, it.key);
 
   expect([response.body.length, response.ending]).toEqual([bytes, ending]);
   const promised = Number(/content-length: (\d+)/.exec(response.head)?.[1] ?? 0);
-  expect(promised > bytes).toBe('afterBytes' in fault);
+  expect(promised > bytes).toBe('afterBytes' in fail);
 });
 
-test.each<[FaultOptions, string]>([
+test.each<[Failure, string]>([
   [{ kind: 'reset', afterBytes: 5 }, 'ECONNRESET'],
   [{ kind: 'truncate', afterBytes: 5 }, 'closed'],
-])('with %j, a response without a body is not sent', async (fault, ending) => {
+])('with %j, a response without a body is not sent', async (fail, ending) => {
   await using it = await serving();
-  it.mock.stubs.add({ status: 204 });
-  it.mock.faults.add(fault);
+  it.mock.rules.add({ respond: { status: 204 } });
+  it.mock.rules.add({ fail });
 
   expect(await rawResponse(it.port, it.key)).toEqual({ head: '', body: '', ending });
-  expect(it.mock.journal.list()).toMatchObject([{ status: 0, faults: ['fault_1'] }]);
+  expect(it.mock.journal.list()).toMatchObject([{ status: 0, rules: ['rule_1', 'rule_2'] }]);
 });
 
-test('a cut that is longer than the body omits the last byte, also of a body that another fault halves', async () => {
+test('a cut that is longer than the body omits the last byte', async () => {
   await using it = await serving();
-  it.mock.stubs.add({ body: 'x'.repeat(100) });
-  it.mock.faults.add({ kind: 'truncate', afterBytes: 80 });
-  it.mock.faults.add({ kind: 'bad-json' });
+  it.mock.rules.add({ respond: { body: 'x'.repeat(100) }, fail: { kind: 'truncate', afterBytes: 180 } });
 
-  expect((await rawResponse(it.port, it.key)).body).toBe('x'.repeat(49));
+  expect((await rawResponse(it.port, it.key)).body).toBe('x'.repeat(99));
+});
+
+test.each<[Failure, string | undefined]>([
+  [{ kind: 'truncate', afterBytes: 12 }, undefined],
+  [{ kind: 'bad-json' }, 'Z_BUF_ERROR'],
+])('a compressed body with %j is cut or damaged', async (fail, code) => {
+  await using it = await serving();
+  it.mock.rules.add({ encoding: 'gzip', fail });
+  const { headers, body } = await request(`${it.url}/api/v1/latest`, { headers: { authorization: it.key } });
+  expect(headers['content-encoding']).toBe('gzip');
+  const bytes = await body.bytes().catch((error: Error) => error.name);
+
+  if (code === undefined) expect(bytes).toBe('SocketError');
+  else expect(() => gunzipSync(bytes as Uint8Array)).toThrow(expect.objectContaining({ code }));
 });
 
 test('sends the given number of bytes before a malformed chunk', async () => {
   await using it = await serving();
-  it.mock.faults.add({ kind: 'malformed-chunk', afterBytes: 9 });
+  it.mock.rules.add({ fail: { kind: 'malformed-chunk', afterBytes: 9 } });
 
   const { head, body } = await rawResponse(it.port, it.key);
 
@@ -91,10 +104,10 @@ test('cookies of a request are one text, in which keys are masked', async () => 
   expect(it.mock.journal.list()[0]?.headers['set-cookie']).toBe('a=1, b=fx_live_…');
 });
 
-test('reuses a connection after latency and dribble, in the order of the requests', async () => {
+test('reuses a connection after a delay and a dribble, in the order of the requests', async () => {
   await using it = await serving();
-  it.mock.faults.add({ kind: 'latency', latencyMs: 5000, nth: 1 });
-  it.mock.faults.add({ kind: 'dribble', chunkBytes: 50, intervalMs: 10, nth: 2 });
+  it.mock.rules.add({ nth: 1, delayMs: 5000 });
+  it.mock.rules.add({ nth: 2, fail: { kind: 'dribble', chunkBytes: 50, intervalMs: 10 } });
   const dispatcher = new Agent({ connections: 1, pipelining: 4 });
   const send = async () => {
     const response = await request(`${it.url}/api/v1/quota`, { dispatcher, headers: { authorization: it.key } });
@@ -107,7 +120,7 @@ test('reuses a connection after latency and dribble, in the order of the request
 
 test('does not wait for a client that has disconnected', async () => {
   await using it = await serving();
-  it.mock.faults.add({ kind: 'hang' });
+  it.mock.rules.add({ fail: { kind: 'hang' } });
   const gone = new AbortController();
   const hanging = fetch(`${it.url}/api/v1/quota`, { signal: gone.signal });
   await it.mock.journal.waitFor();
@@ -120,7 +133,7 @@ test('does not wait for a client that has disconnected', async () => {
 
 test('many simultaneous waits cause no leak warning', async () => {
   await using it = await serving();
-  it.mock.faults.add({ kind: 'latency', latencyMs: 1000 });
+  it.mock.rules.add({ delayMs: 1000 });
   const warnings: unknown[] = [];
   const note = (warning: unknown) => warnings.push(warning);
   process.on('warning', note);

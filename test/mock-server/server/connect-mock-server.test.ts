@@ -122,7 +122,7 @@ test('each route of a method calls a method of the mock, and the remote mock has
     return typeof (own === '' ? found : (found as Record<string, unknown>)[own]);
   };
 
-  expect(methods.length).toBeGreaterThan(30);
+  expect(methods.length).toBeGreaterThan(27);
   expect(new Set(methods).size).toBe(methods.length);
   for (const path of methods) {
     expect([path, typeOf(it.mock, path), typeOf(it.remote, path)]).toEqual([path, 'function', 'function']);
@@ -141,10 +141,10 @@ test('rejects an invalid URL and a missing token', async () => {
 });
 
 test.each<readonly [string, (remote: RemoteMockServer) => unknown]>([
-  ['bytes', ({ stubs }) => stubs.add({ body: new Uint8Array([1]) })],
+  ['bytes', ({ rules }) => rules.add({ respond: { body: new Uint8Array([1]) } })],
   ['NaN', ({ latest }) => latest.set({ rates: { USD: Number.NaN } })],
-  ['a bigint', ({ stubs }) => stubs.add({ data: { a: 1n } })],
-  ['a function', (remote) => remote.setUp({ latest: (() => ({})) as never })],
+  ['a bigint', ({ rules }) => rules.add({ respond: { data: { a: 1n } } })],
+  ['a function', ({ setUp }) => setUp({ rules: [{ respond: () => ({ data: 1 }) }] })],
 ])('%s, which JSON would lose, is refused before it is sent', async (_, use) => {
   await using it = await servedMock();
 
@@ -152,14 +152,14 @@ test.each<readonly [string, (remote: RemoteMockServer) => unknown]>([
     code: 'invalid_option',
     message: expect.stringContaining('expected a value that JSON can represent'),
   });
-  expect(it.mock.stubs.list()).toEqual([]);
+  expect(it.mock.rules.list()).toEqual([]);
 });
 
 test('an id that a URL cannot have is not found', async () => {
   await using it = await servedMock();
 
   await expect(it.remote.keys.get('..')).rejects.toMatchObject({ code: 'not_found' });
-  await expect(it.remote.stubs.add({ id: '..', data: 1 })).rejects.toMatchObject({
+  await expect(it.remote.rules.add({ id: '..', respond: { data: 1 } })).rejects.toMatchObject({
     code: 'invalid_option',
     field: 'id',
   });
@@ -191,9 +191,9 @@ async function connected() {
   return { ...served, call: (path?: string) => served.call(key, path) };
 }
 
-test('data, recordings, stubs and setups as text keep their digits', async () => {
+test('data, recordings, rules and setups as text keep their digits', async () => {
   await using it = await connected();
-  const { latest, stubs, setUp } = it.remote;
+  const { latest, rules, setUp } = it.remote;
   const rateOf = async (query = '') =>
     /"rate":([\d.e]+)/.exec(await (await it.call(`/api/v1/latest${query}`)).text())?.[1];
 
@@ -206,18 +206,17 @@ test('data, recordings, stubs and setups as text keep their digits', async () =>
   expect(await rateOf('?base=EUR')).toBe('3.00');
   await latest.reset();
   expect(await rateOf()).toBeUndefined();
-  await stubs.add('{"responses":[{"body":{"rate":1e2}},{"data":{"rate":4.0}}]}' as never);
+  await rules.add('{"respond":[{"body":{"rate":1e2}},{"data":{"rate":4.0}}]}' as never);
   expect([await rateOf(), await rateOf()]).toEqual(['1e2', '4.0']);
-  await setUp('{"stubs":[{"data":{"rate":5.00}}]}');
+  await setUp('{"rules":[{"respond":{"data":{"rate":5.00}}}]}');
   expect(await rateOf()).toBe('5.00');
 });
 
 const UNDEFINED = { query: { base: undefined } } as never;
 
 test.each<readonly [string, (remote: RemoteMockServer) => unknown]>([
-  ['a stub', ({ stubs }) => stubs.add({ match: UNDEFINED, data: 1 })],
-  ['a fault', ({ faults }) => faults.add({ kind: 'hang', match: UNDEFINED })],
-  ['a setup', ({ setUp }) => setUp({ stubs: [{ match: UNDEFINED, data: 1 }] })],
+  ['a rule', ({ rules }) => rules.add({ match: UNDEFINED, respond: { data: 1 } })],
+  ['a setup', ({ setUp }) => setUp({ rules: [{ match: UNDEFINED, respond: { data: 1 } }] })],
   ['a filter', ({ journal }) => journal.list(UNDEFINED)],
   ['an expectation', ({ expectRequests }) => expectRequests(UNDEFINED).toHaveCount(0)],
 ])('an undefined condition of %s, which JSON would lose, is refused', async (_, use) => {
@@ -227,7 +226,7 @@ test.each<readonly [string, (remote: RemoteMockServer) => unknown]>([
     code: 'invalid_option',
     message: expect.stringContaining('query is {}; expected a value for base, not undefined.'),
   });
-  expect([it.mock.stubs.list(), it.mock.faults.list()]).toEqual([[], []]);
+  expect(it.mock.rules.list()).toEqual([]);
 });
 
 test('a remote space can be closed again, as one in process', async () => {
@@ -242,10 +241,8 @@ test('a remote space can be closed again, as one in process', async () => {
 });
 
 test.each([
-  ['GET', '/stubs/x', 'Stub "x" does not exist; the stubs are stub_1, stub_2.'],
-  ['DELETE', '/stubs/a%20b', 'Stub "a b" does not exist; the stubs are stub_1, stub_2.'],
-  ['GET', '/faults/x', 'Fault "x" does not exist or has expired; the only fault is fault_1.'],
-  ['DELETE', '/faults/x', 'Fault "x" does not exist or has expired; the only fault is fault_1.'],
+  ['GET', '/rules/x', 'Rule "x" does not exist; the rules are rule_1, rule_2.'],
+  ['DELETE', '/rules/a%20b', 'Rule "a b" does not exist; the rules are rule_1, rule_2.'],
   [
     'GET',
     '/requests/x',
@@ -257,8 +254,7 @@ test.each([
 ])('%s %s is a 404 that names what exists', async (method, path, message) => {
   await using it = await connected();
   const { mock, call, admin } = it;
-  for (const data of [1, 2]) mock.stubs.add({ data });
-  mock.faults.add({ kind: 'status', status: 503, nth: 9 });
+  for (const data of [1, 2]) mock.rules.add({ respond: { data } });
   mock.space();
   await call();
   await call();

@@ -73,7 +73,7 @@ const parameter = fc.oneof(
   fc.constantFrom(
     'key_1',
     'account_1',
-    'fault_1',
+    'rule_1',
     '1',
     '0',
     '..',
@@ -108,8 +108,8 @@ test('the admin API handles any input without a 500 and without showing a key', 
     fc.asyncProperty(call, async ({ route, parameter, query, body }) => {
       const path = `/__fxrates${route.path.replace(/\{\w+\}/g, () => parameter)}${query}`;
 
-      // The response of a stub is text of the caller and is returned unchanged.
-      const sent = route.tag === 'stubs' ? body.replaceAll(CANARY, 'text') : body;
+      // The response of a rule is text of the caller and is returned unchanged.
+      const sent = route.tag === 'rules' ? body.replaceAll(CANARY, 'text') : body;
       const { status, text } = await send(route.method, path, ['GET', 'HEAD'].includes(route.method) ? '' : sent);
 
       expect(status, `${route.id} ${path} ${body}: ${text}`).toBeLessThan(500);
@@ -135,15 +135,16 @@ const RIGHT: readonly (readonly [method: string, path: string, bodies: readonly 
   ['POST', '/spaces', [{ name: 'one', plan: 'free', clock: { mode: 'virtual', now: '2026-01-01T00:00:00Z' } }]],
   [
     'POST',
-    '/faults',
+    '/rules',
     [
-      { kind: 'status', status: 503, code: 'maintenance', headers: { 'retry-after': '3' }, match: { status: 200 } },
-      { kind: 'reset', afterBytes: 10, nth: [1, 2], times: 3, probability: 0.5, forMs: 1000, id: 'mine' },
-      { kind: 'retry-after', retryAfter: '5', strikes: 'after', match: { operation: 'latest', path: '/api/*' } },
+      { respond: { status: 503, error: { code: 'maintenance' }, headers: { 'retry-after': '3' } }, counted: false },
+      { fail: { kind: 'reset', afterBytes: 10 }, nth: [1, 2], times: 3, probability: 0.5, forMs: 1000, id: 'mine' },
+      { retryAfter: '5', delayMs: { min: 0, max: 3 }, match: { operation: 'latest', path: '/api/*', status: 429 } },
+      { respond: [{ data: { a: 1 } }, { body: 'x' }], encoding: 'gzip', afterMs: 5, arriveAfterMs: 1 },
     ],
   ],
 ];
-const SEEN_BY = ['/clock', '/state', '/accounts', '/keys', '/faults', '/requests', '/audit', '/behaviour'];
+const SEEN_BY = ['/clock', '/state', '/accounts', '/keys', '/rules', '/requests', '/audit', '/behaviour'];
 
 test('the mock still responds after slightly invalid admin requests', async () => {
   const state = richState();
@@ -158,7 +159,7 @@ test('the mock still responds after slightly invalid admin requests', async () =
       const { status, text } = await send(method, `/__fxrates${path}`, JSON.stringify(body));
 
       expect(status, text).toBeLessThan(500);
-      mock.faults.clear();
+      mock.rules.clear();
       for (const seen of SEEN_BY) {
         const shown = await send('GET', `/__fxrates${seen}`, '');
         expect(shown.status, `${seen}: ${shown.text}`).toBe(200);
@@ -177,7 +178,7 @@ function richState() {
   mock.accounts.create({ email: 'b@example.test', plan: 'unlimited' });
   mock.keys.revoke(mock.createKey({ plan: 'developer' }).id);
   mock.keys.setUsage('key_1', { month: 900 });
-  mock.faults.add({ kind: 'latency', latencyMs: 5, times: 2 });
+  mock.rules.add({ times: 2, delayMs: 5 });
   return JSON.parse(JSON.stringify(mock.snapshot()));
 }
 

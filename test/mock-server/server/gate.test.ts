@@ -94,12 +94,12 @@ test('refuses a body that is too large, is not JSON, or has another content type
   expect(await post('[]')).toMatchObject({ status: 400, code: 'invalid_option' });
 });
 
-test('the body of a stub may have megabytes', async () => {
+test('the body of a rule may have megabytes', async () => {
   await using mock = createMockServer();
   const server = await mock.serve();
-  const body = JSON.stringify({ body: 'x'.repeat(2 * 1024 * 1024) });
+  const body = JSON.stringify({ respond: { body: 'x'.repeat(2 * 1024 * 1024) } });
 
-  const { status } = await send(server.url, '/__fxrates/stubs', { method: 'POST', headers: bearer(server), body });
+  const { status } = await send(server.url, '/__fxrates/rules', { method: 'POST', headers: bearer(server), body });
 
   expect(status).toBe(200);
 });
@@ -115,7 +115,7 @@ test('a body that is not valid UTF-8 is refused', async () => {
     400,
     { error: { code: 'invalid_json', message: 'The body is not valid UTF-8.' } },
   ]);
-  expect(mock.stubs.list()).toEqual([]);
+  expect(mock.rules.list()).toEqual([]);
 });
 
 test('a body may have a byte order mark, but not be UTF-16', async () => {
@@ -145,9 +145,9 @@ test.each([
   ['GET', '/clock?at=1', undefined, 'at'],
   ['DELETE', '/requests', { all: true }, 'all'],
   ['POST', '/spaces', { name: '../etc' }, 'name'],
-  ['POST', '/stubs', { match: { path: '/__fxrates/keys' }, data: {} }, 'match.path'],
-  ['POST', '/stubs', { match: { path: '/__fxrates/*' }, data: {} }, 'match.path'],
-  ['POST', '/stubs', { match: { path: '/a#b' }, data: {} }, 'match.path'],
+  ['POST', '/rules', { match: { path: '/__fxrates/keys' }, delayMs: 1 }, 'match.path'],
+  ['POST', '/rules', { match: { path: '/__fxrates/*' }, delayMs: 1 }, 'match.path'],
+  ['POST', '/rules', { match: { path: '/a#b' }, delayMs: 1 }, 'match.path'],
 ])('refuses %s %s with %j and names the field', async (method, path, body, field) => {
   await using mock = createMockServer();
   const server = await mock.serve();

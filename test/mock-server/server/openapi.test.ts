@@ -2,8 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect, test } from 'vitest';
 import { SWITCH_NAMES, switches } from '../../../src/mock-server/behaviour/switches.ts';
-import { createMockServer, type FaultOptions } from '../../../src/mock-server/index.ts';
-import { FAULT_KINDS } from '../../../src/mock-server/rules/fault-kinds.ts';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+import { FAILURES, type FailureKind } from '../../../src/mock-server/rules/rule-schema.ts';
 import { openApi } from '../../../src/mock-server/server/route.ts';
 import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
 import { lintProblems } from '../../helpers/lint-problems.ts';
@@ -52,20 +52,27 @@ test('the description of PATCH /behaviour has the values of each switch', () => 
   expect(accepts({ preset: 'hostile', rateWindow: 'x' })).toBe(false);
 });
 
-test('has an example of every kind of fault, which the mock accepts', async () => {
+test('the description of POST /rules accepts what the mock accepts, and has an example', async () => {
+  const operation = openApi(adminRoutes).paths['/rules']?.['post'];
+  const { requestBody } = operation as { readonly requestBody: Content };
+  const { schema } = requestBody.content['application/json'] as { schema: { examples: readonly object[] } };
+  const accepts = new Ajv2020({ strict: false }).compile(schema);
   await using mock = createMockServer();
-  const { url, adminToken } = await mock.serve();
-  const headers = { authorization: `Bearer ${adminToken}` };
-  // biome-ignore lint/suspicious/noExplicitAny: the expectations below say what is in it
-  const description = (await (await fetch(`${url}/__fxrates/openapi.json`, { headers })).json()) as any;
-  const { oneOf } = description.paths['/faults'].post.requestBody.content['application/json'].schema;
+  await mock.serve();
+  const kinds = Object.keys(FAILURES) as readonly FailureKind[];
 
-  const examples: readonly FaultOptions[] = oneOf.flatMap((kind: { examples: FaultOptions[] }) => kind.examples);
-
-  expect(examples.map(({ kind }) => kind)).toEqual(FAULT_KINDS);
-  for (const example of examples) mock.faults.add(example);
-  expect(mock.faults.list()).toHaveLength(FAULT_KINDS.length);
+  for (const rule of [...schema.examples, ...kinds.map((kind) => ({ fail: { kind, ...SETTINGS[kind] } }))]) {
+    expect([rule, accepts(JSON.parse(JSON.stringify(mock.rules.add(rule))))]).toEqual([rule, true]);
+    expect([rule, accepts(rule)]).toEqual([rule, true]);
+  }
+  for (const wrong of [{ fail: { kind: 'x' } }, { respond: { status: 99 } }, { delay: 1 }, { nth: 0, delayMs: 1 }])
+    expect([wrong, accepts(wrong)]).toEqual([wrong, false]);
 });
+
+const SETTINGS: { readonly [Kind in FailureKind]?: object } = {
+  truncate: { afterBytes: 1 },
+  dribble: { intervalMs: 1 },
+};
 
 interface WithBody {
   readonly requestBody: { readonly required: boolean };
@@ -83,7 +90,7 @@ test('says which bodies are required: exactly the routes that refuse a request w
   const { url, adminToken } = await mock.serve();
   const { id: keyId } = mock.createKey();
   const accountId = mock.accounts.list()[0]?.id ?? '';
-  const ids: Readonly<Record<string, string>> = { keyId, accountId, stubId: 'x', faultId: 'x', snapshotId: 'x' };
+  const ids: Readonly<Record<string, string>> = { keyId, accountId, ruleId: 'x', snapshotId: 'x' };
   const differ: string[] = [];
   for (const { method, path, requestBody } of routesWithBody()) {
     const target = `${url}/__fxrates${path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? '')}`;

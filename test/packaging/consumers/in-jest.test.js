@@ -8,7 +8,7 @@ const { redisStore } = require('fxrates/redis');
 test('retries a server error in process', async () => {
   const mock = createMockServer({ clock: 'virtual' });
   const { key } = mock.createKey();
-  mock.faults.add({ kind: 'status', status: 503, times: 2 });
+  mock.rules.add({ times: 2, respond: { status: 503 } });
   const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
 
   const { meta } = await fx.latest({ base: 'EUR' }).withMeta();

@@ -83,17 +83,16 @@ interface PrintedKey {
 
 /** Starts a mock server, which no other command loads. Warns of options that the state file overrides. */
 export async function startMock(options: StartOptions, { argv, screen }: Invocation): Promise<RunningMock> {
-  const { port, host, allowRemote, adminToken, seed, now, frozen, journalSize, state, setup } = options;
+  const { port, host, allowRemote, adminToken, seed, now, frozen, journalSize, state } = options;
   const [tls, behaviour, replay, setupText] = await Promise.all([
     readTls(options),
     readBehaviour(options.behaviour),
-    options.replay && readRecorded(options.replay),
+    readRecorded(options.replay),
     readSetup(options),
   ]);
   const clock = { mode: 'real', now, frozen } as const;
-  const given = { seed, clock, behaviour, replay, journalSize, setup: setupText };
+  const given = { seed, clock, behaviour, recording: replay, journalSize, setup: setupText };
   const fresh = await createMock(given, options);
-  if (setup !== undefined) refuseIgnored(fresh, setup, options.replay);
   const [first, ...rest] = fresh.setupKeys as readonly [CreatedKey, ...CreatedKey[]]; // `readSetup` adds a missing key
   const wanted = printedKey(first, fresh);
   const isResumed = state !== undefined && existsSync(state);
@@ -104,6 +103,7 @@ export async function startMock(options: StartOptions, { argv, screen }: Invocat
   });
   // The command line takes precedence over the state file.
   if (behaviour !== undefined) mock.behaviour.set(behaviour);
+  if (isResumed && replay !== undefined) mock.latest.replay(replay);
   // The state of another seed or setup has other keys.
   const isUsable = hasKey(first, mock) && isDeepStrictEqual(printedKey(first, mock), wanted);
   const main = isUsable ? wanted : printedKey(mock.createKey({ plan: wanted.plan, limits: wanted.limits }), mock);
@@ -144,37 +144,30 @@ function remoteWarning(host: string, port: number): readonly string[] {
   return [`the mock listens on ${addresses}, port ${port}; other machines can connect to it`];
 }
 
-/** Throws for a `--replay` that the setup file at `path` makes useless. */
-function refuseIgnored({ stubs }: MockServer, path: string, replay: string | undefined): void {
-  const hasLatest = stubs.list().some(({ id }) => id === 'latest');
-  if (hasLatest && replay !== undefined) throw usageError('--replay has no effect', `${path} sets latest`);
-}
-
 /** The options that the state file overrides: a resumed mock continues with its own time and seed. */
 function overriddenByStateFile(
   path: string,
   snapshot: Snapshot,
-  { now, frozen = false, seed, setup, replay }: MockOptions,
+  { now, frozen = false, seed, setup }: MockOptions,
 ): readonly string[] {
-  const hasLatest = snapshot.stubs?.some(({ id }) => id === 'latest') ?? false;
   const ignored = [
     ...(now === undefined ? [] : [`--now ${now} (it continues at ${new Date(snapshot.now).toISOString()})`]),
     ...(frozen && !snapshot.frozen ? ['--frozen (its clock runs)'] : []),
     ...(seed === undefined || seed === snapshot.seed ? [] : [`--seed ${seed} (it has seed ${snapshot.seed})`]),
     ...(setup === undefined ? [] : [`--setup ${setup}`]),
-    ...(replay !== undefined && hasLatest ? [`--replay ${replay} (it has responses of latest)`] : []),
   ];
   return ignored.map((what) => `${path} exists, which overrides ${what}; move it away to start with an empty state`);
 }
 
 /** The options of the command line are checked before, so an invalid one is from a file: `setup` or `replay`. */
 async function createMock(
-  options: MockServerOptions,
+  { recording, ...options }: MockServerOptions & { readonly recording: string | undefined },
   paths: Pick<MockOptions, 'setup' | 'replay'>,
 ): Promise<MockServer> {
-  const { createMockServer, MockServerError } = await import('../../../mock-server/index.ts');
+  const { createMockServer, MockServerError, recordedRules } = await import('../../../mock-server/index.ts');
   try {
-    return createMockServer(options);
+    const rules = recording === undefined ? [] : recordedRules(recording);
+    return createMockServer({ ...options, rules });
   } catch (error) {
     throw error instanceof MockServerError ? (stateError(error, exitCodes.usage) ?? optionError(error, paths)) : error;
   }
@@ -260,8 +253,7 @@ function switchValue(text: string): unknown {
  */
 async function readSetup(options: MockOptions): Promise<string> {
   const { setup: path } = options;
-
-  const expected = 'a file with keys, behaviour, latest, replay, stubs or faults';
+  const expected = 'a file with keys, behaviour or rules';
   const text = path === undefined ? '{}' : await readJson(path, expected);
   const setup: unknown = JSON.parse(text);
   if (!isJsonObject(setup)) return text; // which the mock refuses
@@ -298,7 +290,8 @@ function readBytes(path: string, expected: string): Promise<Buffer> {
 }
 
 /** A JSON text, or the lines that `latest --fixture-out` appends, of which the last one may be incomplete. */
-async function readRecorded(path: string): Promise<string> {
+async function readRecorded(path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined;
   const bytes = await readBytes(path, 'a file of recorded responses');
   const text = bytes.toString();
   if (jsonDocuments(text).length > 0) return text;

@@ -30,7 +30,7 @@ export function AccountSection(props: SectionProps) {
   return html`<${Section} title="Accounts" isWide hint="As in the dashboard of the service. Without confirmation, an account has no key.">
     ${
       schema !== undefined &&
-      html`<${SchemaForm} name="account" label="New account" submit="Sign up" schemas=${[schema]} save=${signUp}
+      html`<${SchemaForm} name="account" label="New account" submit="Sign up" schema=${schema} save=${signUp}
         actions=${html`<label class="check"><input type="checkbox" checked=${isWhole} onChange=${() => setWhole(!isWhole)} />Confirm it and create a key</label>`}>
         <${Problem} refusal=${refusal} path="/accounts" />
       <//>`

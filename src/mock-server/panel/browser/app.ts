@@ -1,11 +1,11 @@
 import { render } from 'preact';
 import { useState } from 'preact/hooks';
 import { AccountSection } from './account-section.ts';
-import { FaultSection, StubSection } from './entry-sections.ts';
 import { html, Select, withValue } from './html.ts';
 import { JournalSection } from './journal-section.ts';
 import { ChartSection, ClockSection, SwitchSection } from './mock-sections.ts';
 import { type ChangeQuery, type PanelQuery, readQuery, writeQuery } from './mock-view.ts';
+import { RuleSection } from './rule-section.ts';
 import { hasToken, keepToken, useMock } from './use-mock.ts';
 
 function App() {
@@ -66,10 +66,7 @@ function TokenForm({ connect }: { readonly connect: () => void }) {
 }
 
 /** The sections of the panel, in their order. */
-const SECTIONS = [
-  ...[ClockSection, ChartSection, JournalSection],
-  ...[AccountSection, StubSection, FaultSection, SwitchSection],
-];
+const SECTIONS = [...[ClockSection, ChartSection, JournalSection], ...[AccountSection, RuleSection, SwitchSection]];
 
 const place = document.getElementById('app');
 if (place !== null) render(html`<${App} />`, place);

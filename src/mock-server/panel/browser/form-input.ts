@@ -1,5 +1,5 @@
 import { isJson } from '../../../json.ts';
-import type { Stub } from '../../rules/stub-schemas.ts';
+import type { Rule, SentAnswer } from '../../rules/rule-schema.ts';
 
 /** The JSON schema of a field, as far as forms read it. */
 export interface FieldSchema {
@@ -25,8 +25,9 @@ export type FormInput = Readonly<Record<string, string>>;
 export function inputOf(settings: object, fields: FieldSchemas, prefix = ''): FormInput {
   const texts = Object.entries(settings).flatMap(([name, value]): [string, string][] => {
     const field = fields[name] ?? {};
-    if (field.properties !== undefined) return Object.entries(inputOf(value, field.properties, `${name}.`));
-    return value === undefined ? [] : [[prefix + name, inputText(value, field)]];
+    if (value === undefined) return [];
+    if (field.properties !== undefined) return Object.entries(inputOf(value, field.properties, `${prefix}${name}.`));
+    return [[prefix + name, inputText(value, field)]];
   });
   return Object.fromEntries(texts);
 }
@@ -42,7 +43,7 @@ export type JsonFields = Readonly<Record<string, string>>;
 export function settingsIn(input: FormInput, fields: FieldSchemas, prefix = ''): JsonFields {
   const settings = Object.entries(fields).flatMap(([name, field]): [string, string][] => {
     if (field.properties !== undefined) {
-      const inner = settingsIn(input, field.properties, `${name}.`);
+      const inner = settingsIn(input, field.properties, `${prefix}${name}.`);
       return Object.keys(inner).length === 0 ? [] : [[name, jsonObject(inner)]];
     }
     const typed = input[prefix + name] ?? '';
@@ -75,7 +76,7 @@ export function isValid(input: FormInput, fields: FieldSchemas, prefix = ''): bo
   return Object.entries(fields).every(([name, field]) =>
     field.properties === undefined
       ? fieldError(input[prefix + name] ?? '', field) === undefined
-      : isValid(input, field.properties, `${name}.`),
+      : isValid(input, field.properties, `${prefix}${name}.`),
   );
 }
 
@@ -99,25 +100,40 @@ export function isLong({ type, anyOf, isLong = false }: FieldSchema): boolean {
   return isLong || type === 'array' || (type === undefined && anyOf === undefined);
 }
 
-type ShownResponse = Stub['responses'][number];
+/** A rule as JSON has it: without a function. */
+export type ShownRule = Omit<Rule, 'respond'> & { readonly respond?: readonly SentAnswer[] | undefined };
 
-/** A stub of kind `responses` as texts of a form that would add an equal one. */
-export function stubInput({ id, match, times, priority, responses }: Stub, fields: FieldSchemas): FormInput {
-  const [only, ...others] = responses;
-  // A form omits an empty body.
-  const isSingle = only !== undefined && others.length === 0 && only.body.trim() !== '';
-  const content = isSingle ? responseSettings(only) : { responses: responses.map(responseSettings) };
-  const input = inputOf({ id, match, times, priority: priority === 0 ? undefined : priority, ...content }, fields);
-  const data = isSingle ? dataIn(only) : undefined;
-  return data === undefined ? input : { ...input, body: '', data };
+/** The fields of a rule. Those of its response are fields of their own, unless it has several responses. */
+export function ruleFields(fields: FieldSchemas, rule?: ShownRule): FieldSchemas {
+  const { respond: { anyOf: [answer] = [], description = '' } = {} } = fields;
+  const { body, ...others } = answer?.properties ?? {};
+  if (rule?.respond !== undefined && !hasOneAnswer(rule)) return { ...fields, respond: { description } };
+  // The body is sent as it was typed, whether or not it is JSON.
+  return { ...fields, respond: { properties: { ...others, body: { ...body, type: 'string', isLong: true } } } };
 }
 
-function responseSettings({ headers, ...response }: ShownResponse): object {
-  return { ...response, headers: Object.keys(headers).length === 0 ? undefined : headers };
+/** Whether the form can show the response in fields. A form omits an empty body, which then is no response. */
+export function hasOneAnswer({ respond = [] }: ShownRule): boolean {
+  const [only, ...others] = respond;
+  return only !== undefined && others.length === 0 && only.body.trim() !== '';
+}
+
+/** A rule as texts of a form with `ruleFields` that would add an equal one. */
+export function ruleInput(rule: ShownRule, fields: FieldSchemas): FormInput {
+  const { addedAt: _, matched: __, used: ___, hasFunction: ____, respond, counted, ...settings } = rule;
+  const answers = respond?.map(({ headers, ...answer }) => ({
+    ...answer,
+    headers: Object.keys(headers).length === 0 ? undefined : headers,
+  }));
+  const isOne = hasOneAnswer(rule);
+  const given = { ...settings, counted: counted ? undefined : counted, respond: isOne ? answers?.[0] : answers };
+  const input = inputOf(given, fields);
+  const data = isOne ? dataIn(respond?.[0]?.body ?? '') : undefined;
+  return data === undefined ? input : { ...input, 'respond.body': '', 'respond.data': data };
 }
 
 /** The JSON text in a success envelope as the mock writes it: parsed numbers would lose digits. */
-function dataIn({ body }: ShownResponse): string | undefined {
+function dataIn(body: string): string | undefined {
   const [, data] = /^\{"success":true,"data":(.*)\}$/s.exec(body) ?? [];
   return data !== undefined && data === data.trim() && isJson(data) ? data : undefined;
 }

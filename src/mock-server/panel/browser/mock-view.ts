@@ -2,10 +2,9 @@ import type * as z from 'zod';
 import type { SwitchDescription } from '../../behaviour/behaviour.ts';
 import type { clockState } from '../../clock/clock.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
-import type { Fault } from '../../rules/fault-kinds.ts';
-import type { Stub } from '../../rules/stub-schemas.ts';
 import type { Account } from '../../service/accounts.ts';
 import type { KeySummary } from '../../service/keys.ts';
+import type { ShownRule } from './form-input.ts';
 
 /** Dates as JSON has them. */
 type Json<Value> = {
@@ -25,8 +24,7 @@ export interface MockView {
   /** The newest ones. */
   readonly keys: readonly Json<KeySummary>[];
   readonly switches: readonly SwitchDescription[];
-  readonly faults: readonly Fault[];
-  readonly stubs: readonly Stub[];
+  readonly rules: readonly ShownRule[];
   /** The requests in the journal, newest first. */
   readonly entries: readonly JournalEntry[];
 }

@@ -33,15 +33,11 @@ interface SchemaFormProps {
   readonly name: string;
   readonly label: string;
   readonly submit: string;
-  /** Several schemas differ in the constant `kind`. */
-  readonly schemas: readonly BodySchema[];
-  /** Names of the fields above the groups. Default: the fields that are nowhere else. */
-  readonly main?: readonly string[];
+  readonly schema: BodySchema;
+  /** By default, one group that is always open. */
   readonly groups?: readonly Group[];
   /** The texts that the form shows at first. */
-  readonly start?: (schema: BodySchema) => FormInput;
-  /** The only kind, of an entry that is edited. */
-  readonly kind?: string | undefined;
+  readonly start?: FormInput;
   /** Whether the form is for an entry that exists. */
   readonly isEdited?: boolean;
   /** Sends the JSON text; returns whether the mock accepted it. */
@@ -54,54 +50,28 @@ interface SchemaFormProps {
 
 /** A form with a field for each property of a schema. */
 export function SchemaForm(props: SchemaFormProps) {
-  const { name, label, submit, schemas, start = () => ({}), save, actions, children } = props;
-  const [kind, setKind] = useState(props.kind ?? kindOf(schemas[0]));
-  const schemaOf = (name: string | undefined) => schemas.find((one) => kindOf(one) === name) ?? schemas[0];
-  const schema = schemaOf(kind);
-  const [input, setInput] = useState<FormInput>(schema === undefined ? {} : start(schema));
+  const { name, label, submit, schema, groups, start = {}, isEdited = false, save, actions, children } = props;
+  const fields = schema.properties;
+  const [input, setInput] = useState<FormInput>(start);
   const [isChecked, setChecked] = useState(false);
-  if (schema === undefined) return null;
-  const fields = pick(schema.properties, (name) => name !== 'kind');
-  const begin = (of = schema) => {
-    setInput(start(of));
-    setChecked(false);
-  };
-  const choose = (value: string) => {
-    setKind(value);
-    begin(schemaOf(value));
-  };
   const send = async (event: Event) => {
     event.preventDefault();
     setChecked(true);
-    if (!isValid(input, fields)) return;
-    const constant = kind === undefined ? {} : { kind: JSON.stringify(kind) };
-    if (await save(jsonObject({ ...constant, ...settingsIn(input, fields) }))) begin();
+    if (!isValid(input, fields) || !(await save(jsonObject(settingsIn(input, fields))))) return;
+    setInput(start);
+    setChecked(false);
   };
   const shared = { form: name, input, isChecked, change: setInput, required: schema.required ?? [] };
+  const named = (groups ?? []).flatMap((group) => group.names ?? []);
+  // The id of an entry that exists stays.
+  const fieldsOf = ({ names }: Group) =>
+    pick(fields, (one) => (names?.includes(one) ?? !named.includes(one)) && !(isEdited && one === 'id'));
   return html`<form class="form" aria-label=${label} onSubmit=${send}>
-    ${
-      schemas.length > 1 &&
-      html`<div class="field"><label for="${name}-kind">Kind of ${name}</label>
-        <${Select} id="${name}-kind" disabled=${props.kind !== undefined} chosen=${kind} choose=${choose}
-          options=${schemas.map((one) => [kindOf(one), kindOf(one)])} /></div>`
-    }
-    <div class="form fields"><${Fields} ...${shared} fields=${fieldsIn(fields, props.main, props)} /></div>
-    ${(props.groups ?? []).map((group) => html`<${FieldGroup} ...${shared} group=${group} opens=${props.isEdited || group.opens === 'always'} fields=${fieldsIn(fields, group.names, props)} />`)}
+    ${groups === undefined && html`<div class="form fields"><${Fields} ...${shared} fields=${fields} /></div>`}
+    ${(groups ?? []).map((group) => html`<${FieldGroup} ...${shared} group=${group} opens=${isEdited || group.opens === 'always'} fields=${fieldsOf(group)} />`)}
     ${children}
     <div class="row"><button class="main">${submit}</button>${actions}</div>
   </form>`;
-}
-
-function kindOf(schema: BodySchema | undefined): string | undefined {
-  return schema?.properties['kind']?.const;
-}
-
-/** The fields above the groups, or those of one group. The id of an entry that exists stays. */
-function fieldsIn(fields: FieldSchemas, names: readonly string[] | undefined, props: SchemaFormProps): FieldSchemas {
-  const { main = [], groups = [], isEdited = false } = props;
-  const named = [...main, ...groups.flatMap((group) => group.names ?? [])];
-  const isShown = (name: string) => (names === undefined ? !named.includes(name) : names.includes(name));
-  return pick(fields, (name) => isShown(name) && !(isEdited && name === 'id'));
 }
 
 function pick(fields: FieldSchemas, isPicked: (name: string) => boolean): FieldSchemas {
@@ -147,9 +117,9 @@ function Fields({ fields, prefix = '', ...shared }: FieldsProps): unknown {
   const writable = Object.entries(fields).filter(([, { readOnly }]) => readOnly !== true);
   return writable.map(([name, field]) => {
     if (field.properties !== undefined)
-      return html`<${Fields} ...${shared} fields=${field.properties} prefix="${name}." required=${[]} />`;
+      return html`<${Fields} ...${shared} fields=${field.properties} prefix="${prefix}${name}." required=${[]} />`;
     const path = prefix + name;
-    return html`<${Field} key=${path} id=${`${form}-${path.replace('.', '-')}`} name=${name} field=${field} isRequired=${required.includes(name)}
+    return html`<${Field} key=${path} id=${`${form}-${path.replaceAll('.', '-')}`} name=${path} field=${field} isRequired=${required.includes(name)}
       value=${input[path] ?? ''} isChecked=${isChecked} change=${(value: string) => change({ ...input, [path]: value })} />`;
   });
 }
@@ -175,8 +145,9 @@ function Field({ id, name, field, isRequired, value, isChecked, change }: FieldP
     ${description !== '' && html`<p class="hint break" id="${id}-hint">${description.replaceAll('`', '')}</p>`}</div>`;
 
   function control() {
-    if (field.enum !== undefined) {
-      const options = [['', 'default'], ...field.enum.map((option) => [option, option])];
+    const values = field.type === 'boolean' ? ['true', 'false'] : field.enum;
+    if (values !== undefined) {
+      const options = [['', 'default'], ...values.map((option) => [option, option])];
       return html`<${Select} ...${attributes} options=${options} chosen=${value} choose=${change} />`;
     }
     const shared = { ...attributes, value, required: isRequired, spellcheck: false, onInput: withValue(change) };

@@ -83,16 +83,15 @@ function asError(error: unknown): Error {
 }
 
 async function readView(scope: string, shown: MockView['entries']): Promise<MockView> {
-  const [clock, accounts, keys, switches, faults, stubs, entries] = await Promise.all([
+  const [clock, accounts, keys, switches, rules, entries] = await Promise.all([
     callAdmin<ClockState>('GET', `${scope}/clock`),
     callAdmin<MockView['accounts']>('GET', `${scope}/accounts`),
     callAdmin<MockView['keys']>('GET', `${scope}/keys?limit=200`),
     callAdmin<MockView['switches']>('GET', `${scope}/behaviour`),
-    callAdmin<MockView['faults']>('GET', `${scope}/faults`),
-    callAdmin<MockView['stubs']>('GET', `${scope}/stubs`),
+    callAdmin<MockView['rules']>('GET', `${scope}/rules`),
     readEntries(scope, shown),
   ]);
-  return { clock, accounts, keys, switches, faults, stubs, entries };
+  return { clock, accounts, keys, switches, rules, entries };
 }
 
 /** The newest requests. They are read again only if the newest one has changed. */

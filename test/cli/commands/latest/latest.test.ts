@@ -3,7 +3,7 @@ import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { beforeEach, expect, test } from 'vitest';
-import { createMockServer } from '../../../../src/mock-server/index.ts';
+import { createMockServer, recordedRules } from '../../../../src/mock-server/index.ts';
 import { type FakeIoOptions, runCli, usageError } from '../../../helpers/cli-io.ts';
 import { success } from '../../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
@@ -187,7 +187,7 @@ test('records the whole response with all digits, and prints it as usual', async
 
 /** The response of a mock server that replays the file. */
 async function replayed(query: string): Promise<unknown> {
-  const mock = createMockServer({ replay: await readFile(file, 'utf8') });
+  const mock = createMockServer({ rules: recordedRules(await readFile(file, 'utf8')) });
   const { key } = mock.createKey();
   const headers = { authorization: `Bearer ${key}` };
   const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest?${query}`, { headers });

@@ -117,13 +117,15 @@ const SETUP = fileOf(
   `{
     "keys": [{ "plan": "developer" }, { "revoked": true }],
     "behaviour": { "unknownRoute": "404 before authentication" },
-    "latest": { "USD": 1.10 },
-    "stubs": [{ "match": { "query": { "base": "XXX" } }, "status": 422, "error": { "code": "unknown_currency" } }],
-    "faults": [{ "kind": "status", "status": 503, "match": { "operation": "quota" } }]
+    "rules": [
+      { "respond": { "data": { "USD": 1.10 } } },
+      { "match": { "query": { "base": "XXX" } }, "respond": { "status": 422, "error": { "code": "unknown_currency" } } },
+      { "respond": { "status": 503 }, "match": { "operation": "quota" } }
+    ]
   }`,
 );
 
-test('--setup creates keys, stubs, faults and responses of latest before the server starts', async () => {
+test('--setup creates keys and rules before the server starts', async () => {
   const responses = await responsesOf(
     ['--setup', SETUP],
     ['/api/v1/latest', '/api/v1/latest?base=XXX', '/api/v1/quota'],
@@ -161,7 +163,10 @@ test('a command beside a mock with --setup receives every key', async () => {
 test.each([
   ['', 'free'],
   ['--plan developer', 'developer'],
-  [`--setup ${fileOf('latest-only.json', '{ "keys": [], "latest": { "rate": 1.10 } }')} --plan unlimited`, 'unlimited'],
+  [
+    `--setup ${fileOf('latest-only.json', '{ "keys": [], "rules": [{ "respond": { "data": { "rate": 1.10 } } }] }')} --plan unlimited`,
+    'unlimited',
+  ],
   [`--setup ${fileOf('empty.json', '{ }')}`, 'free'],
 ])('with "%s", a reset keeps the key that the command printed', async (args, plan) => {
   const { io, stop } = await startMock(`--json ${args}`);
@@ -180,7 +185,7 @@ test.each([
 test('a setup without keys keeps the key of --plan and --seed', async () => {
   const args = ['--plan', 'developer', '--seed', '7'];
   const plain = await withMock(args, (ready) => ready);
-  const setUp = await withMock([...args, '--setup', fileOf('no-keys.json', '{ "latest": {} }')], (ready) => ready);
+  const setUp = await withMock([...args, '--setup', fileOf('no-keys.json', '{ "rules": [] }')], (ready) => ready);
 
   expect(setUp).toMatchObject({ key: plain.key, plan: 'developer' });
   expect(setUp).not.toHaveProperty('keys');
@@ -206,8 +211,8 @@ test.each([
   [['--behaviour', 'rateWindow=fixed'], /behaviour\.rateWindow is "fixed"; expected one of "sliding-log"/],
   [['--setup', join(folder, 'none.json')], /none\.json — the file does not exist; expected a file with keys,/],
   [
-    ['--setup', fileOf('wrong.json', '{ "stubs": [{ "data": 1 }, { "data": 1, "delay": 3 }] }')],
-    /wrong\.json — stubs\[1\]\.delay is not a field of a stub; did you mean\s+delayMs\?/,
+    ['--setup', fileOf('wrong.json', '{ "rules": [{ "delayMs": 1 }, { "delay": 3 }] }')],
+    /wrong\.json — rules\[1\]\.delay is not a field of a rule; did you mean\s+delayMs\?/,
   ],
   [['--setup', SETUP, '--limit', '2/1s'], /--limit has no effect — .*setup\.json has keys with plans/],
   [['--limit', '2'], /--limit expects requests and a time, got '2' — e\.g\. 2\/1s, 30\/1m/],
@@ -215,10 +220,6 @@ test.each([
   [['--limit', '2/25h'], /--limit expects requests and a time, got '2\/25h'/],
   [['--limit', '2/s'], /--limit expects a duration, got 's'/],
   [['--setup', SETUP, '--plan', 'free'], /--plan has no effect — .*setup\.json has keys with plans/],
-  [
-    ['--setup', SETUP, '--replay', fileOf('rates.json', '{ "*": {} }')],
-    /--replay has no effect — .*setup\.json sets latest/,
-  ],
   [['--replay', fileOf('empty.json', '{}')], /replay is \{\}; expected a recorded envelope/],
 ])('%j is rejected before the server starts', async (args, message) => {
   expect(await usageError(['mock', '--port', '0', ...args])).toMatch(message);

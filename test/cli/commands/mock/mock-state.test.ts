@@ -61,12 +61,7 @@ test('a file that exists overrides --now and --seed, and a warning says so', asy
   const replay = join(temporaryFolder(), 'rates.json');
   writeFileSync(replay, '{ "*": { "USD": 1 } }');
   expect(await warnings(['--state', state, '--replay', replay])).toEqual([]);
-  const withLatest = newState();
-  writeFileSync(setup, '{ "latest": { "USD": 2 } }');
-  await warnings(['--state', withLatest, '--setup', setup]);
-  expect((await warnings(['--state', withLatest, '--replay', replay])).join()).toContain(
-    `overrides --replay ${replay} (`,
-  );
+  expect(readFileSync(state, 'utf8')).toContain('"id":"recorded"'); // the command line takes precedence
 
   expect(time).toContain(`${state} exists, which overrides --now 2026-02-01 (it continues at 2026-01-31T23:59:`);
   expect(seed).toContain(
@@ -77,7 +72,10 @@ test('a file that exists overrides --now and --seed, and a warning says so', asy
 test('a state overrides --setup: the keys are those of the first run, as they are now', async () => {
   const state = newState();
   const setup = join(temporaryFolder(), 'setup.json');
-  writeFileSync(setup, '{ "keys": [{ "plan": "developer" }, {}, {}], "latest": { "EUR": 1 } }');
+  writeFileSync(
+    setup,
+    '{ "keys": [{ "plan": "developer" }, {}, {}], "rules": [{ "id": "latest", "respond": { "data": {} } }] }',
+  );
   const args = ['--state', state, '--setup', setup];
   const first = await withMock(args, async (ready) => {
     await spend(ready);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FaultOptions, MockServer } from '../../src/mock-server/index.ts';
+import type { Failure, MockServer } from '../../src/mock-server/index.ts';
 import { type MockAdapter, mockAdapters, type Send } from '../helpers/mock-adapters.ts';
 import { mockWithKey } from '../helpers/mock-with-key.ts';
 
@@ -15,10 +15,10 @@ async function opened({ open, adapter }: MockAdapter) {
 
 const used = (mock: MockServer, id: string) => mock.keys.get(id).month.used;
 
-test.each(mockAdapters)('a status fault responds instead of the service, through $name', async (adapter) => {
+test.each(mockAdapters)('a rule responds instead of the service or of the network, through $name', async (adapter) => {
   await using it = await opened(adapter);
-  it.mock.faults.add({ kind: 'status', status: 503, headers: { 'Retry-After': '7' }, nth: 1 });
-  it.mock.faults.add({ kind: 'status', status: 502, body: '<html>', strikes: 'before', nth: 2 });
+  it.mock.rules.add({ respond: { status: 503, headers: { 'Retry-After': '7' } }, nth: 1 });
+  it.mock.rules.add({ respond: { status: 502, body: '<html>' }, counted: false, nth: 2 });
 
   const [replaced, plain, served] = [await it.sendWithKey(), await it.sendWithKey(), await it.sendWithKey()];
 
@@ -27,64 +27,69 @@ test.each(mockAdapters)('a status fault responds instead of the service, through
     '7',
     { success: false, error: { code: 'service_unavailable', message: 'Service Unavailable', status: 503 } },
   ]);
-  expect([plain.status, plain.headers['content-type'], plain.body]).toEqual([502, 'text/html', '<html>']);
+  expect([plain.status, plain.headers['content-type'], plain.body]).toEqual([
+    502,
+    'text/plain; charset=utf-8',
+    '<html>',
+  ]);
   expect(served.status).toBe(200);
-  expect(it.mock.journal.list().map(({ status, code, faults, keyId }) => [status, code, faults, keyId])).toEqual([
-    [503, 'service_unavailable', ['fault_1'], it.id],
-    [502, undefined, ['fault_2'], it.id],
+  expect(it.mock.journal.list().map(({ status, code, rules, keyId }) => [status, code, rules, keyId])).toEqual([
+    [503, 'service_unavailable', ['rule_1'], it.id],
+    [502, undefined, ['rule_2'], it.id],
     [200, undefined, [], it.id],
   ]);
 });
 
-test.each(mockAdapters)(
-  'a fault after the decision is charged, one before it is not, through $name',
-  async (adapter) => {
-    await using it = await opened(adapter);
-    const charged: number[] = [];
-    for (const strikes of ['before', 'after'] as const) {
-      for (const fault of [
-        { kind: 'status', status: 500 },
-        { kind: 'network-error' },
-        { kind: 'latency', latencyMs: 9 },
-      ] as const) {
-        it.mock.faults.add({ ...fault, strikes });
-        await it.sendWithKey().catch(() => undefined);
-        it.mock.faults.clear();
-        charged.push(used(it.mock, it.id));
-      }
+test.each(mockAdapters)('a counted rule is charged, another is not, through $name', async (adapter) => {
+  await using it = await opened(adapter);
+  const charged: number[] = [];
+  for (const counted of [false, true]) {
+    for (const rule of [{ respond: { status: 500 } }, { fail: { kind: 'network-error' } }] as const) {
+      it.mock.rules.add({ ...rule, counted });
+      await it.sendWithKey().catch(() => undefined);
+      it.mock.rules.clear();
+      charged.push(used(it.mock, it.id));
     }
+  }
 
-    expect(charged).toEqual([0, 0, 1, 2, 3, 4]);
-  },
-);
+  expect(charged).toEqual([0, 0, 1, 2]);
+});
 
-test.each(mockAdapters)('faults in a response reach the client unchanged, through $name', async (adapter) => {
+test.each(mockAdapters)('a changed response reaches the client unchanged, through $name', async (adapter) => {
   await using it = await opened(adapter);
   const { body } = await it.sendWithKey();
   const half = body.slice(0, Math.floor(body.length / 2));
 
-  it.mock.faults.add({ kind: 'bad-json', id: 'half' });
+  it.mock.rules.add({ fail: { kind: 'bad-json' }, id: 'half' });
   const broken = await it.sendWithKey();
-  it.mock.faults.remove('half');
-  it.mock.faults.add({ kind: 'content-type', contentType: 'text/plain', times: 1 });
-  const other = await it.sendWithKey();
-  it.mock.faults.add({ kind: 'retry-after', retryAfter: '-5', nth: 1 });
-  it.mock.faults.add({ kind: 'retry-after', nth: 2 });
+  it.mock.rules.remove('half');
+  it.mock.rules.add({ match: { status: 429 }, retryAfter: '-5', nth: 1 });
+  it.mock.rules.add({ match: { status: 429 }, retryAfter: { absent: true }, nth: 2 });
   const headers = [];
-  for (let call = 0; call < 30; call += 1) headers.push((await it.sendWithKey()).headers['retry-after']);
+  for (let call = 0; call < 31; call += 1) headers.push((await it.sendWithKey()).headers['retry-after']);
 
   expect([broken.status, broken.body, broken.headers['content-length']]).toEqual([200, half, String(half.length)]);
-  expect([other.body, other.headers['content-type']]).toEqual([body, 'text/plain']);
-  // 27 requests are served, then three refused: with a wrong Retry-After, without one, and with the correct one.
-  expect(headers.slice(26)).toEqual([undefined, '-5', undefined, '60']);
+  // 28 requests are served, then three refused: with a wrong Retry-After, without one, and with the correct one.
+  expect(headers.slice(27)).toEqual([undefined, '-5', undefined, '60']);
 });
 
-test.each(mockAdapters)('latency and dribble take only virtual time, through $name', async (adapter) => {
+test.each(mockAdapters.filter(({ name }) => /fetch|msw/.test(name)))(
+  'fetch decodes a body in a content coding, through $name',
+  async (adapter) => {
+    await using it = await opened(adapter);
+    it.mock.rules.add({ respond: { body: 'plain' } });
+    for (const encoding of ['gzip', 'deflate', 'br'] as const) {
+      it.mock.rules.add({ id: 'coding', encoding });
+      expect((await it.sendWithKey()).body).toBe('plain');
+    }
+  },
+);
+
+test.each(mockAdapters)('delays and dribble take only virtual time, through $name', async (adapter) => {
   await using it = await opened(adapter);
   const start = it.mock.clock.now();
-  it.mock.faults.add({ kind: 'latency', latencyMs: 3_600_000, strikes: 'before' });
-  it.mock.faults.add({ kind: 'latency', latencyMs: 1_800_000 });
-  it.mock.faults.add({ kind: 'dribble', chunkBytes: 16, intervalMs: 60_000 });
+  it.mock.rules.add({ arriveAfterMs: 3_600_000, delayMs: 1_800_000 });
+  it.mock.rules.add({ fail: { kind: 'dribble', chunkBytes: 16, intervalMs: 60_000 } });
 
   const response = await it.sendWithKey();
 
@@ -96,31 +101,31 @@ test.each(mockAdapters)('latency and dribble take only virtual time, through $na
 
 test.each(mockAdapters)('a network error prevents the response, through $name', async (adapter) => {
   await using it = await opened(adapter);
-  it.mock.faults.add({ kind: 'network-error', times: 1 });
+  it.mock.rules.add({ fail: { kind: 'network-error' }, times: 1 });
 
   await expect(it.sendWithKey()).rejects.toThrow();
 
   expect((await it.sendWithKey()).status).toBe(200);
   expect(it.mock.journal.list()).toMatchObject([
-    { status: 0, why: 'served; fault fault_1: the connection broke off', faults: ['fault_1'] },
-    { status: 200, why: 'served', faults: [] },
+    { status: 0, why: 'served; rule_1: the connection broke off', rules: ['rule_1'] },
+    { status: 200, why: 'served', rules: [] },
   ]);
 });
 
 test.each(mockAdapters)(
-  'faults do not affect requests that their pattern does not match, through $name',
+  'rules do not affect requests that their pattern does not match, through $name',
   async (adapter) => {
     await using it = await opened(adapter);
-    it.mock.faults.add({ kind: 'status', status: 500, match: { operation: 'quota' } });
+    it.mock.rules.add({ respond: { status: 500 }, match: { operation: 'quota' } });
 
     expect((await it.sendWithKey()).status).toBe(200);
     expect((await it.send({ target: '/api/v1/quota', headers: { authorization: it.key } })).status).toBe(500);
-    it.mock.faults.add({ kind: 'status', status: 500 });
+    it.mock.rules.add({ respond: { status: 500 }, counted: false });
     expect((await it.send({ target: '/api/v1/nothing' })).status).toBe(500);
   },
 );
 
-const CUTS: readonly FaultOptions[] = [
+const CUTS: readonly Failure[] = [
   { kind: 'reset' },
   { kind: 'reset', afterBytes: 0 },
   { kind: 'reset', afterBytes: 20 },
@@ -140,7 +145,7 @@ async function outcome(send: () => ReturnType<Send>): Promise<unknown> {
 }
 
 /** node:http has one message for every incomplete response. */
-const expectedCode = ({ kind }: FaultOptions, { name }: MockAdapter) =>
+const expectedCode = ({ kind }: Failure, { name }: MockAdapter) =>
   kind === 'reset' || name.includes('node:http') ? 'ECONNRESET' : 'UND_ERR_SOCKET';
 
 test.each(mockAdapters.filter(({ adapter }) => adapter !== 'msw'))(
@@ -148,70 +153,69 @@ test.each(mockAdapters.filter(({ adapter }) => adapter !== 'msw'))(
   async (adapter) => {
     await using it = await opened(adapter);
     const seen = [];
-    for (const fault of CUTS) {
-      // `listen()` also uses msw, which cannot reproduce the fault.
-      it.mock.faults.add({ ...fault, match: { via: it.adapter } });
+    for (const fail of CUTS) {
+      // `listen()` also uses msw, which cannot reproduce it.
+      it.mock.rules.add({ fail, match: { via: it.adapter } });
       seen.push(await outcome(it.sendWithKey));
-      it.mock.faults.clear();
+      it.mock.rules.clear();
       // The connection after it works.
       expect((await it.sendWithKey()).status).toBe(200);
     }
 
-    expect(seen).toEqual(CUTS.map((fault) => expectedCode(fault, adapter)));
+    expect(seen).toEqual(CUTS.map((fail) => expectedCode(fail, adapter)));
     expect(used(it.mock, it.id)).toBe(2 * CUTS.length);
   },
 );
 
 test.each(mockAdapters.filter(({ adapter }) => adapter === 'msw'))(
-  'adding a fault that breaks the connection is an error with the alternative, through $name',
+  'adding a rule that breaks the connection is an error with the alternative, through $name',
   async (adapter) => {
     await using it = await opened(adapter);
     await it.sendWithKey(); // handlers count as in use from their first request
 
-    for (const fault of CUTS) {
-      expect(() => it.mock.faults.add(fault)).toThrow(/is not possible through msw .*kind '(network-error|bad-json)'/);
+    for (const fail of CUTS) {
+      expect(() => it.mock.rules.add({ fail })).toThrow(/is not possible through msw .*Use '(network-error|bad-json)'/);
     }
-    it.mock.faults.add({ kind: 'reset', match: { via: 'socket' } });
+    it.mock.rules.add({ fail: { kind: 'reset' }, match: { via: 'socket' } });
     expect((await it.sendWithKey()).status).toBe(200);
   },
 );
 
 test.each(mockAdapters.filter(({ adapter }) => adapter !== 'socket'))(
-  'adding a fault that needs a real connection is an error, through $name',
+  'adding a rule that needs a real connection is an error, through $name',
   async (adapter) => {
     await using it = await opened(adapter);
 
-    for (const kind of ['malformed-chunk', 'garbage'] as const) {
-      expect(() => it.mock.faults.add({ kind })).toThrow(/serve the mock with mock\.serve\(\)/);
-    }
-    expect(it.mock.faults.list()).toEqual([]);
+    const rule = { fail: { kind: 'malformed-chunk' } } as const;
+    expect(() => it.mock.rules.add(rule)).toThrow(/serve the mock with mock\.serve\(\)/);
+    expect(it.mock.rules.list()).toEqual([]);
   },
 );
 
-test.each(mockAdapters)('removing a fault ends the requests that it lets hang, through $name', async (adapter) => {
+test.each(mockAdapters)('removing a rule ends the requests that it lets hang, through $name', async (adapter) => {
   await using it = await opened(adapter);
-  it.mock.faults.add({ kind: 'hang', id: 'one', nth: 1 });
-  it.mock.faults.add({ kind: 'hang', id: 'two', strikes: 'before', nth: 1 });
+  it.mock.rules.add({ fail: { kind: 'hang' }, id: 'one', nth: 2 });
+  it.mock.rules.add({ fail: { kind: 'hang' }, counted: false, id: 'two', nth: 1 });
   const ended: string[] = [];
   const send = (name: string) => it.sendWithKey().catch(() => ended.push(name));
-  const first = send('strikes before');
+  const first = send('not counted');
   await it.mock.journal.waitFor();
-  const second = send('strikes after');
+  const second = send('counted');
   await it.mock.journal.waitFor({}, { count: 2 });
 
-  it.mock.faults.remove('one');
+  it.mock.rules.remove('one');
   await second;
-  expect(ended).toEqual(['strikes after']);
-  it.mock.faults.clear();
+  expect(ended).toEqual(['counted']);
+  it.mock.rules.clear();
   await first;
 
-  expect(ended).toEqual(['strikes after', 'strikes before']);
+  expect(ended).toEqual(['counted', 'not counted']);
   expect((await it.sendWithKey()).status).toBe(200);
 });
 
-test.each(mockAdapters)('a request that hangs ends when its fault expires, through $name', async (adapter) => {
+test.each(mockAdapters)('a request that hangs ends when its rule ends, through $name', async (adapter) => {
   await using it = await opened(adapter);
-  it.mock.faults.add({ kind: 'hang', forMs: 30_000, times: 1 });
+  it.mock.rules.add({ fail: { kind: 'hang' }, forMs: 30_000, times: 1 });
   const hanging = it.sendWithKey().then(
     () => 'succeeded',
     () => 'broken off',
@@ -222,13 +226,13 @@ test.each(mockAdapters)('a request that hangs ends when its fault expires, throu
 
   expect(await hanging).toBe('broken off');
   expect(it.mock.journal.list()).toMatchObject([
-    { status: 0, responseHeaders: undefined, why: expect.stringMatching(/fault_1: no response, .* after 30000 ms$/) },
+    { status: 0, responseHeaders: undefined, why: expect.stringMatching(/rule_1: no response, .* after 30000 ms$/) },
   ]);
 });
 
 test.each(mockAdapters)('closing the mock ends a hanging request, through $name', async (adapter) => {
   await using it = await opened(adapter);
-  it.mock.faults.add({ kind: 'hang', times: 1 });
+  it.mock.rules.add({ fail: { kind: 'hang' }, times: 1 });
   const hanging = it.sendWithKey().then(
     () => 'succeeded',
     () => 'broken off',
@@ -238,5 +242,5 @@ test.each(mockAdapters)('closing the mock ends a hanging request, through $name'
   await it.mock.close();
 
   expect(await hanging).toBe('broken off');
-  expect(it.mock.journal.list()).toMatchObject([{ status: 0, why: 'served; fault fault_1: never responds' }]);
+  expect(it.mock.journal.list()).toMatchObject([{ status: 0, why: 'served; rule_1: never responds' }]);
 });

@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks';
+import { hasOneAnswer, inputOf, ruleFields, ruleInput, type ShownRule } from './form-input.ts';
+import { html, Problem, Rows, Section } from './html.ts';
+import type { SectionProps } from './mock-view.ts';
+import { type BodySchema, type Group, SchemaForm } from './schema-form.ts';
+
+/** The rules, with a form to add and edit them. */
+export function RuleSection({ view: { rules }, bodySchema, refusal, act }: SectionProps) {
+  const [edited, setEdited] = useState<ShownRule>();
+  const schema = bodySchema<BodySchema>('/rules');
+  // With the id of a rule, it replaces that rule.
+  const save = async (body: string) => {
+    const isSaved = (await act('POST', '/rules', body)) !== undefined;
+    if (isSaved) setEdited(undefined);
+    return isSaved;
+  };
+  const row = (rule: ShownRule) => html`<${RuleRow} key=${rule.id} rule=${rule}
+    edit=${() => setEdited(rule)} remove=${() => act('DELETE', `/rules/${encodeURIComponent(rule.id)}`)} />`;
+  const removeAll = html`<button type="button" disabled=${rules.length === 0} onClick=${() => act('DELETE', '/rules')}>Remove all</button>`;
+  return html`<${Section} title="Rules" isWide actions=${removeAll}
+    hint="Which requests, when, and what happens. The first rule that matches counts; what it does not say, the next one or the service does.">
+    ${
+      schema !== undefined &&
+      html`<${SchemaForm} key=${edited?.id ?? ''} name="rule" schema=${formOf(schema, edited)} groups=${GROUPS} save=${save}
+        start=${startOf(schema, edited)} isEdited=${edited !== undefined}
+        label=${edited === undefined ? 'New rule' : `Rule ${edited.id}`} submit=${edited === undefined ? 'Add rule' : 'Save rule'}
+        actions=${edited !== undefined && html`<button type="button" onClick=${() => setEdited(undefined)}>Cancel</button>`}>
+        <${Problem} refusal=${refusal} path="/rules" below />
+      <//>`
+    }
+    <${Rows} items=${rules.toReversed()} row=${row} empty="No rules." atOnce=${20} />
+  <//>`;
+}
+
+const GROUPS: readonly Group[] = [
+  { title: 'Response', names: ['respond'], opens: 'always' },
+  { title: 'Which requests', names: ['match'] },
+  { title: 'When', names: ['id', 'nth', 'times', 'probability', 'afterMs', 'forMs', 'counted'] },
+  { title: 'Delay and failure' },
+];
+
+function formOf(schema: BodySchema, edited: ShownRule | undefined): BodySchema {
+  return { ...schema, properties: ruleFields(schema.properties, edited) };
+}
+
+function startOf(schema: BodySchema, edited: ShownRule | undefined) {
+  const { properties, examples = [] } = formOf(schema, edited);
+  return edited === undefined ? inputOf(examples[0] ?? {}, properties) : ruleInput(edited, properties);
+}
+
+interface RuleRowProps {
+  readonly rule: ShownRule;
+  readonly edit: () => void;
+  readonly remove: () => void;
+}
+
+function RuleRow({ rule, edit, remove }: RuleRowProps) {
+  const { id, matched, used, times, hasFunction } = rule;
+  const left = times === undefined ? '' : `, ${Math.max(0, times - used)} left`;
+  return html`<li class="row between key-row">
+    <div class="grow"><strong class="break">${id}</strong> <span class="badge">${effectText(rule)}</span>
+      <span class="hint">used for ${used} of ${matched} requests${left}</span>
+      ${linesOf(rule).map((line) => html`<p class="hint break mono">${line}</p>`)}</div>
+    <div class="row">
+      ${!hasFunction && html`<button type="button" onClick=${edit}>Edit<span class="hidden"> ${id}</span></button>`}
+      <button type="button" class="danger" onClick=${remove}>Remove<span class="hidden"> ${id}</span></button>
+    </div>
+  </li>`;
+}
+
+/** What the rule does, in a few words: `503, then 200, reset`. */
+function effectText({
+  respond = [],
+  hasFunction,
+  fail,
+  delayMs,
+  arriveAfterMs,
+  retryAfter,
+  encoding,
+}: ShownRule): string {
+  const statuses = respond.slice(0, MOST_STATUSES).map(({ status }) => status);
+  const isCut = respond.length > MOST_STATUSES;
+  const isLate = delayMs !== undefined || arriveAfterMs !== undefined;
+  const effects = [
+    hasFunction ? 'function' : statuses.join(', then ') + (isCut ? ', …' : ''),
+    fail?.kind ?? '',
+    isLate ? 'delay' : '',
+    retryAfter === undefined ? '' : 'Retry-After',
+    encoding ?? '',
+  ];
+  return effects.filter((effect) => effect !== '').join(', ');
+}
+
+/** Its settings, and the beginning of its only body. */
+function linesOf(rule: ShownRule): readonly string[] {
+  const { id: _, addedAt: __, matched: ___, used: ____, hasFunction: _____, respond = [], counted, ...settings } = rule;
+  const shown = { ...settings, ...(counted ? {} : { counted }) };
+  const text = JSON.stringify(shown).slice(1, -1).replaceAll('"', '').replaceAll(',', ', ');
+  const body = hasOneAnswer(rule) ? (respond[0]?.body ?? '') : '';
+  return [text, body.length > MOST_CHARACTERS ? `${body.slice(0, MOST_CHARACTERS)}…` : body].filter(
+    (line) => line !== '',
+  );
+}
+
+const MOST_STATUSES = 4;
+const MOST_CHARACTERS = 160;

@@ -1,0 +1,130 @@
+import { isJsonObject, members, parseJson } from '../../json.ts';
+import { readHeaders } from '../http/message.ts';
+import { codeOfStatus, errorBody, reasonPhrase, STATUSES_WITHOUT_BODY, successBody } from '../http/responses.ts';
+import { checkedInput } from '../input/checked-input.ts';
+import { invalidOption, within } from '../input/mock-server-error.ts';
+import { type Answer, type AnswerFunction, answerSchema, type SentAnswer } from './rule-schema.ts';
+import type { PreparedAnswer } from './rule-state.ts';
+
+/** The field `respond` of a rule, checked: its responses as they are sent, or its function. */
+export function preparedAnswers(respond: unknown): readonly PreparedAnswer[] | AnswerFunction {
+  if (typeof respond === 'function') {
+    if (respond.constructor.name !== 'AsyncFunction') return respond as AnswerFunction;
+    throw invalidOption('respond', respond, 'a function that is not async');
+  }
+  if (!Array.isArray(respond)) return [within('respond', () => preparedAnswer(respond))];
+  if (respond.length === 0) throw invalidOption('respond', respond, 'a response, or several');
+  return respond.map((one: unknown, index) => within(`respond[${index}]`, () => preparedAnswer(one)));
+}
+
+/** A response as it is sent. Throws `MockServerError` with code `invalid_option`. */
+export function preparedAnswer(given: unknown): PreparedAnswer {
+  if (!isJsonObject(given)) {
+    throw invalidOption(WHOLE, given, 'an object with status, headers, data, error or body');
+  }
+  const answer = checkedInput(answerSchema, given, { what: 'a field of a response', whole: WHOLE });
+  const { status = answer.error === undefined ? 200 : 400, headers = {} } = answer;
+  const content = contentOf(answer, status);
+  return { status, body: content.body, code: content.code, headers: { ...content.headers, ...readHeaders(headers) } };
+}
+
+const WHOLE = 'response';
+
+interface Content extends Pick<PreparedAnswer, 'body' | 'code'> {
+  readonly headers?: SentAnswer['headers'];
+}
+
+function contentOf(given: Answer, status: number): Content {
+  const { data, error, body } = given;
+  if ([data, error, body].filter((value) => value !== undefined).length > 1) {
+    throw invalidOption(WHOLE, given, 'at most one of data, error and body');
+  }
+  if (!STATUSES_WITHOUT_BODY.has(status)) return body === undefined ? envelopeOf(given, status) : wholeBody(body);
+  if (data === undefined && error === undefined && (body === undefined || body === '')) return NOTHING;
+  throw invalidOption(WHOLE, given, `no data, error or body, because a response with status ${status} has none`);
+}
+
+const NOTHING: Content = { body: '', code: undefined };
+
+function wholeBody(given: unknown): Content {
+  const body = typeof given === 'string' ? given : textOf('body', given);
+  const value = parseJson(body);
+  return { body, code: codeIn(value), ...(body === '' || value !== undefined ? {} : { headers: PLAIN_TEXT }) };
+}
+
+/** `error.code` of an error envelope, which the journal shows. */
+export function codeIn(envelope: unknown): string | undefined {
+  const { code } = Object(Object(envelope).error);
+  return typeof code === 'string' ? code : undefined;
+}
+
+function envelopeOf(given: Answer, status: number): Content {
+  const { data, error } = given;
+  if (data !== undefined) return { body: successBody(textOf('data', data)), code: undefined };
+  if (error === undefined && status < 300) throw invalidOption(WHOLE, given, 'data, error or body');
+  // A redirect is complete with its Location header.
+  if (error === undefined && status < 400) return NOTHING;
+  const { code = codeOfStatus(status), message = reasonPhrase(status) || 'Unknown' } = error ?? {};
+  return { body: errorBody({ status, code, message }), code };
+}
+
+function textOf(field: string, value: unknown): string {
+  if (value instanceof JsonText) return value.text;
+  const json = jsonOf(value);
+  if (json === undefined) throw invalidOption(field, value, 'a string or a value that JSON can represent');
+  return json;
+}
+
+const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
+
+/** JSON that is sent as it was written: its numbers keep their digits. */
+export class JsonText {
+  constructor(readonly text: string) {}
+
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
+/** A rule in JSON text, with `data` and `body` of its responses as `JsonText`. */
+export function ruleWithDigits(json: string): unknown {
+  const rule = parseJson(json);
+  if (!isJsonObject(rule)) return rule;
+  const respond = Array.from(members(json)).findLast(({ name }) => name === 'respond');
+  return respond === undefined ? rule : { ...rule, respond: answersWithDigits(respond.text) };
+}
+
+function answersWithDigits(json: string): unknown {
+  if (json.startsWith('[')) return Array.from(members(json), ({ text }) => answersWithDigits(text));
+  const answer = parseJson(json);
+  if (!isJsonObject(answer)) return answer;
+  const exact = Array.from(members(json)).filter(
+    ({ name, text }) => (name === 'data' || name === 'body') && !text.startsWith('"'),
+  );
+  return { ...answer, ...Object.fromEntries(exact.map(({ name, text }) => [name, new JsonText(text)])) };
+}
+
+/**
+ * A value as JSON; `undefined` if JSON cannot represent it: it is cyclic, binary, or an object without content for JSON,
+ * such as a Map or a promise, or it has a bigint, NaN or Infinity.
+ */
+function jsonOf(value: unknown): string | undefined {
+  if (ArrayBuffer.isView(value)) return undefined;
+  try {
+    const json = JSON.stringify(value, finite);
+    return json === '{}' && !isPlain(value) ? undefined : json;
+  } catch {
+    return undefined;
+  }
+}
+
+function isPlain(value: unknown): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** JSON.stringify would write null. */
+function finite(_name: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('JSON has only finite numbers.');
+  return value;
+}

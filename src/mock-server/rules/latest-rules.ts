@@ -1,0 +1,235 @@
+import * as z from 'zod';
+import { isJson, isJsonObject, type JsonObject, jsonDocuments, members, parseJson } from '../../json.ts';
+import { successBody, withoutTags } from '../http/responses.ts';
+import { checkedInput, expected, strictObject, type ValueOf } from '../input/checked-input.ts';
+import { recordedQuery } from '../input/masked-keys.ts';
+import { invalidOption } from '../input/mock-server-error.ts';
+import { JsonText } from './answers.ts';
+import type { MockRules } from './mock-rules.ts';
+import type { Answer, RuleMatch, RuleOptions } from './rule-schema.ts';
+import { isLatest, isRecorded, LATEST, RECORDED } from './rule-state.ts';
+
+/**
+ * The `data` of `latest`: an object, an array with one element per request (the last one repeats), or JSON text of an object
+ * or an array. Numbers in JSON text keep their digits (`1.10`).
+ */
+export type LatestData = object | readonly (object | string)[] | string;
+
+/** Sets the response of `latest`, with rules that lie below all others. */
+export interface MockLatest {
+  /**
+   * Sets the `data` of `latest` from the next request on, for all queries or for one `base`: adds the rule `latest` or
+   * `latest.EUR`.
+   * @throws MockServerError with code `invalid_option`.
+   * @example mock.latest.set({ base: 'EUR', rates: { USD: 1.1 } }, { base: 'EUR' })
+   */
+  set(data: LatestData, options?: LatestOptions): void;
+  /**
+   * Responds from a recording of `fxrates latest --fixture-out`: the text of the file, or the parsed object. Adds the rules of
+   * `recordedRules()`, in place of earlier ones and of the data for all queries.
+   * @throws MockServerError with code `invalid_option`.
+   */
+  replay(recording: Recording): void;
+  /** Removes the rules of `set` and `replay`, all of them or the one for one base. */
+  reset(options?: LatestOptions): void;
+}
+
+export const latestOptions = strictObject({
+  /**
+   * Value of the parameter `base`, in upper or lower case. Only requests with this value are affected.
+   * @default all requests
+   */
+  base: expected(
+    'a currency code such as EUR',
+    // In capitals, so that `eur` and `EUR` have one rule.
+    z
+      .string()
+      .regex(/^[\w-]{1,32}$/)
+      .toUpperCase(),
+  )
+    .optional()
+    .describe('Only requests for this base.'),
+});
+
+/** Options of `mock.latest.set()` and `mock.latest.reset()`. */
+export interface LatestOptions extends ValueOf<typeof latestOptions> {}
+
+export function createMockLatest(rules: MockRules): MockLatest {
+  const baseOf = (options: LatestOptions) =>
+    checkedInput(latestOptions, options, { what: 'an option of latest.set() and latest.reset()' }).base;
+  const remove = (isMeant: (id: string) => boolean) => {
+    for (const { id } of rules.list()) if (isMeant(id)) rules.remove(id);
+  };
+  return {
+    set(data, options = {}) {
+      const base = baseOf(options);
+      const respond = answersOf(data);
+      if (base === undefined) remove(isRecorded);
+      rules.add({ id: latestId(base), match: latestMatch(base), respond });
+    },
+    replay(recording) {
+      const added = recordedRules(recording);
+      remove((id) => id === LATEST || isRecorded(id));
+      for (const rule of added) rules.add(rule);
+    },
+    reset(options = {}) {
+      const base = baseOf(options);
+      remove((id) => (base === undefined ? isLatest(id) : id === latestId(base)));
+    },
+  };
+}
+
+function latestId(base: string | undefined): string {
+  return base === undefined ? LATEST : `${LATEST}.${base}`;
+}
+
+function latestMatch(base: string | undefined): RuleMatch {
+  const operation = LATEST;
+  // Ignores case, as invented rates do.
+  return base === undefined ? { operation } : { operation, query: { base: { matches: `^${base}$`, flags: 'i' } } };
+}
+
+const DATA = 'an object, an array of objects, or JSON text of one of these';
+const USE_RULE = `${DATA}; for a function, use mock.rules.add({ match: { operation: 'latest' }, respond: … })`;
+
+function answersOf(data: unknown): readonly Answer[] {
+  if (typeof data === 'function') throw invalidOption('latest', data, USE_RULE);
+  const isList = typeof data === 'string' && data.trimStart().startsWith('[') && isJson(data);
+  const values = isList ? Array.from(members(data), ({ text }) => unquoted(text)) : [data].flat();
+  if (values.length === 0) throw invalidOption('latest', data, DATA);
+  const placeOf = (index: number) => (isList || Array.isArray(data) ? `latest[${index}]` : 'latest');
+  return values.map((value, index) => ({ data: latestData(value, placeOf(index)) }));
+}
+
+function latestData(data: unknown, place: string): unknown {
+  if (typeof data === 'string') {
+    if (!isJsonObject(parseJson(data))) throw invalidOption(place, data, 'an object');
+    return new JsonText(data.trim());
+  }
+  if (isJsonObject(data)) return data;
+  throw invalidOption(place, data, place === 'latest' ? DATA : 'an object');
+}
+
+/** The parsed value of a part that is a string of JSON text; otherwise the part. */
+function unquoted(json: string): string {
+  return json.startsWith('"') ? JSON.parse(json) : json;
+}
+
+/**
+ * Recorded responses of `latest`: one envelope (`{ success, data }`) for every query, or an object with one response per
+ * query, as an envelope or as `data`. The order of parameters does not matter; `*` is the response to all other queries.
+ * In JSON text, of the whole recording or of one response, numbers keep their digits (`1.10`).
+ * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
+ */
+export type Recording = string | Readonly<Record<string, unknown>>;
+
+/**
+ * The rules of a recording, for the option `rules`: one for each recorded query, and one below them, which responds to other
+ * queries with `*` of the recording or with 501 `not_recorded`.
+ * @throws MockServerError with code `invalid_option`.
+ * @example createMockServer({ rules: recordedRules(await readFile('rates.ndjson', 'utf8')) })
+ */
+export function recordedRules(recording: Recording): readonly RuleOptions[] {
+  const single = readRecorded(recording);
+  if (single !== undefined && isEnvelope(single.value)) {
+    return [recordedRule(RECORDED, {}, recordedAnswer('replay', recording))];
+  }
+  const byQuery = typeof recording === 'string' ? recordedMembers(recording) : recording;
+  if (!isJsonObject(byQuery) || Object.keys(byQuery).length === 0)
+    throw invalidOption('replay', parsedOf(recording), EXPECTED);
+  return rulesByQuery(byQuery);
+}
+
+const EXPECTED = "a recorded envelope, or an object of responses by query such as { 'base=EUR': … }";
+const ANY = '*';
+
+function rulesByQuery(byQuery: JsonObject): readonly RuleOptions[] {
+  const answers = new Map<string, Answer>();
+  for (const [text, recorded] of Object.entries(byQuery)) {
+    const query = text === ANY ? ANY : canonicalQuery(text);
+    if (answers.has(query))
+      throw invalidOption('replay', text, 'each query once; the order of its parameters does not matter');
+    answers.set(query, recordedAnswer(`replay[${JSON.stringify(text)}]`, recorded));
+  }
+  const { [ANY]: other, ...known } = Object.fromEntries(answers);
+  const rules = Object.entries(known).map(([query, answer], index) =>
+    recordedRule(`${RECORDED}.${index + 1}`, exactQuery(query), answer),
+  );
+  return [recordedRule(RECORDED, {}, other ?? notRecorded(Object.keys(known))), ...rules];
+}
+
+function recordedRule(id: string, query: RuleMatch['query'], respond: Answer): RuleOptions {
+  return { id, match: { operation: LATEST, ...(Object.keys(query ?? {}).length === 0 ? {} : { query }) }, respond };
+}
+
+/** A pattern for these parameters and no others. */
+function exactQuery(query: string): NonNullable<RuleMatch['query']> {
+  const parameters = new URLSearchParams(query);
+  const names = Array.from(new Set(parameters.keys()));
+  const values = recordedQuery(Object.fromEntries(names.map((name) => [name, parameters.getAll(name)])));
+  return { ...values, [ANY]: { absent: true } };
+}
+
+function notRecorded(queries: readonly string[]): Answer {
+  const shown = queries.slice(0, MOST_SHOWN).map((query) => `'${query}'`);
+  const more = queries.length > MOST_SHOWN ? ` and ${queries.length - MOST_SHOWN} more` : '';
+  const message = `No response is recorded for this query; recorded queries: ${shown.join(', ')}${more}.`;
+  return { status: 501, error: { code: 'not_recorded', message } };
+}
+
+const MOST_SHOWN = 20;
+
+/**
+ * The responses by query of one object, or of the lines that `fxrates latest --fixture-out` appends, of which the last one
+ * counts. A line that a killed command has left incomplete is skipped.
+ */
+function recordedMembers(text: string): Readonly<Record<string, string>> {
+  const objects = jsonDocuments(text).flatMap((json) => readRecorded(json) ?? []);
+  return Object.fromEntries(
+    objects.flatMap(({ json }) => [...members(json)]).map(({ name, text: recorded }) => [name, unquoted(recorded)]),
+  );
+}
+
+function recordedAnswer(option: string, recorded: unknown): Answer {
+  const read = readRecorded(recorded);
+  if (read === undefined) throw invalidOption(option, parsedOf(recorded), 'an envelope, or the data of one');
+  const { json, value } = read;
+  if (!isEnvelope(value)) return { body: successBody(json) };
+  const body = withoutTags(json);
+  if (value['success'] === true) return { body };
+  const { code, status } = isJsonObject(value['error']) ? value['error'] : {};
+  if (typeof code !== 'string' || !Number.isInteger(status) || Number(status) < 400 || Number(status) > 599) {
+    throw invalidOption(`${option}.error`, value['error'], 'a recorded error with its code, message and status');
+  }
+  return { status: Number(status), body };
+}
+
+/** The value of JSON text, which a message shows without quotes. */
+function parsedOf(recorded: unknown): unknown {
+  return typeof recorded === 'string' ? (parseJson(recorded) ?? recorded) : recorded;
+}
+
+interface Recorded {
+  /** The text to send. */
+  readonly json: string;
+  readonly value: JsonObject;
+}
+
+/** A recorded object, or the JSON text of one; `undefined` for another value. */
+function readRecorded(recorded: unknown): Recorded | undefined {
+  const json = typeof recorded === 'string' ? recorded.trim() : JSON.stringify(recorded);
+  const value = parseJson(json);
+  return isJsonObject(value) ? { json, value } : undefined;
+}
+
+/** The parameters in the order of their names; without `api_key`. */
+function canonicalQuery(query: string): string {
+  const sorted = new URLSearchParams(query);
+  sorted.delete('api_key');
+  sorted.sort();
+  return sorted.toString();
+}
+
+function isEnvelope(value: JsonObject): boolean {
+  return typeof value['success'] === 'boolean' && ('data' in value || 'error' in value);
+}

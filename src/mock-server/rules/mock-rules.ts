@@ -1,0 +1,250 @@
+import { isJsonObject, parseJson } from '../../json.ts';
+import type { ResponseDelays } from '../clock/response-delays.ts';
+import type { AdapterName } from '../http/message.ts';
+import { isAdminPath } from '../http/own-paths.ts';
+import { checkedInput } from '../input/checked-input.ts';
+import { freeName, invalidOption, MockServerError, show, withId, within } from '../input/mock-server-error.ts';
+import { checkKeyId } from '../matching/request-pattern.ts';
+import { codeIn, preparedAnswers, ruleWithDigits } from './answers.ts';
+import {
+  EFFECTS,
+  FAILURES,
+  type Failure,
+  type Rule,
+  type RuleMatch,
+  type RuleOptions,
+  ruleOptions,
+} from './rule-schema.ts';
+import { isRecorded, type RuleRecord, type RuleState, rankOf, type SavedRule } from './rule-state.ts';
+import { checkAdapterSupport } from './rule-turns.ts';
+
+/** Adds and removes rules: responses, delays and failures that the test defines. */
+export interface MockRules {
+  /**
+   * Adds a rule that applies from the next request on. If several rules match, the one added last determines a response, a
+   * delay or a failure; what it does not define, the next one or the service does. The rules of `mock.latest` lie below.
+   * @throws MockServerError with code `invalid_option`; `rule_not_possible`, if an adapter in use cannot do what the rule asks.
+   * @example mock.rules.add({ nth: 1, respond: { status: 503 } })
+   */
+  add(rule: RuleOptions): Rule;
+  /** Returns the rules; of those that match a request, the last one counts. Includes those that have ended. */
+  list(): readonly Rule[];
+  /**
+   * Returns a rule.
+   * @throws MockServerError with code `not_found`.
+   */
+  get(id: string): Rule;
+  /**
+   * Removes a rule. When a rule with `fail: { kind: 'hang' }` is removed or ends, the requests that it blocks end without a
+   * response.
+   * @throws MockServerError with code `not_found`.
+   */
+  remove(id: string): void;
+  /** Removes all rules, including those of `mock.latest`. */
+  clear(): void;
+}
+
+/** What the rules of a mock need of it. */
+export interface RuleContext {
+  readonly state: RuleState;
+  readonly now: () => number;
+  readonly adapters: { readonly inUse: readonly AdapterName[] };
+  readonly delays: ResponseDelays;
+}
+
+export function createMockRules(context: RuleContext): MockRules {
+  const { state, delays } = context;
+  const find = (id: string) =>
+    withId('rule', id, { among: new Map(state.rules.map((rule) => [rule.settings.id, rule])) });
+  return {
+    add(given: RuleOptions | string) {
+      const options = typeof given === 'string' ? ruleWithDigits(given) : given;
+      const id = freeId(state.lastRule + 1, state.ruleIds);
+      const rule = preparedRule(options, context, { id, keyIds: state.keys });
+      addRule(context, rule);
+      return toRule(rule);
+    },
+    list: () => state.rules.map(toRule),
+    get: (id) => toRule(find(id)),
+    remove(id) {
+      const removed = find(id);
+      state.rules = state.rules.filter((rule) => rule !== removed);
+      delays.endHangsOf(id);
+    },
+    clear() {
+      for (const { settings } of state.rules) delays.endHangsOf(settings.id);
+      state.rules = [];
+    },
+  };
+}
+
+/** Adds a rule that was prepared. A request that hangs because of an older rule with its id ends. */
+export function addRule({ state, delays }: Pick<RuleContext, 'state' | 'delays'>, rule: RuleRecord): void {
+  const { id } = rule.settings;
+  delays.endHangsOf(id);
+  state.rules = withRule(state.rules, rule);
+  state.lastRule += 1;
+  state.ruleIds.add(id);
+}
+
+/** The rules of a setup or of the option `rules`, checked: each has an id of its own. `keyIds` are those that they can name. */
+export function preparedRules(given: readonly RuleOptions[], context: RuleContext, keyIds: Ids): readonly RuleRecord[] {
+  if (!Array.isArray(given)) throw invalidOption('rules', given, 'an array');
+  const { lastRule, ruleIds } = context.state;
+  const own = new Set<string>();
+  return given.map((options: RuleOptions, index) =>
+    within(`rules[${index}]`, () => {
+      const id = freeId(lastRule + 1 + index, new Set([...ruleIds, ...own]));
+      const rule = preparedRule(options, context, { id, keyIds });
+      if (own.has(rule.settings.id)) throw invalidOption('id', rule.settings.id, 'an id of its own among the rules');
+      own.add(rule.settings.id);
+      return rule;
+    }),
+  );
+}
+
+type Ids = Pick<ReadonlySet<string>, 'has'>;
+
+function freeId(number: number, taken: Ids): string {
+  return freeName('rule', number, (name) => taken.has(name));
+}
+
+/** The rules with one more, in the place of an older one of the same id. */
+function withRule(rules: readonly RuleRecord[], added: RuleRecord): readonly RuleRecord[] {
+  const idOf = ({ settings }: RuleRecord) => settings.id;
+  if (rules.some((rule) => idOf(rule) === idOf(added))) {
+    return rules.map((rule) => (idOf(rule) === idOf(added) ? added : rule));
+  }
+  return [...rules, added].sort((one, other) => rankOf(idOf(one)) - rankOf(idOf(other)));
+}
+
+/** The rule that the options describe. Throws `MockServerError` with code `invalid_option`. */
+function preparedRule(
+  given: unknown,
+  { now, adapters }: RuleContext,
+  free: { readonly id: string; readonly keyIds: Ids },
+): RuleRecord {
+  if (!isJsonObject(given)) throw invalidOption('rule', given, 'an object');
+  const { addedAt: _, matched: __, used: ___, hasFunction, ...options } = given as Partial<Rule>; // may be one that was read
+  const { respond, ...checked } = checkedInput(ruleOptions, options, { what: 'a field of a rule' });
+  checkEffects(given, checked);
+  if (hasFunction === true && typeof respond !== 'function') {
+    throw invalidOption('respond', respond, 'the function of the rule, which JSON does not contain');
+  }
+  const answers = respond === undefined ? undefined : preparedAnswers(respond);
+  within('match', () => checkKeyId(checked.match ?? {}, free.keyIds));
+  const { id = free.id } = checked;
+  const match = withOperation(checked.match, respond);
+  const settings = { ...checked, id, match, counted: checked.counted ?? true } as RuleRecord['settings'];
+  checkAdapterSupport({ settings }, adapters.inUse);
+  return { settings, answers, addedAt: now(), matched: 0, used: 0, matchedByKey: {} };
+}
+
+/** A rule with `data` is about rates: without an operation and a path, it is for `latest`, and not for `quota`. */
+function withOperation(match: RuleMatch = {}, respond: unknown): RuleMatch {
+  const hasData = [respond].flat().some((answer) => Object(answer).data !== undefined);
+  return hasData && match.operation === undefined && match.path === undefined
+    ? { ...match, operation: 'latest' }
+    : match;
+}
+
+/** What the fields alone cannot say. */
+function checkEffects(given: unknown, rule: RuleOptions): void {
+  const { match = {}, fail, counted = true } = rule;
+  const { respond } = given as RuleOptions;
+  const has = { ...rule, respond };
+  if (EFFECTS.every((effect) => has[effect] === undefined)) {
+    throw invalidOption('rule', given, `at least one of ${EFFECTS.join(', ')}`);
+  }
+  if (isAdminPath(match.path ?? '')) {
+    throw invalidOption(
+      'match.path',
+      match.path,
+      'a path of the emulated API, because the mock serves its pages there',
+    );
+  }
+  if (fail !== undefined) checkFailure(fail);
+  checkSeen(match, has);
+  if (counted) return;
+  if (respond === undefined && fail === undefined) {
+    throw invalidOption(
+      'counted',
+      counted,
+      'respond or fail beside it: the network responds or fails instead of the service',
+    );
+  }
+  if (respond === undefined && fail !== undefined && changesResponse(fail)) {
+    throw invalidOption('counted', counted, `respond beside it, because fail.kind '${fail.kind}' changes a response`);
+  }
+}
+
+function changesResponse({ kind, afterBytes }: Failure): boolean {
+  return FAILURES[kind].needsResponse || afterBytes !== undefined;
+}
+
+function checkFailure(fail: Failure): void {
+  const { kind, ...settings } = fail;
+  const known: readonly string[] = FAILURES[kind].settings;
+  for (const [name, value] of Object.entries(settings)) {
+    if (value === undefined || known.includes(name)) continue;
+    throw invalidOption(`fail.${name}`, value, `no ${name} with kind '${kind}'`);
+  }
+  if (kind === 'truncate' && fail.afterBytes === undefined) {
+    throw invalidOption('fail.afterBytes', undefined, 'a whole number of bytes from 0');
+  }
+  if (kind === 'dribble' && fail.intervalMs === undefined) {
+    throw invalidOption('fail.intervalMs', undefined, 'milliseconds from 0');
+  }
+}
+
+/** A rule that looks at the response comes too late to change what the service does. */
+function checkSeen({ status, code }: RuleMatch, rule: RuleOptions): void {
+  const field = status === undefined ? 'code' : 'status';
+  const value = status ?? code;
+  if (value === undefined) return;
+  const early = (['respond', 'arriveAfterMs'] as const).find((effect) => rule[effect] !== undefined);
+  const what = early ?? (rule.counted === false ? 'counted: false' : undefined);
+  if (what === undefined) return;
+  throw invalidOption(`match.${field}`, value, `no ${field} with ${what}, because the rule looks at the response`);
+}
+
+function toRule(rule: RuleRecord): Rule {
+  const { settings, answers, addedAt, matched, used } = rule;
+  const hasFunction = typeof answers === 'function';
+  const respond = hasFunction ? answers : answers?.map(({ code: _, ...sent }) => structuredClone(sent));
+  const added = { addedAt, matched, used, hasFunction };
+  return { ...structuredClone(settings), ...(respond === undefined ? {} : { respond }), ...added };
+}
+
+/** A rule as a snapshot has it. */
+export function savedRuleOf(rule: RuleRecord): SavedRule {
+  const { respond, ...saved } = toRule(rule);
+  const sent = typeof respond === 'function' ? undefined : respond;
+  return { ...saved, ...(sent === undefined ? {} : { respond: sent }), matchedByKey: { ...rule.matchedByKey } };
+}
+
+/** A rule of a snapshot. Its function is that of the current rule with its id; without one, the rule is left out. */
+export function restoredRules(saved: readonly SavedRule[], current: readonly RuleRecord[]): readonly RuleRecord[] {
+  return saved.flatMap((rule): RuleRecord[] => {
+    const { respond, addedAt, matched, used, hasFunction, matchedByKey, ...settings } = structuredClone(rule);
+    const known = current.find(({ settings: { id } }) => id === rule.id)?.answers;
+    const answers = hasFunction ? known : respond?.map((sent) => ({ ...sent, code: codeOf(sent.body) }));
+    if (hasFunction && typeof known !== 'function') return [];
+    return [{ settings, answers, addedAt, matched, used, matchedByKey: { ...matchedByKey } }];
+  });
+}
+
+function codeOf(body: string): string | undefined {
+  return codeIn(parseJson(body));
+}
+
+/** Throws for rules that no request used, such as one with a misspelt pattern. A recording can have unused responses. */
+export function expectAllUsed({ state }: Pick<RuleContext, 'state'>): void {
+  const unused = state.rules.filter(({ settings, used }) => used === 0 && !isRecorded(settings.id));
+  if (unused.length === 0) return;
+  const lines = unused.map(
+    ({ settings, matched }) => `  ${settings.id} matched ${matched} requests: ${show(settings)}`,
+  );
+  const text = `Expected requests for every rule, but none used ${unused.map(({ settings }) => settings.id).join(', ')}.\n${lines.join('\n')}`;
+  throw new MockServerError(text, { code: 'unused_rules', status: 422 });
+}

@@ -1,0 +1,243 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { type Delivery, type MockResponse, noResponse, WHOLE } from '../http/message.ts';
+import { errorResponse } from '../http/responses.ts';
+import { redactKeys } from '../input/masked-keys.ts';
+import { chance } from '../service/random.ts';
+import { preparedAnswer } from './answers.ts';
+import type {
+  AnswerContext,
+  AnswerFunction,
+  Delay,
+  Failure,
+  FailureKind,
+  RuleOptions,
+  RuleRequest,
+} from './rule-schema.ts';
+import type { PreparedAnswer } from './rule-state.ts';
+import { endOf, type RuleTurns, type Turn } from './rule-turns.ts';
+
+interface AnsweredRequest {
+  readonly request: RuleRequest;
+  readonly context: AnswerContext;
+}
+
+/** The response of a rule, which counts as used. */
+export function answerOf(turn: Turn, turns: RuleTurns, { request, context }: AnsweredRequest): MockResponse {
+  const { answers = [], settings } = turn.rule;
+  const index = turns.use(turn);
+  const why = `response of ${settings.id}`;
+  if (typeof answers === 'function') {
+    const { failure, ...answer } = callAnswer(answers, request, context);
+    return { ...answer, why: failure === undefined ? why : `${why}: ${failure}` };
+  }
+  const answer = answers[Math.min(index, answers.length - 1)];
+  if (answer === undefined) throw new Error(`Rule ${settings.id} has no response.`);
+  return { ...answer, why };
+}
+
+interface CalledAnswer extends PreparedAnswer {
+  /** Why the function has no answer. */
+  readonly failure?: string;
+}
+
+function callAnswer(create: AnswerFunction, request: RuleRequest, context: AnswerContext): CalledAnswer {
+  let answer: unknown;
+  try {
+    answer = create(request, context);
+  } catch (error) {
+    return failedFunction(`threw ${error}`);
+  }
+  if (answer instanceof Promise) {
+    return failedFunction('returned a promise; expected a response, returned synchronously');
+  }
+  try {
+    return preparedAnswer(answer);
+  } catch (error) {
+    return failedFunction(`returned a wrong response: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** The response shows why the function failed, because the test wrote it. */
+function failedFunction(what: string): CalledAnswer {
+  const message = redactKeys(`The function of the rule ${what}.`.replace(/\.\.$/, '.'));
+  const { status, body, code, headers } = errorResponse({ status: 500, code: 'internal_error', message });
+  return { status, body: String(body), code, headers, failure: message };
+}
+
+interface Arrival {
+  readonly ms: number;
+  /** In words for the journal. */
+  readonly why: string;
+}
+
+/** The delay before the service receives the request; `undefined` without one. */
+export function arrivalDelay(turns: RuleTurns, seed: number): Arrival | undefined {
+  const turn = turns.of('arriveAfterMs');
+  if (turn === undefined) return undefined;
+  const { arriveAfterMs = 0 } = turn.rule.settings;
+  turns.use(turn);
+  const ms = drawDelayMs(arriveAfterMs, turn, seed, 'arrival');
+  return { ms, why: `${turn.rule.settings.id}: arrived ${ms} ms late` };
+}
+
+/** A response with the effects of the rules. */
+export interface Delivered {
+  readonly response: MockResponse;
+  /** Id of the rule because of which the request hangs. */
+  readonly hangingBy: string | undefined;
+}
+
+/** The request whose response the rules change. */
+interface DeliveredRequest {
+  readonly at: number;
+  readonly seed: number;
+}
+
+/** The response with the delays, headers, coding and failures of the rules. Its reason names them. */
+export function withEffects(response: MockResponse, turns: RuleTurns, { at, seed }: DeliveredRequest): Delivered {
+  turns.addResponse(response);
+  let changed = changeRetryAfter(response, turns);
+  changed = encode(changed, turns);
+  const failing = turns.of('fail');
+  if (failing?.rule.settings.fail?.kind === 'hang') {
+    turns.use(failing);
+    return { response: hanging(changed, failing, at), hangingBy: failing.rule.settings.id };
+  }
+  changed = delayed(changed, turns, seed);
+  return { response: failing === undefined ? changed : failed(changed, turns, failing), hangingBy: undefined };
+}
+
+function withReason(response: MockResponse, { rule }: Turn, what: string): MockResponse {
+  const text = `${rule.settings.id}: ${what}`;
+  return { ...response, why: response.why === '' ? text : `${response.why}; ${text}` };
+}
+
+/** Only errors have a Retry-After that clients obey. */
+function changeRetryAfter(response: MockResponse, turns: RuleTurns): MockResponse {
+  const turn = turns.of('retryAfter');
+  const value = turn?.rule.settings.retryAfter;
+  if (turn === undefined || value === undefined || response.status < 400) return response;
+  if (typeof value !== 'string' && response.headers['retry-after'] === undefined) return response;
+  turns.use(turn);
+  if (typeof value === 'string') {
+    return withReason(withHeader(response, 'retry-after', value), turn, `Retry-After ${value}`);
+  }
+  return withReason(withHeader(response, 'retry-after', undefined), turn, 'without Retry-After');
+}
+
+/** The length of the body changes, and its text stays for the journal. */
+function encode(response: MockResponse, turns: RuleTurns): MockResponse {
+  const turn = turns.of('encoding');
+  const encoding = turn?.rule.settings.encoding;
+  if (turn === undefined || encoding === undefined || response.body.length === 0) return response;
+  turns.use(turn);
+  const body = ENCODERS[encoding](response.body);
+  const headers = { ...response.headers, 'content-encoding': encoding, 'content-length': String(body.length) };
+  return withReason({ ...response, headers, body, text: String(response.body) }, turn, encoding);
+}
+
+const ENCODERS: Readonly<Record<NonNullable<RuleOptions['encoding']>, (body: string | Uint8Array) => Uint8Array>> = {
+  gzip: gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+};
+
+function hanging(response: MockResponse, turn: Turn, at: number): MockResponse {
+  const delayMs = endOf(turn.rule) - at;
+  const what =
+    delayMs === Number.POSITIVE_INFINITY
+      ? 'never responds'
+      : `no response, the connection broke off after ${delayMs} ms`;
+  return { ...noResponse(withReason(response, turn, what).why), delayMs };
+}
+
+function delayed(response: MockResponse, turns: RuleTurns, seed: number): MockResponse {
+  const turn = turns.of('delayMs');
+  if (turn === undefined) return response;
+  turns.use(turn);
+  const delayMs = drawDelayMs(turn.rule.settings.delayMs ?? 0, turn, seed, 'delay');
+  return { ...withReason(response, turn, `${delayMs} ms late`), delayMs };
+}
+
+/** For `{ min, max }`, `names` alone determine the milliseconds, as in `chance()`, and only the requests of the same key. */
+function drawDelayMs(delay: Delay, { rule, key, position }: Turn, seed: number, name: string): number {
+  if (typeof delay === 'number') return delay;
+  const drawn = chance(name, seed, rule.settings.id, key, position);
+  return delay.min + Math.floor(drawn * (delay.max - delay.min + 1));
+}
+
+/** A failure of the body needs a body; the others apply to every response. */
+function failed(response: MockResponse, turns: RuleTurns, failing: Turn): MockResponse {
+  const { fail } = failing.rule.settings;
+  if (fail === undefined || fail.kind === 'hang') return response;
+  const { describe, apply, needsBody = false } = FAILING[fail.kind];
+  if (needsBody && response.body.length === 0) return response;
+  turns.use(failing);
+  return withReason(endedEarly(apply(response, fail)), failing, describe(fail));
+}
+
+interface FailureAction {
+  /** What happens, in words for the journal. */
+  readonly describe: (fail: Failure) => string;
+  readonly apply: (response: MockResponse, fail: Failure) => MockResponse;
+  readonly needsBody?: boolean;
+}
+
+const FAILING: { readonly [Kind in Exclude<FailureKind, 'hang'>]: FailureAction } = {
+  'network-error': {
+    describe: () => 'the connection broke off',
+    apply: ({ delayMs, why }) => ({ ...noResponse(why), delayMs }),
+  },
+  reset: {
+    describe: ({ afterBytes }) =>
+      afterBytes === undefined ? 'the connection was reset' : `reset ${after(afterBytes)}`,
+    apply: (response, { afterBytes }) =>
+      afterBytes === undefined
+        ? deliver(response, { sendsHead: false, ending: 'reset' })
+        : deliver(response, { bodyBytes: afterBytes, ending: 'reset' }),
+  },
+  truncate: {
+    describe: ({ afterBytes = 0 }) => `truncate ${after(afterBytes)}`,
+    apply: (response, { afterBytes = 0 }) => deliver(response, { bodyBytes: afterBytes, ending: 'close' }),
+  },
+  dribble: {
+    describe: ({ chunkBytes = 1, intervalMs = 0 }) => `${chunkBytes} bytes every ${intervalMs} ms`,
+    apply: (response, { chunkBytes = 1, intervalMs = 0 }) => deliver(response, { chunkBytes, intervalMs }),
+  },
+  'malformed-chunk': {
+    describe: ({ afterBytes = 0 }) => `malformed-chunk ${after(afterBytes)}`,
+    apply(response, { afterBytes = 0 }) {
+      const cut = deliver(response, { bodyBytes: afterBytes, ending: 'malformed-chunk' });
+      return withHeader(withHeader(cut, 'content-length', undefined), 'transfer-encoding', 'chunked');
+    },
+  },
+  'bad-json': { describe: () => 'bad-json', apply: halve, needsBody: true },
+};
+
+function after(bytes: number): string {
+  return `after ${bytes} bytes of the body`;
+}
+
+function deliver(response: MockResponse, change: Partial<Delivery>): MockResponse {
+  return { ...response, delivery: { ...WHOLE, ...change } };
+}
+
+/** Limits a reset or close to at least one byte before the end: with its last byte, a response would be complete. */
+function endedEarly(response: MockResponse): MockResponse {
+  const { body, delivery } = response;
+  if (delivery?.sendsHead !== true || (delivery.ending !== 'reset' && delivery.ending !== 'close')) return response;
+  const length = Buffer.byteLength(body);
+  const bodyBytes = Math.min(delivery.bodyBytes, length - 1);
+  return { ...response, delivery: { ...delivery, bodyBytes, sendsHead: length > 0 } };
+}
+
+function halve(response: MockResponse): MockResponse {
+  const bytes = Buffer.from(response.body);
+  const half = bytes.subarray(0, Math.floor(bytes.length / 2));
+  return withHeader({ ...response, body: half }, 'content-length', String(half.length));
+}
+
+function withHeader(response: MockResponse, name: string, value: string | undefined): MockResponse {
+  const { [name]: _, ...others } = response.headers;
+  return { ...response, headers: value === undefined ? others : { ...others, [name]: value } };
+}

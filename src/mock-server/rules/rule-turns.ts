@@ -1,0 +1,188 @@
+import type { AdapterName } from '../http/message.ts';
+import { MockServerError } from '../input/mock-server-error.ts';
+import { differences, type MatchedRequest, matchesPattern, nearMisses } from '../matching/request-pattern.ts';
+import { chance } from '../service/random.ts';
+import { type EFFECTS, FAILURES } from './rule-schema.ts';
+import { isRecorded, type RuleRecord, type RuleState } from './rule-state.ts';
+
+type EffectName = (typeof EFFECTS)[number];
+
+/** A request in front of the rules. */
+export interface RuleCandidate {
+  readonly request: MatchedRequest & { readonly at: number };
+  readonly adapter: AdapterName;
+}
+
+/** What a response has for the rules that look at it. */
+interface SeenResponse {
+  readonly status: number;
+  readonly code: string | undefined;
+}
+
+/** A rule that applies to a request, with what its draws depend on. */
+export interface Turn {
+  readonly rule: RuleRecord;
+  /** Id of the key, `''` without a known key, and position of the request among those of the key that the rule matched. */
+  readonly key: string;
+  readonly position: number;
+}
+
+/**
+ * The rules for one request. Each rule is asked once whether it matches and has its turn: when the request arrives, or, with
+ * `match.status` or `match.code`, when it has a response. For each effect, the rule added last counts. A rule that does
+ * something is used, once for each request, at most for `times` requests. All steps are synchronous, like the limits.
+ */
+export class RuleTurns {
+  readonly #state: Pick<RuleState, 'rules' | 'seed'>;
+  readonly #candidate: RuleCandidate | undefined;
+  #turns: readonly Turn[] = [];
+  /** How many requests each rule had been used for before this one. */
+  readonly #used = new Map<RuleRecord, number>();
+
+  /** Without a candidate, no rule applies. */
+  constructor(state: Pick<RuleState, 'rules' | 'seed'> = NO_RULES, candidate?: RuleCandidate) {
+    this.#state = state;
+    this.#candidate = candidate;
+    if (candidate !== undefined) this.#turns = this.#take((rule) => !looksAtResponse(rule));
+  }
+
+  /** Ids of the rules that were used, in the order in which they were added. */
+  get used(): readonly string[] {
+    if (this.#used.size === 0) return NONE;
+    return this.#state.rules.filter((rule) => this.#used.has(rule)).map(({ settings }) => settings.id);
+  }
+
+  /** Also asks the rules that look at the response. */
+  addResponse(response: SeenResponse): void {
+    if (this.#candidate === undefined || !this.#state.rules.some(looksAtResponse)) return;
+    const added = this.#take((rule) => looksAtResponse(rule) && sees(rule, response));
+    const order = new Map(this.#state.rules.map((rule, index) => [rule, index]));
+    this.#turns = [...this.#turns, ...added].sort(
+      (one, other) => (order.get(other.rule) ?? 0) - (order.get(one.rule) ?? 0),
+    );
+  }
+
+  /** The rule that determines an effect; `undefined` if none does. `isMeant` excludes rules. */
+  of(effect: EffectName, isMeant: (rule: RuleRecord) => boolean = () => true): Turn | undefined {
+    return this.#turns.find(({ rule }) => hasEffect(rule, effect) && this.#isLeft(rule) && isMeant(rule));
+  }
+
+  /** Counts the rule as used for this request. Returns for how many requests it was used before. */
+  use({ rule }: Turn): number {
+    const before = this.#used.get(rule) ?? rule.used;
+    if (!this.#used.has(rule)) rule.used += 1;
+    this.#used.set(rule, before);
+    return before;
+  }
+
+  /** How the request differs from rules that nearly match it, a text for each; for an unknown path, also from less similar ones. */
+  near(isUnknownRoute: boolean): readonly string[] {
+    const { request } = this.#candidate ?? {};
+    if (request === undefined) return NONE;
+    const candidates = this.#state.rules.filter(
+      ({ settings: { id, match } }) => !isRecorded(id) && !(isUnknownRoute && match.operation !== undefined),
+    );
+    const close = nearMisses(candidates, (rule) => {
+      const pattern = patternOf(rule, request);
+      return { pattern, differences: differences(pattern, request) };
+    });
+    return close
+      .filter(({ distance }) => isUnknownRoute || distance <= NEAR)
+      .map(({ candidate: { settings }, text }) => `${settings.id} ${text}`);
+  }
+
+  /** The rules that match and have their turn, newest first. Counts the matches. */
+  #take(isMeant: (rule: RuleRecord) => boolean): readonly Turn[] {
+    const turns: Turn[] = [];
+    for (const rule of this.#state.rules) {
+      const turn = isMeant(rule) ? this.#turnOf(rule) : undefined;
+      if (turn !== undefined) turns.unshift(turn);
+    }
+    return turns;
+  }
+
+  #turnOf(rule: RuleRecord): Turn | undefined {
+    const { request, adapter } = this.#candidate as RuleCandidate;
+    const { id, match, nth, probability = 1 } = rule.settings;
+    if (!isActive(rule, request.at) || !matchesPattern(match, request)) return undefined;
+    if (match.via !== undefined && ![match.via].flat().includes(adapter)) return undefined;
+    const { keyId: key = '' } = request;
+    const position = (rule.matchedByKey[key] ?? 0) + 1;
+    rule.matchedByKey[key] = position;
+    rule.matched += 1;
+    if (nth !== undefined && ![nth].flat().includes(rule.matched)) return undefined;
+    if (chance(this.#state.seed, id, key, position) >= probability) return undefined;
+    // The adapter was opened after the rule was added, so it could not be checked then.
+    checkAdapterSupport(rule, [adapter]);
+    return { rule, key, position };
+  }
+
+  #isLeft(rule: RuleRecord): boolean {
+    const { times } = rule.settings;
+    return times === undefined || this.#used.has(rule) || rule.used < times;
+  }
+}
+
+const NO_RULES = { rules: [], seed: 0 };
+const NONE: readonly string[] = Object.freeze([]);
+
+/** Differences in upper and lower case, and a letter of a long text. Three-letter codes that differ are not near. */
+const NEAR = 0.15;
+
+function hasEffect({ settings, answers }: RuleRecord, effect: EffectName): boolean {
+  return effect === 'respond' ? answers !== undefined : settings[effect] !== undefined;
+}
+
+function looksAtResponse({ settings: { match } }: RuleRecord): boolean {
+  return match.status !== undefined || match.code !== undefined;
+}
+
+function sees({ settings: { match } }: RuleRecord, { status, code }: SeenResponse): boolean {
+  return (match.status ?? status) === status && (match.code ?? code) === code;
+}
+
+/** A rule applies from `afterMs` on, until `forMs` later, exclusive. */
+function isActive(rule: RuleRecord, at: number): boolean {
+  return at >= rule.addedAt + (rule.settings.afterMs ?? 0) && at < endOf(rule);
+}
+
+/** The end of the rule, in milliseconds since the Unix epoch; infinity for none. */
+export function endOf({ settings: { afterMs = 0, forMs = Number.POSITIVE_INFINITY }, addedAt }: RuleRecord): number {
+  return addedAt + afterMs + forMs;
+}
+
+/** Whether a rule responds to requests with this method. Without a method, it responds to GET and HEAD only. */
+export function respondsTo(method: string) {
+  return ({ settings: { match, counted } }: RuleRecord): boolean =>
+    !counted || match.method !== undefined || method === 'GET' || method === 'HEAD';
+}
+
+function patternOf({ settings, answers }: RuleRecord, { method }: MatchedRequest) {
+  const { status: _, code: __, via: ___, ...pattern } = settings.match;
+  const isForReads = answers !== undefined && method !== 'GET' && method !== 'HEAD';
+  return isForReads ? { method: 'GET', ...pattern } : pattern;
+}
+
+/**
+ * Throws if an adapter in use cannot do what the rule asks as a real network does: an approximation would let wrong code
+ * pass.
+ */
+export function checkAdapterSupport(
+  { settings: { fail, match } }: Pick<RuleRecord, 'settings'>,
+  inUse: readonly AdapterName[],
+): void {
+  if (fail === undefined) return;
+  const { adapters, instead = '' }: { adapters: readonly AdapterName[]; instead?: string } = FAILURES[fail.kind];
+  const meant = match.via === undefined ? inUse : [match.via].flat();
+  const impossible = meant.find((adapter) => !adapters.includes(adapter));
+  if (impossible === undefined) return;
+  const able = adapters.map((adapter) => `'${adapter}'`).join(', ');
+  const text = `fail: { kind: '${fail.kind}' } is not possible through ${NAMES[impossible]}. ${instead}; or add match: { via: [${able}] } to exclude it.`;
+  throw new MockServerError(text, { code: 'rule_not_possible', field: 'fail.kind' });
+}
+
+const NAMES: Readonly<Record<AdapterName, string>> = {
+  fetch: 'mock.fetch, which has no connection',
+  msw: 'msw (mock.listen(), mock.handlers), which delivers complete responses only',
+  socket: 'mock.serve()',
+};
