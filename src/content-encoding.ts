@@ -1,4 +1,5 @@
 import { pipeline, type Transform } from 'node:stream';
+import { codeOf, isError } from './foreign-values.ts';
 
 /** The content codings that `decoded` reads, for the header `accept-encoding`. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
@@ -56,7 +57,6 @@ const DECODER_CODES = /^(Z_|ERR__|ERR_BROTLI|ERR_UNKNOWN_CODING)/;
 
 /** Whether reading a body failed because of its bytes, and not because of the connection. `fetch` has that error as the cause. */
 export function isDecodingError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = 'code' in error ? String(error.code) : '';
-  return DECODER_CODES.test(code) || isDecodingError(error.cause);
+  if (!isError(error)) return false;
+  return DECODER_CODES.test(codeOf(error) ?? '') || isDecodingError(error.cause);
 }

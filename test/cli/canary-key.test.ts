@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { crashReport } from '../../src/cli/errors/crash-report.ts';
 import { type FakeIoOptions, runCli } from '../helpers/cli-io.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
+import { KNOWN_KEY_ENCODINGS } from '../helpers/key-encodings.ts';
 import { API_KEY, exhaustedQuota, failure, rateLimited, success } from '../helpers/service-replies.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -73,9 +74,7 @@ function repliesWith(key: string): Reply[] {
 }
 
 function formsOf(key: string): string[] {
-  const encoded = encodeURIComponent(key);
-  const lowerCase = encoded.replace(/%../g, (octet) => octet.toLowerCase());
-  return [key, JSON.stringify(key).slice(1, -1), encoded, lowerCase, Buffer.from(key).toString('base64')];
+  return Object.values(KNOWN_KEY_ENCODINGS).map((encode) => encode(key));
 }
 
 interface Case {

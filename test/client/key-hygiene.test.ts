@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { FxRates, FxRatesError, type FxRatesOptions } from '../../src/client/index.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 import { fakeFetch, type Reply, type SentRequest } from '../helpers/fake-fetch.ts';
+import { KNOWN_KEY_ENCODINGS } from '../helpers/key-encodings.ts';
 import { respond, startRawServer } from '../helpers/raw-server.ts';
 import { exhaustedQuota, failure, quotaRecord, success } from '../helpers/service-replies.ts';
 import { BASE_URL, errorOf } from '../helpers/test-client.ts';
@@ -67,6 +68,16 @@ function echo(status: number, extra: Record<string, string> = {}): Reply {
   });
 }
 
+function keyOf({ headers, url }: SentRequest): string {
+  return new URL(url).searchParams.get('api_key') ?? (headers['authorization'] ?? '').replace('Bearer ', '');
+}
+
+function encodingsOf(key: string): string {
+  return Object.values(KNOWN_KEY_ENCODINGS)
+    .map((encode) => encode(key))
+    .join(' ');
+}
+
 /** An error such as a `fetch` throws, with the URL wherever it fits. */
 function talkative({ url }: SentRequest): Error {
   const inner = Object.assign(new Error(`connect ${url}`), { code: 'ECONNRESET', input: url, request: { url } });
@@ -107,6 +118,12 @@ const replies: Record<string, Reply> = {
     ...failure(429, limited),
     headers: { 'retry-after': echoOf(request) },
   }),
+  'a content coding': (request) => ({ ...success(), headers: { 'content-encoding': keyOf(request) } }),
+  'names of properties': (request) => ({
+    body: { success: true, data: { base: 1 }, [keyOf(request)]: 1, meta: keyOf(request) },
+  }),
+  'an error of another form': (request) => ({ status: 400, body: { detail: encodingsOf(keyOf(request)) } }),
+  'a page': (request) => ({ status: 502, body: `<title>${encodingsOf(keyOf(request))}</title>` }),
   'a strange type': (request) => ({ headers: { 'content-type': echoOf(request) }, body: 'text' }),
   'a redirect': (request) => ({ status: 302, headers: { location: request.url }, body: '' }),
   'a text': (request) => ({ status: 200, body: `<a href="${echoOf(request)}">${JSON.stringify(echoOf(request))}</a>` }),
@@ -247,6 +264,18 @@ test.each(keys)('a warning does not show a key %s that the service sent', async 
 
   expectNoKey(key);
   expect(seen).toContainEqual(expect.stringContaining('cannot parse snapshot_granularity'));
+});
+
+test.each(keys)('the issues of a schema do not show a key %s', async (_, key) => {
+  const { fx, clock } = clientFor(key, 'bearer', { fetch: fakeFetch(success({ [key]: key })) });
+  const schema = z.strictObject({ rate: z.number() }).or(z.record(z.string(), z.number()));
+  const quoting = z.any().refine(() => false, { message: `got ${key}`, path: [key] });
+
+  note(await clock.run(errorOf(fx.latest({}, { schema }))));
+  note(await clock.run(errorOf(fx.latest({}, { schema: quoting }))));
+
+  expect(seen.filter(FxRatesError.is).map(({ kind }) => kind)).toEqual(['response', 'response']);
+  expectNoKey(key);
 });
 
 test("auth 'query' warns once that keys appear in logs", () => {

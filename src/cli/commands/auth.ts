@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { maskKey } from '../../text.ts';
+import { maskKey } from '../../redactor.ts';
 import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
 import { printError } from '../errors/print-error.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';

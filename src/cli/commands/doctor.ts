@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import type { QuotaData } from '../../client/index.ts';
 import { isExempt } from '../../environment-proxy.ts';
 import { apiKeyPattern } from '../../generated/service.ts';
-import { maskKey } from '../../text.ts';
+import { maskKey } from '../../redactor.ts';
 import { VERSION } from '../../version.ts';
 import { CliError, OTHER_CONFIG_FOLDER, relatedCommand } from '../errors/cli-error.ts';
 import { exitCodes } from '../io/exit-codes.ts';

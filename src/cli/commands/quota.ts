@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { QuotaData, QuotaForecast } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
-import { maskKey } from '../../text.ts';
+import { maskKey } from '../../redactor.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { dataOf, printJson } from '../output/print-json.ts';
 import { type ReportRow, reportText } from '../output/report.ts';

@@ -1,6 +1,6 @@
+import { Redactor } from '../../redactor.ts';
 import { visible } from '../../text.ts';
 import type { Env } from '../io/io.ts';
-import { Redactor } from '../terminal/redactor.ts';
 import { jsonLine } from '../terminal/text.ts';
 
 /** The report of an uncaught error. It masks all text that looks like a key, because the keys in use are unknown here. */

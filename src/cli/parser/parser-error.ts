@@ -1,7 +1,7 @@
 import type { CommanderError, Option } from 'commander';
 import { nearestName } from '../../nearest-name.ts';
+import { holdsKey } from '../../redactor.ts';
 import { type CliError, usageError } from '../errors/cli-error.ts';
-import { holdsKey } from '../terminal/redactor.ts';
 import { commandLine } from '../terminal/text.ts';
 import type { CliCommand } from './command.ts';
 import { sharedOptions } from './options.ts';

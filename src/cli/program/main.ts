@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { Redactor } from '../../redactor.ts';
 import { printError } from '../errors/print-error.ts';
 import { exitCodes } from '../io/exit-codes.ts';
 import type { Env, Io } from '../io/io.ts';
@@ -9,7 +10,6 @@ import type { Invocation } from '../settings/invocation.ts';
 import { messageSettings, requireProfile, resolveSettings, unknownSettings } from '../settings/settings.ts';
 import { readConfig, requireConfig } from '../settings/stored-files.ts';
 import type { SharedOptions } from '../settings/values.ts';
-import { Redactor } from '../terminal/redactor.ts';
 import { Screen } from '../terminal/screen.ts';
 import { createProgram } from './program.ts';
 

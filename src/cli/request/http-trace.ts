@@ -1,5 +1,6 @@
 import type { FetchLike } from '../../client/index.ts';
-import { maskKey, visible } from '../../text.ts';
+import { maskKey } from '../../redactor.ts';
+import { visible } from '../../text.ts';
 import type { Invocation } from '../settings/invocation.ts';
 
 /** A longer body is cut in `-vv`. */

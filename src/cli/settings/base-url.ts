@@ -1,8 +1,8 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { operations } from '../../generated/operations.ts';
 import { apiPathIn } from '../../operation.ts';
+import { holdsKey } from '../../redactor.ts';
 import { CliError, loginCommand, usageError } from '../errors/cli-error.ts';
-import { holdsKey } from '../terminal/redactor.ts';
 
 /** A text, and the option or variable that it was read from. */
 export interface SourcedText {

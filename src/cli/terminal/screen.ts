@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module';
 import type { ChalkInstance, ForegroundColorName } from 'chalk';
+import { Redactor } from '../../redactor.ts';
 import { visible } from '../../text.ts';
 import type { Env, Io, Output } from '../io/io.ts';
-
-import { Redactor } from './redactor.ts';
 import { jsonLine, wrap } from './text.ts';
 
 export type ColorWhen = 'auto' | 'always' | 'never';

@@ -1,3 +1,4 @@
+import { nativeSignal } from '../../foreign-values.ts';
 import type { ResponseMeta } from '../call/api-call.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError } from '../errors/errors.ts';
 import { callHook } from '../errors/program-values.ts';
@@ -240,7 +241,7 @@ function resolveBatch<Query>(queries: unknown, { options, ...client }: BatchPart
   }
   const call: CallOptions = { deadlineMs: false, onLimit: 'wait', priority: 'low', ...given };
   resolveCall(call, settings); // throws before the first call
-  const ended = signal === undefined ? lifetime.signal : AbortSignal.any([lifetime.signal, signal]);
+  const ended = signal === undefined ? lifetime.signal : AbortSignal.any([lifetime.signal, nativeSignal(signal)]);
   return { ...client, signal: ended, operation, onProgress, concurrency, call };
 }
 

@@ -1,3 +1,4 @@
+import { nativeSignal } from '../../foreign-values.ts';
 import { operations } from '../../generated/operations.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import type { ResponseMeta } from '../call/api-call.ts';
@@ -100,7 +101,7 @@ class Rounds<Data> implements RunningPoll {
     const { signal } = parts.call;
     this.#parts = parts;
     this.requests = operations[operation].consumesQuota ? queries.length : 0;
-    this.#callSignal = AbortSignal.any([this.#stop.signal, ...(signal ? [signal] : [])]);
+    this.#callSignal = AbortSignal.any([this.#stop.signal, ...(signal ? [nativeSignal(signal)] : [])]);
     this.#signal = AbortSignal.any([this.#callSignal, lifetime.signal]);
   }
 

@@ -9,6 +9,7 @@ import {
   type SchemaIssue,
   ServerError,
 } from '../errors/errors.ts';
+import { mayShowKey } from '../errors/network-failure.ts';
 import type { ApiKey } from '../key/api-key.ts';
 import { parseRetryAfter } from '../limits/retry-after.ts';
 import type { StandardSchema } from '../options/call-options.ts';
@@ -36,7 +37,7 @@ export function parseResponse(response: TransportResponse, call: KeyedCall, arri
   if (failedStatus !== undefined) throw failureOf(failedStatus, { response, call, body, ...arrival });
   if (status < 200) throw unexpectedStatus(response, call);
   if (problem !== undefined) {
-    throw new ResponseError(`${problem} (HTTP ${status})`, { ...detailsOf(response, call), advice });
+    throw new ResponseError(`${call.key.redact(problem)} (HTTP ${status})`, { ...detailsOf(response, call), advice });
   }
   if (body === undefined) throw notJson(response, call);
   const parsed = parseBody(call.endpoint, body);
@@ -67,35 +68,98 @@ interface Failure extends Arrival {
   readonly body: unknown;
 }
 
-function failureOf(status: number, { response, call, body, basePath, clock }: Failure): FxRatesError {
-  const envelope = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : {};
-  const said = textIn(envelope, 'message', call);
-  const code = textIn(envelope, 'code', call)?.slice(0, LONGEST_CODE);
+function failureOf(status: number, failure: Failure): FxRatesError {
+  const { response, call, body, clock } = failure;
+  const code = codeIn(body, call);
   const date = headerIn(response.headers, 'date');
   const hint = shownHeader('retry-after', response, call);
   const retryAfter = parseRetryAfter(hint, { date, nowMs: clock.now() });
   const details = { ...detailsOf(response, call), status, code, retryAfter };
   const shownStatus = status === response.status ? `HTTP ${status}` : `status ${status} in HTTP ${response.status}`;
-  const suffix = `${prefixed(': ', said)} (${shownStatus}${prefixed(', ', code)})`;
+  const suffix = `${prefixed(': ', saidIn(body, response, call))} (${shownStatus}${prefixed(', ', code)})`;
   if (status === 429 || code === 'rate_limited') {
     return new RateLimitError(`The per-minute limit of the key is reached${suffix}`, { ...details, reason: 'policy' });
-  }
-  if (status === 401 || status === 403) {
-    const { masked } = call.key;
-    const what = status === 401 ? `refused the key ${masked}` : `does not allow this request with the key ${masked}`;
-    return new AuthenticationError(`The service ${what}${suffix}`, details);
   }
   // Retry-After can be the reason why the call is not retried.
   const advice = shortened(prefixed('Retry-After ', hint));
   if (status >= 500) return new ServerError(`The service failed${suffix}`, { ...details, advice });
-  const target = shortened(call.key.redact(basePath + call.endpoint.target));
-  return new RequestError(`The service refused ${target}${suffix}`, details);
+  return refusalOf({ ...failure, details }, suffix);
 }
 
-/** The start of a text of the envelope, without the key. */
-function textIn(envelope: JsonObject, name: string, call: KeyedCall): string | undefined {
-  const text = envelope[name];
-  return typeof text === 'string' ? excerptOf(text, call) : undefined;
+function refusalOf(
+  { response, call, body, basePath, details }: Failure & { readonly details: ErrorDetails },
+  suffix: string,
+): AuthenticationError | RequestError {
+  const { masked } = call.key;
+  const target = shortened(call.key.redact(basePath + call.endpoint.target));
+  if (details.status === 401) return new AuthenticationError(`The service refused the key ${masked}${suffix}`, details);
+  if (details.status !== 403) return new RequestError(`The service refused ${target}${suffix}`, details);
+  return isPage(body, response)
+    ? new RequestError(`The service, or a proxy before it, refused ${target} with a page${suffix}`, details)
+    : new AuthenticationError(`The service does not allow this request with the key ${masked}${suffix}`, details);
+}
+
+function codeIn(body: unknown, { key }: KeyedCall): string | undefined {
+  const code = isJsonObject(body) && isJsonObject(body['error']) ? body['error']['code'] : undefined;
+  return typeof code === 'string' ? key.redact(code).slice(0, LONGEST_CODE) : undefined;
+}
+
+/** A firewall or proxy responds with HTML or text, which says nothing about the key. */
+function isPage(body: unknown, { rawBody }: TransportResponse): boolean {
+  return body === undefined && rawBody.trim() !== '';
+}
+
+/**
+ * Names of the text of an error, the most telling first: in the envelope of the contract, in problem details (RFC 9457),
+ * in OAuth and in the forms of common frameworks and gateways.
+ */
+const NAMES_OF_TEXT = [
+  'message',
+  'Message',
+  'detail',
+  'error_description',
+  'title',
+  'error',
+  'errors',
+  'msg',
+  'reason',
+];
+const DEEPEST_TEXT = 4;
+
+/** The service's own words about a failure, on one line and without the key; `undefined` if the body has none. */
+function saidIn(body: unknown, { rawBody }: TransportResponse, { key }: KeyedCall): string | undefined {
+  const text = body === undefined ? pageText(key.redact(rawBody)) : (textIn(body) ?? unknownForm(body, rawBody));
+  const line = key.redact((text ?? '').replace(/\s+/g, ' ').trim());
+  return line === '' ? undefined : line.slice(0, EXCERPT_LENGTH);
+}
+
+function textIn(value: unknown, depth = 0): string | undefined {
+  if (typeof value === 'string') return value.trim() || undefined;
+  if (depth >= DEEPEST_TEXT) return undefined;
+  if (Array.isArray(value)) return textIn(value[0], depth + 1);
+  if (!isJsonObject(value)) return undefined;
+  for (const name of NAMES_OF_TEXT) {
+    const text = textIn(value[name], depth + 1);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+/** JSON in another form than the envelope is shown as it is. */
+function unknownForm(body: unknown, rawBody: string): string | undefined {
+  const isOther = typeof body === 'object' && body !== null && !('success' in body);
+  return isOther && Object.keys(body).length > 0 ? rawBody : undefined;
+}
+
+/** The part of a page that is searched. */
+const PAGE_START = 10_000;
+
+/** The title of an HTML page, or its text; another text as it is. */
+function pageText(page: string): string {
+  const start = page.slice(0, PAGE_START);
+  if (!/<[a-z!]/i.test(start)) return start;
+  const [, title = ''] = /<(?:title|h1)\b[^>]*>([^<]+)</i.exec(start) ?? [];
+  return title.trim() || start.replace(/<(script|style)\b.*?<\/\1>/gis, ' ').replace(/<[^>]*>?/g, ' ');
 }
 
 function prefixed(prefix: string, text: string | undefined): string {
@@ -119,17 +183,18 @@ function unexpectedStatus(response: TransportResponse, call: KeyedCall): Respons
 function notJson(response: TransportResponse, call: KeyedCall): ResponseError {
   const type = shownHeader('content-type', response, call) ?? 'no content type';
   const problem = response.rawBody === '' ? 'is empty' : 'is not JSON';
-  return new ResponseError(`The body ${problem} (HTTP ${response.status}, ${shortened(type)})`, {
-    ...detailsOf(response, call),
-    bodyExcerpt: excerptOf(response.rawBody, call),
-  });
+  return new ResponseError(
+    `The body ${problem} (HTTP ${response.status}, ${shortened(type)})`,
+    detailsOf(response, call),
+  );
 }
 
 function detailsOf(
-  { status, headers }: Pick<TransportResponse, 'status' | 'headers'>,
+  { status, headers, rawBody, problem }: Checked['response'] & Partial<Pick<TransportResponse, 'problem'>>,
   { key, attempts }: KeyedCall,
 ): ErrorDetails {
-  return { status, headers: headersWithoutKey(headers, key), attempts };
+  const bodyExcerpt = problem === undefined ? key.redact(rawBody).slice(0, EXCERPT_LENGTH) : undefined;
+  return { status, headers: headersWithoutKey(headers, key), attempts, bodyExcerpt };
 }
 
 interface Checked {
@@ -154,9 +219,16 @@ function mismatch(
   const names = path.map((part) => String(typeof part === 'object' ? part.key : part));
   const where = names.length === 0 ? root : `${names.join('.')}: `;
   return new ResponseError(call.key.redact(`The ${what}: ${where}${message}`), {
-    ...{ ...detailsOf(response, call), issues },
-    bodyExcerpt: excerptOf(response.rawBody, call),
+    ...detailsOf(response, call),
+    issues: issues.map((issue) => (mayShowKey(issue, call.key) ? withoutKey(issue, call.key) : issue)),
   });
+}
+
+/** A schema quotes values and names of properties. */
+function withoutKey({ message, path = [] }: SchemaIssue, { redact }: ApiKey): SchemaIssue {
+  const masked = (part: PropertyKey) => (typeof part === 'string' ? redact(part) : part);
+  const maskedPath = path.map((part) => (typeof part === 'object' ? { key: masked(part.key) } : masked(part)));
+  return { message: redact(message), path: maskedPath };
 }
 
 /** A copy of the headers with the key masked. */
@@ -175,8 +247,4 @@ function shownHeader(name: string, { headers }: TransportResponse, { key }: Keye
 
 function shortened(text: string): string {
   return text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
-}
-
-function excerptOf(text: string, { key }: Pick<KeyedCall, 'key'>): string {
-  return key.redact(text).slice(0, EXCERPT_LENGTH);
 }

@@ -1,5 +1,6 @@
 import type { QuotaData } from '../../generated/types.ts';
-import { maskKeysIn, oneLine } from '../../text.ts';
+import { maskKeysIn } from '../../redactor.ts';
+import { oneLine } from '../../text.ts';
 
 /** Kind of an error, for `switch (error.kind)`. */
 export type FxRatesErrorKind =
@@ -20,6 +21,7 @@ export interface ErrorDetails {
   readonly status?: number | undefined;
   readonly headers?: Headers | undefined;
   readonly attempts?: readonly Attempt[] | undefined;
+  readonly bodyExcerpt?: string | undefined;
   readonly retryAfter?: RetryAfter | undefined;
   readonly advice?: string | undefined;
   readonly cause?: unknown;
@@ -56,6 +58,8 @@ export abstract class FxRatesError extends Error {
   declare readonly status: number | undefined;
   /** Response headers; `undefined` if no response arrived. */
   declare readonly headers: Headers | undefined;
+  /** The first 200 characters of the body, without the key; `undefined` if no body was read. */
+  declare readonly bodyExcerpt: string | undefined;
   /** ID of the response: `x-request-id` or a header like it; `undefined` if it has none. */
   declare readonly requestId: string | undefined;
   /** ID of the call, also in its events; `undefined` if the call was not made, as with a wrong option. */
@@ -106,7 +110,10 @@ export abstract class FxRatesError extends Error {
   }
 }
 
-const NO_DETAILS = { code: undefined, status: undefined, headers: undefined, callId: undefined, attempts: undefined };
+const NO_DETAILS = {
+  ...{ code: undefined, status: undefined, headers: undefined, bodyExcerpt: undefined },
+  ...{ callId: undefined, attempts: undefined },
+};
 const NOT_LOGGED: readonly string[] = ['headers', 'bodyExcerpt', 'issues', 'quota'];
 
 /** Union of the client's errors, which `switch (error.kind)` narrows. */
@@ -261,11 +268,9 @@ export class ResponseError extends FxRatesError {
   readonly kind = 'response';
   /** The issues that the schema of the contract or of the caller found; otherwise empty. */
   declare readonly issues: readonly SchemaIssue[];
-  /** The first 200 characters of the body, without the key; `undefined` if the body was not read. */
-  declare readonly bodyExcerpt: string | undefined;
 
-  constructor(message: string, details: ErrorDetails & Partial<Pick<ResponseError, 'issues' | 'bodyExcerpt'>> = {}) {
-    super(message, { ...{ issues: undefined, bodyExcerpt: undefined }, ...details });
+  constructor(message: string, details: ErrorDetails & Partial<Pick<ResponseError, 'issues'>> = {}) {
+    super(message, { ...{ issues: undefined }, ...details });
     this.issues ??= [];
   }
 }

@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import type { ProxyFailure } from '../../environment-proxy.ts';
+import { codeOf, isError } from '../../foreign-values.ts';
 import { type Attempt, FxRatesError, NetworkError } from './errors.ts';
 import { thrownMessage, thrownText, UNREADABLE } from './program-values.ts';
 
@@ -44,7 +45,7 @@ function failureOf(error: unknown, { key, attempts }: FailedAttempt, baseUrl: st
  * the rendering of a static page so. By the convention of React, such an error has a `digest`.
  */
 function isSignal(error: unknown, key: SecretKey): boolean {
-  const digest = error instanceof Error && Object.getOwnPropertyDescriptor(error, 'digest')?.value;
+  const digest = isError(error) && Object.getOwnPropertyDescriptor(error, 'digest')?.value;
   return typeof digest === 'string' && !mayShowKey(error, key);
 }
 
@@ -63,7 +64,7 @@ const MOST_VALUES = 10_000;
  * Whether an error, a value in it, or the name of a property contains the key. Also true for values that are too large to
  * search, and for objects with hidden state, such as a `Request`.
  */
-function mayShowKey(error: unknown, key: SecretKey): boolean {
+export function mayShowKey(error: unknown, key: SecretKey): boolean {
   const values = new Set<unknown>([error]);
   for (const value of values) {
     if (typeof value === 'string' && key.redact(value) !== value) return true;
@@ -84,7 +85,7 @@ function contentOf(value: unknown): unknown[] | undefined {
 /** Whether the properties of the object are its complete state. */
 function isTransparent(value: object): boolean {
   if (types.isProxy(value) || typeof value === 'function') return false;
-  if (Array.isArray(value) || value instanceof Error) return true;
+  if (Array.isArray(value) || value instanceof Error || types.isNativeError(value)) return true;
   const prototype = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null; // a plain object, of any realm
 }
@@ -92,7 +93,7 @@ function isTransparent(value: object): boolean {
 /** The error and its causes, outermost first; empty for another value. */
 function causesOf(error: unknown): readonly Error[] {
   const causes: Error[] = [];
-  for (let cause = error; cause instanceof Error && causes.length < DEEPEST_CAUSE; cause = cause.cause) {
+  for (let cause = error; isError(cause) && causes.length < DEEPEST_CAUSE; cause = cause.cause) {
     causes.push(cause);
   }
   return causes;
@@ -100,10 +101,6 @@ function causesOf(error: unknown): readonly Error[] {
 
 /** Causes are nested a few levels deep and can form a cycle. */
 const DEEPEST_CAUSE = 10;
-
-function codeOf(error: Error): string | undefined {
-  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
 
 /** The name, because the command line has its own copy of the class. */
 const PROXY_FAILURE: ProxyFailure['name'] = 'ProxyFailure';

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { isError } from '../../foreign-values.ts';
 
 /** Describes a wrong value in an error message: short, and with its type. */
 export function describeValue(value: unknown): string {
@@ -28,7 +29,7 @@ export function thrownMessage(thrown: unknown): string {
 
 function readThrown(thrown: unknown, ofError: (error: Error) => string): string {
   try {
-    if (thrown instanceof Error) return ofError(thrown);
+    if (isError(thrown)) return ofError(thrown);
     return typeof thrown === 'string' ? thrown : inspect(thrown, { depth: 1, maxStringLength: null });
   } catch {
     return UNREADABLE; // such as a Proxy, or an error with a throwing `message`

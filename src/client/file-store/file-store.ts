@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import * as nodeFiles from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { codeOf } from '../../foreign-values.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
 import { realClock } from '../time/clock.ts';
@@ -132,7 +133,7 @@ function makeFolder(path: string, files: Files): void {
   try {
     files.mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error; // another process made it
+    if (codeOf(error) !== 'EEXIST') throw error; // another process made it
   }
 }
 

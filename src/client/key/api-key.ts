@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { apiKeyPattern } from '../../generated/service.ts';
-import { maskKey } from '../../text.ts';
+import { maskKey, secretRedactor } from '../../redactor.ts';
 import { ConfigError, TimeoutError } from '../errors/errors.ts';
 import { abortable, type Cancellation, SharedWork } from '../time/abort.ts';
 import type { SteadyTime } from '../time/clock.ts';
@@ -12,9 +12,10 @@ const HEADER_SAFE = /^[\x21-\x7e]+$/;
 /** An API key that cannot be printed by accident: `inspect`, JSON and templates print its mask. */
 export class ApiKey {
   readonly #secret: string;
-  readonly #pattern: RegExp;
   /** `fx_live_…9c2d`: enough to distinguish keys, useless for a request. */
   readonly masked: string;
+  /** `text` without the key, however it is encoded. */
+  readonly redact: (text: string) => string;
   /** SHA-256 of the key in hex: the name of the state that calls with this key share. */
   readonly hash: string;
   /** Whether it has the documented form (docs/facts.md, API key). */
@@ -22,7 +23,7 @@ export class ApiKey {
 
   private constructor(secret: string) {
     this.#secret = secret;
-    this.#pattern = patternOf(secret);
+    this.redact = secretRedactor(secret);
     this.masked = maskKey(secret);
     this.hash = createHash('sha256').update(secret).digest('hex');
     this.hasDocumentedForm = DOCUMENTED_FORM.test(secret);
@@ -38,11 +39,6 @@ export class ApiKey {
   /** The key itself, for the one place that puts it into a request. */
   reveal(): string {
     return this.#secret;
-  }
-
-  /** `text` without the key, however it is escaped. */
-  redact(text: string): string {
-    return text.replace(this.#pattern, () => this.masked);
   }
 
   toString(): string {
@@ -140,31 +136,4 @@ export class KeySource {
     if (key.hash !== this.#key?.hash) this.#onKey(key);
     this.#key = key;
   }
-}
-
-/**
- * Finds `secret` in text: as it is, URL-encoded (also twice, also as a form field), as JSON and `inspect` escape it, and in
- * base64, alone or within a longer text (as in `Authorization: Basic`).
- */
-function patternOf(secret: string): RegExp {
-  const escaped = secret.replace(/[^\w-]/g, (character) => {
-    const hex = character.charCodeAt(0).toString(16);
-    return `(?:%(?:25)*${hex}|\\\\u00${hex}|\\\\?\\x${hex})`;
-  });
-  return new RegExp([escaped, ...base64PatternsOf(secret)].join('|'), 'gi');
-}
-
-/** A shorter text in base64 could match by chance. */
-const SHORTEST_BASE64 = 16;
-
-/** Three bytes are four characters, so there are three forms of a text, depending on how many bytes are before it. */
-function base64PatternsOf(secret: string): string[] {
-  const forms = [0, 1, 2].map((before) => {
-    const bytes = Buffer.from('\0'.repeat(before) + secret);
-    const bits = 8 * bytes.length;
-    // Without the characters that depend on neighbouring bytes.
-    return bytes.toString('base64').slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6));
-  });
-  const found = forms.filter((form) => form.length >= SHORTEST_BASE64);
-  return found.map((form) => form.replaceAll('+', '[+-]').replaceAll('/', '[/_]'));
 }

@@ -26,8 +26,8 @@ export interface OverridableOptions {
    */
   readonly deadlineMs?: number | false | undefined;
   /**
-   * Maximum number of retries after a failed connection, a timed-out attempt, or the status 408, 500, 502, 503 or 504;
-   * with `rateLimit: false`, also after a 429. A certificate that Node.js rejects is not retried.
+   * Maximum number of retries after a failed connection, a timed-out attempt, or the status 408, 500, 502 to 504, 520 to 524,
+   * 527, 529 or 530; with `rateLimit: false`, also after a 429. A certificate that Node.js rejects is not retried.
    *
    * @default 2
    */

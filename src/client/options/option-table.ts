@@ -1,3 +1,4 @@
+import { isSignal } from '../../foreign-values.ts';
 import { type Operation, type OperationId, operations } from '../../generated/operations.ts';
 import { definedOf } from '../../json.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
@@ -122,7 +123,7 @@ const CLIENT = {
 
 const CALL = {
   ...({
-    signal: { check: valid<AbortSignal>('an AbortSignal', (value) => value instanceof AbortSignal) },
+    signal: { check: valid<AbortSignal>('an AbortSignal', isSignal) },
     priority: { check: oneOf('high', 'normal', 'low') },
     maxAgeMs: { check: numberOf(MS) },
     schema: { check: valid<StandardSchema>('a Standard Schema (zod 4, valibot, arktype, …)', isSchema) },

@@ -1,4 +1,5 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
+import { isUrl } from '../../foreign-values.ts';
 import { operations } from '../../generated/operations.ts';
 import { definedOf } from '../../json.ts';
 import { apiPathIn } from '../../operation.ts';
@@ -92,8 +93,8 @@ export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly a
 
 function parse(value: unknown): URL {
   const expected = "an http or https URL such as 'https://api.example.com'";
-  if (typeof value !== 'string' && !(value instanceof URL)) return refuse('baseUrl', value, expected);
-  const url = URL.canParse(String(value)) ? new URL(value) : refuse('baseUrl', value, expected);
+  if (typeof value !== 'string' && !isUrl(value)) return refuse('baseUrl', value, expected);
+  const url = URL.canParse(String(value)) ? new URL(String(value)) : refuse('baseUrl', value, expected);
   return url.protocol === 'http:' || url.protocol === 'https:' ? url : refuse('baseUrl', value, expected);
 }
 

@@ -199,8 +199,9 @@ export class KeyQuota {
       until: Math.min(since + STOPPED_FOR_MS, resetsAtMsIn(quota) ?? Number.POSITIVE_INFINITY),
       quota,
     };
-    const { code, status, headers, attempts } = error;
-    return new QuotaExhaustedError(usedUp(quota), { quota, code, status, headers, attempts, cause: error });
+    const { code, status, headers, bodyExcerpt, attempts } = error;
+    const details = { code, status, headers, bodyExcerpt, attempts, cause: error };
+    return new QuotaExhaustedError(usedUp(quota), { quota, ...details });
   }
 
   startPoll(poll: RunningPoll): void {

@@ -4,12 +4,10 @@ import { headersWithoutKey } from '../call/parse-response.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { Middleware, MiddlewareRequest } from '../options/client-options.ts';
 import type { Cancellation } from '../time/abort.ts';
-import { readResponse, type TransportResponse } from '../transport/transport.ts';
+import { readResponse, requireResponse, type TransportResponse } from '../transport/transport.ts';
 
 const SENT_TWICE =
   'middleware: next() was called twice, but an attempt sends one request; rethrow the error of next(), and the client retries the call (maxRetries)';
-
-const BODY_READ = 'middleware: the body of the response has been read; read response.clone(), or return a new Response';
 
 interface InterceptParts {
   readonly middleware: readonly Middleware[];
@@ -55,11 +53,7 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
     revealKey: () => call.key.reveal(),
   };
   const response = await chain(outgoing);
-  if (!(response instanceof Response))
-    throw new ConfigError(
-      'middleware: expected a Response as the result; return the response of next() or another one',
-    );
-  if (response.bodyUsed) throw new ConfigError(BODY_READ);
+  requireResponse(response, 'middleware');
   return received.get(response) ?? readResponse(response, { maxBytes, cancellation: attempt });
 }
 

@@ -109,6 +109,7 @@ export function limitedError(call: KeyedCall, { state, reason, waitMs, refused }
     code: refused?.code,
     status: refused?.status,
     headers: refused?.headers,
+    bodyExcerpt: refused?.bodyExcerpt,
     attempts: call.attempts,
     cause: refused,
   });
@@ -125,13 +126,13 @@ function unavailableError(
   { attempts }: KeyedCall,
   { failure: cause, reason, waitMs }: NotSent & { readonly waitMs: number },
 ): ServerError | NetworkError {
-  const { code, status, headers } = cause instanceof FxRatesError ? cause : {};
+  const { code, status, headers, bodyExcerpt } = cause instanceof FxRatesError ? cause : {};
   const shown = status ?? code ?? 'no response';
   const advice = `the next attempt is in ${seconds(waitMs)} s, ${WHY[reason]}`;
   const Unavailable = status === undefined ? NetworkError : ServerError;
   const retryAfter = { form: 'wait', ms: waitMs } as const;
   return new Unavailable(`The service is down (${shown})`, {
-    ...{ code, status, headers, attempts, cause, advice, retryAfter },
+    ...{ code, status, headers, bodyExcerpt, attempts, cause, advice, retryAfter },
   });
 }
 

@@ -22,7 +22,11 @@ import { endOf, limitedError, waitForSlot } from './limit.ts';
 import { QuotaGuard } from './quota.ts';
 import { type EndedAttempt, type NextAttempt, type Send, type StepContext, send } from './send.ts';
 
-const RETRYABLE_STATUSES: readonly (number | undefined)[] = [408, 500, 502, 503, 504];
+/** From 520 on: those of Cloudflare and of overloaded services that pass, so not 525 and 526, which are about certificates. */
+const RETRYABLE_STATUSES: readonly (number | undefined)[] = [
+  ...[408, 500, 502, 503, 504],
+  ...[520, 521, 522, 523, 524, 527, 529, 530],
+];
 /** With equal jitter, because full jitter can be close to zero, and all retries could then fall into one outage. */
 const RETRY_BACKOFF = { firstMs: 500, longestMs: 8_000 };
 /** At the head of the queue, a `quota()` of the client that is always refused would block all calls. */

@@ -124,15 +124,21 @@ export function onReturn<T>(
   return Object.assign(items, { return: callAndEnd });
 }
 
-const callbacksOf = new WeakMap<AbortSignal, Set<() => void>>();
+interface Listening {
+  readonly callbacks: Set<() => void>;
+  /** The one event listener. */
+  readonly callAll: () => void;
+}
+
+const listeningTo = new WeakMap<AbortSignal, Listening>();
 
 /**
  * Calls back when `signal` aborts. Returns a function that cancels it. All callbacks of a signal share one event listener: a
  * signal for a hundred calls is common, and Node warns of a leak from eleven listeners on.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
-  const callbacks = callbacksOf.get(signal) ?? new Set();
-  callbacksOf.set(signal, callbacks);
+  const { callbacks, callAll } = listeningTo.get(signal) ?? createListening();
+  listeningTo.set(signal, { callbacks, callAll });
   if (callbacks.size === 0) signal.addEventListener('abort', callAll, { once: true });
   const own = () => callback(); // the same function may be given twice
   callbacks.add(own);
@@ -142,7 +148,10 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   };
 }
 
-const callAll = ({ target }: Event) => {
-  const signal = target as AbortSignal; // the only event target with this listener
-  for (const callback of callbacksOf.get(signal) ?? []) callback();
-};
+function createListening(): Listening {
+  const callbacks = new Set<() => void>();
+  const callAll = () => {
+    for (const callback of callbacks) callback();
+  };
+  return { callbacks, callAll };
+}

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { type EnvironmentProxy, proxyDispatcher } from '../../environment-proxy.ts';
+import { isError } from '../../foreign-values.ts';
 import { isolatesRequests, processState } from '../../process-state.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { abortable } from '../time/abort.ts';
@@ -76,7 +77,7 @@ async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Prom
   const { fetch, hasProxyFetch } = runtime;
   if (proxy !== undefined && hasProxyFetch && fetch !== undefined) return fetchTransport(fetch);
   const undici = await loadUndici(runtime);
-  if (!(undici instanceof Error)) {
+  if ('getGlobalDispatcher' in undici) {
     if (proxy !== undefined) return undiciTransport(() => dispatcherOf(undici, proxy));
     const ofNode = runtime.nodeDispatcher();
     return undiciTransport((request) => {
@@ -112,7 +113,7 @@ async function loadUndici(runtime: Runtime): Promise<UndiciModule | Error> {
     if (typeof undici.getGlobalDispatcher().dispatch === 'function') return undici;
     return new Error('its dispatcher has no dispatch method');
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    return isError(error) ? error : new Error(String(error));
   }
 }
 

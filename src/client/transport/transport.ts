@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { decoded, isDecodingError } from '../../content-encoding.ts';
+import { isError } from '../../foreign-values.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
 import { abortable, type Cancellation } from '../time/abort.ts';
@@ -119,27 +120,31 @@ export function fetchTransport(fetch: FetchLike): Transport {
       signal: cancellation.toSignal(),
       redirect: 'manual',
     });
-    requireResponse(response);
+    requireResponse(response, 'fetch');
     return readResponse(response, request);
   };
   return (request) => abortable(exchange(request), request.cancellation); // a `fetch` may ignore the signal
 }
 
 /**
- * A response of another package, such as `node-fetch`, can be used as well.
+ * A response of another realm or package, such as `node-fetch`, can be used as well.
  *
- * @throws ConfigError if the client could not read it
+ * @throws ConfigError, which begins with `source`, if the client could not read it
  */
-function requireResponse(value: unknown): void {
+export function requireResponse(value: unknown, source: 'fetch' | 'middleware'): asserts value is Response {
   const { status, headers, body, bodyUsed } = (value ?? {}) as Partial<Response>; // checked below
-  if (bodyUsed)
-    throw new ConfigError('fetch: expected a Response whose body nothing has read; return a new one each time');
+  if (bodyUsed) throw new ConfigError(`${source}: ${BODY_READ[source]}`);
   const hasBody = body === null || Symbol.asyncIterator in Object(body);
   const hasHeaders = typeof headers?.get === 'function' && Symbol.iterator in headers;
   if (Number.isInteger(status) && hasHeaders && hasBody) return;
   const expected = 'a Response (status, headers with get(), and a body that is a stream or null)';
-  throw new ConfigError(`fetch: expected it to return ${expected}, got ${describeValue(value)}`);
+  throw new ConfigError(`${source}: expected it to return ${expected}, got ${describeValue(value)}`);
 }
+
+const BODY_READ = {
+  fetch: 'expected a Response whose body nothing has read; return a new one each time',
+  middleware: 'the body of the response has been read; read response.clone(), or return a new Response',
+};
 
 type BodyLimits = Pick<TransportRequest, 'maxBytes' | 'cancellation'>;
 
@@ -167,5 +172,5 @@ async function readBody(
 /** `fetch` has the error of the decoder as the cause. */
 function rootMessage(error: unknown): string {
   const { message, cause } = error as Error; // as `isDecodingError` has checked
-  return cause instanceof Error ? cause.message : message;
+  return isError(cause) ? cause.message : message;
 }

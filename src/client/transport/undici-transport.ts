@@ -1,6 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { ACCEPTED_ENCODINGS } from '../../content-encoding.ts';
+import { codeOf, isError } from '../../foreign-values.ts';
 import { ConfigError } from '../errors/errors.ts';
+import { thrownMessage } from '../errors/program-values.ts';
 import {
   BodyReader,
   type HeaderList,
@@ -55,10 +57,9 @@ export function undiciTransport(dispatcherOf: (request: TransportRequest) => Dis
 
 /** A dispatcher throws for a request that it cannot send; it is probably of another version of undici, so there is no retry. */
 function refusedBy(error: unknown): unknown {
-  const isRefusal = error instanceof Error && 'code' in error && error.code === 'UND_ERR_INVALID_ARG';
-  if (!isRefusal) return error;
+  if (codeOf(error) !== 'UND_ERR_INVALID_ARG') return error;
   return new ConfigError(
-    `dispatcher: cannot send the request (${error.message}); pass a dispatcher of undici 6, 7 or 8`,
+    `dispatcher: cannot send the request (${thrownMessage(error)}); pass a dispatcher of undici 6, 7 or 8`,
   );
 }
 
@@ -124,7 +125,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly #onCancel = () => {
     const { reason } = this.#request.cancellation;
     this.#settle.reject(reason);
-    this.#abort?.(reason instanceof Error ? reason : new Error('cancelled', { cause: reason }));
+    this.#abort?.(isError(reason) ? reason : new Error('cancelled', { cause: reason }));
   };
 
   #stopListening(): void {

@@ -1,4 +1,5 @@
 import { decoded, isDecodingError } from '../../content-encoding.ts';
+import { isRequest, nativeSignal } from '../../foreign-values.ts';
 import {
   type Delivery,
   type HandleRequest,
@@ -21,17 +22,25 @@ export type Fetch = typeof globalThis.fetch;
 export function createFetch(baseUrl: string, handleRequest: HandleRequest, clock?: object): Fetch {
   return async (input, init) => {
     // A Request would keep a listener on the signal.
-    const { signal = input instanceof Request ? input.signal : undefined, ...rest } = init ?? {};
-    const request = new Request(input, rest);
+    const { signal: given = isRequest(input) ? input.signal : undefined, ...rest } = init ?? {};
+    const signal = given ? nativeSignal(given) : undefined;
+    const request = requestOf(input, rest);
     signal?.throwIfAborted();
     const url = new URL(request.url);
     if (url.origin !== baseUrl) throw unknownHost(url, baseUrl);
-    const source: RequestSource = { adapter: 'fetch', getSignal: () => signal ?? undefined, clock };
+    const source: RequestSource = { adapter: 'fetch', getSignal: () => signal, clock };
     const message = request.body === null ? headOf(request) : await untilAborted(fromRequest(request), signal);
     const response = await untilAborted(handleRequest(message, source), signal);
     checkReceived(response, request);
     return Object.defineProperties(toResponse(response, signal, { decode: true }), { url: { value: url.href } });
   };
+}
+
+/** A `Request` of another realm would be read as a URL. */
+function requestOf(input: Parameters<Fetch>[0], init: RequestInit): Request {
+  if (!isRequest(input) || input instanceof Request) return new Request(input, init);
+  const { url, method, headers, body, redirect } = input;
+  return new Request(url, { method, headers, body, redirect, duplex: 'half', ...init } as RequestInit);
 }
 
 /** Throws the error of fetch if no response arrives, or if it is a redirect and redirects are errors. */
@@ -45,7 +54,7 @@ function checkReceived({ status, delivery }: MockResponse, { redirect }: Request
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 /** A synchronous response also arrives after the call has returned, as from a network. The call can be aborted until then. */
-function untilAborted<Value>(work: Value | Promise<Value>, signal: AbortSignal | null | undefined): Promise<Value> {
+function untilAborted<Value>(work: Value | Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isDate } from '../../foreign-values.ts';
 import { parseIsoInstant } from '../../iso-instant.ts';
 import { isJsonObject } from '../../json.ts';
 import { checkedInput, expected, strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
@@ -109,6 +110,6 @@ export const LATEST_MS = Date.UTC(10_000, 0) - 1;
 
 function millisecondsOf(instant: unknown): number {
   if (typeof instant === 'number') return instant;
-  if (instant instanceof Date) return instant.getTime();
+  if (isDate(instant)) return instant.getTime();
   return typeof instant === 'string' ? parseIsoInstant(instant) : Number.NaN;
 }

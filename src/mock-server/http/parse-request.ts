@@ -1,13 +1,8 @@
 import { parse as parseQuery } from 'node:querystring';
 import { apiKeyPattern } from '../../generated/service.ts';
+import { redactKeys } from '../../redactor.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
-import {
-  type RecordedValues,
-  recordedHeaders,
-  recordedQuery,
-  recordedValues,
-  redactKeys,
-} from '../input/masked-keys.ts';
+import { type RecordedValues, recordedHeaders, recordedQuery, recordedValues } from '../input/masked-keys.ts';
 import type { RecordedRequest } from '../matching/request-pattern.ts';
 import type { QuotaUse, RateUse } from '../service/decide.ts';
 import { hashOf } from '../service/keys.ts';

@@ -1,19 +1,7 @@
-/** Removes the digits of API keys, for texts that can contain a key by mistake, such as a path or an option. */
-export function redactKeys(text: string): string {
-  // The expressions alone take longer than the journal entry of a long body.
-  if (!text.includes('_live_') && !text.includes('%')) return text;
-  const plain = asciiDecoded(text);
-  return plain.includes('_live_') ? plain.replace(KEY_DIGITS, '_live_…') : text;
-}
+import { redactKeys } from '../../redactor.ts';
 
-const KEY_DIGITS = /_live_[0-9a-f]+/gi;
 /** Digits of a key. Names of headers are shorter, and need no search. */
 const KEY_LENGTH = 48;
-
-/** The text with its percent-encoded ASCII characters decoded. Unlike decodeURIComponent, it accepts a stray `%`. */
-function asciiDecoded(text: string): string {
-  return text.replace(/%([0-7][0-9a-f])/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
-}
 
 /** Values by name; an array for several values of a name. */
 export type RecordedValues = Readonly<Record<string, string | readonly string[]>>;

@@ -1,5 +1,6 @@
+import { isError, isRegExp } from '../../foreign-values.ts';
 import { nearestName, nearestNames } from '../../nearest-name.ts';
-import { redactKeys } from './masked-keys.ts';
+import { redactKeys } from '../../redactor.ts';
 
 /** Thrown for an invalid option, a failed expectation, and a failed request to the admin API. */
 export class MockServerError extends Error {
@@ -119,13 +120,13 @@ function asJson(value: unknown): string {
 
 /** JSON.stringify writes NaN and Infinity as null, and a regular expression as `{}`. */
 function withNaN(_name: string, value: unknown): unknown {
-  const isLost = value instanceof RegExp || (typeof value === 'number' && !Number.isFinite(value));
+  const isLost = isRegExp(value) || (typeof value === 'number' && !Number.isFinite(value));
   return isLost ? String(value) : value;
 }
 
 /** A thrown value as text. */
 export function thrownText(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : 'a value that is not an Error was thrown';
+  return isError(error) ? `${error.name}: ${error.message}` : 'a value that is not an Error was thrown';
 }
 
 interface Unknown {

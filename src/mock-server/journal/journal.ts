@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import { isError } from '../../foreign-values.ts';
+import { redactKeys } from '../../redactor.ts';
 import { SWITCH_NAMES } from '../behaviour/switches.ts';
 import { plainObject, type ValueOf } from '../input/checked-input.ts';
-import { redactKeys } from '../input/masked-keys.ts';
 import { minuteUsage, monthUsage } from '../service/decide.ts';
 
 /** Parameters, or headers of a response. */
@@ -150,14 +151,14 @@ export class Journal {
 function notify(listener: (entry: JournalEntry) => unknown, entry: JournalEntry): void {
   try {
     const returned = listener(entry);
-    if (returned instanceof Promise) returned.catch(warnOfListener);
+    Promise.resolve(returned).catch(warnOfListener);
   } catch (error) {
     warnOfListener(error);
   }
 }
 
 function warnOfListener(error: unknown): void {
-  const detail = error instanceof Error ? redactKeys(error.stack ?? '') : '';
+  const detail = isError(error) ? redactKeys(error.stack ?? '') : '';
   process.emitWarning(redactKeys(`A listener of journal.subscribe() threw ${error}`), {
     type: 'FxratesMockWarning',
     code: 'FXRATES_LISTENER',

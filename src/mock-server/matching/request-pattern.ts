@@ -1,9 +1,11 @@
 import { type Context, createContext, Script } from 'node:vm';
 import * as z from 'zod';
+import { isRegExp } from '../../foreign-values.ts';
 import { operations } from '../../generated/operations.ts';
 import { editDistance } from '../../nearest-name.ts';
+import { redactKeys } from '../../redactor.ts';
 import { expected, type Immutable, recordOf, strictObject, type ValueOf } from '../input/checked-input.ts';
-import { type RecordedValues, recordedHeader, recordedParameter, redactKeys } from '../input/masked-keys.ts';
+import { type RecordedValues, recordedHeader, recordedParameter } from '../input/masked-keys.ts';
 import { invalidOption, MockServerError } from '../input/mock-server-error.ts';
 
 const plain = z.union([z.string(), z.number(), z.boolean()]);
@@ -25,7 +27,7 @@ export interface RegExpText {
 
 /** A regular expression as JSON has it. Another value is returned unchanged. */
 export function regExpText<Value>(value: Value | RegExp): Value | RegExpText {
-  if (!(value instanceof RegExp)) return value;
+  if (!isRegExp(value)) return value;
   return { matches: value.source, ...(value.flags === '' ? {} : { flags: value.flags }) };
 }
 

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { redactKeys } from '../../redactor.ts';
 import { type Delivery, type MockResponse, noResponse, WHOLE } from '../http/message.ts';
 import { errorResponse } from '../http/responses.ts';
-import { redactKeys } from '../input/masked-keys.ts';
 import { chance } from '../service/random.ts';
 import { preparedAnswer } from './answers.ts';
 import type {

@@ -1,3 +1,4 @@
+import { isDate, isRegExp } from '../../foreign-values.ts';
 import { parseJson } from '../../json.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { MockClock } from '../clock/clock.ts';
@@ -150,7 +151,7 @@ function remoteClock(send: SendAdmin): RemoteMethods['clock'] {
     now: async () => (await send<{ readonly now: number }>('GET /clock')).now,
     advance: (ms) => move({ advanceMs: ms }),
     // JSON has no dates.
-    advanceTo: (moment) => move({ advanceTo: moment instanceof Date ? moment.getTime() : moment }),
+    advanceTo: (moment) => move({ advanceTo: isDate(moment) ? moment.getTime() : moment }),
     freeze: async () => void (await move({ frozen: true })),
     resume: async () => void (await move({ frozen: false })),
   };
@@ -225,7 +226,7 @@ function pathSegment(id: string): string {
 
 /** JSON has no regular expressions. Refuses values that JSON would lose. */
 function sendable(name: string, value: unknown): unknown {
-  if (value instanceof RegExp) return regExpText(value);
+  if (isRegExp(value)) return regExpText(value);
   const isLost =
     ['function', 'bigint'].includes(typeof value) ||
     ArrayBuffer.isView(value) ||

@@ -37,7 +37,7 @@ test('neither message nor code of the service can control the terminal or forge 
 
   expect(error).toMatchObject({
     code: 'x\\u001b]0;a\\u0007',
-    message: 'The service refused /api/v1/latest: no\\u001b[2J\\nINFO \\u202eforged (HTTP 400, x\\u001b]0;a\\u0007)',
+    message: 'The service refused /api/v1/latest: no\\u001b[2J INFO \\u202eforged (HTTP 400, x\\u001b]0;a\\u0007)',
   });
   expect(lines.length).toBeGreaterThan(0);
   expect(lines.join('')).not.toMatch(/\p{Cc}/u);
@@ -74,7 +74,7 @@ test.each([[1000], ['1000'], ['unlimited'], [null], [-1], [undefined]])(
 
 test.each([
   ...[400, 402, 404, 408, 410, 422, 451, 499].map((status) => [status, 'request'] as const),
-  ...[401, 403].map((status) => [status, 'authentication'] as const),
+  [401, 'authentication'] as const,
   [429, 'rate_limited'] as const,
   ...[500, 501, 502, 503, 504, 520, 599].map((status) => [status, 'server'] as const),
 ])('status %i has the kind %s, for any body', async (status, kind) => {
@@ -128,6 +128,55 @@ test.each<[Reply, string]>([
   [() => new Response(null, { status: 204 }), 'ResponseError: The body is empty (HTTP 204, no content type)'],
 ])('the response %o is the error: %s', async (reply, text) => {
   expect(String(await errorFor(reply))).toBe(text);
+});
+
+const TARGET = 'The service refused /api/v1/latest';
+const GATEWAY = '<html>\r\n<head><title>502 Bad Gateway</title></head><body><h1>Bad</h1></body></html>';
+
+test.each<[number, unknown, string]>([
+  [400, { error: 'base must be three letters' }, `${TARGET}: base must be three letters (HTTP 400)`],
+  [400, { message: 'base must be\n three letters' }, `${TARGET}: base must be three letters (HTTP 400)`],
+  [400, { detail: 'base must be three letters' }, `${TARGET}: base must be three letters (HTTP 400)`],
+  [
+    400,
+    { type: 'about:blank', title: 'Bad Request', status: 400, detail: 'No base.' },
+    `${TARGET}: No base. (HTTP 400)`,
+  ],
+  [400, { type: 'about:blank', title: 'Bad Request', status: 400 }, `${TARGET}: Bad Request (HTTP 400)`],
+  [400, { error: 'invalid_request', error_description: 'No base.' }, `${TARGET}: No base. (HTTP 400)`],
+  [400, { detail: [{ loc: ['query', 'base'], msg: 'field required' }] }, `${TARGET}: field required (HTTP 400)`],
+  [400, { errors: [{ title: 'Odd', detail: 'No base.' }] }, `${TARGET}: No base. (HTTP 400)`],
+  [400, { errors: { base: ['is short'] } }, `${TARGET}: {"errors":{"base":["is short"]}} (HTTP 400)`],
+  [400, '"base must be three letters"', `${TARGET}: base must be three letters (HTTP 400)`],
+  [400, 'base must be\nthree letters\n', `${TARGET}: base must be three letters (HTTP 400)`],
+  [400, `x${' long'.repeat(100)}`, `${TARGET}: x${' long'.repeat(39)} lon (HTTP 400)`],
+  [400, { success: false, error: { code: null } }, `${TARGET} (HTTP 400)`],
+  [400, '{}', `${TARGET} (HTTP 400)`],
+  [400, '['.repeat(50_000) + ']'.repeat(50_000), `${TARGET}: [[[`],
+  [400, 'null', `${TARGET} (HTTP 400)`],
+  [400, `key ${API_KEY}`, `${TARGET}: key fx_live_…cdef (HTTP 400)`],
+  [400, `<p>fx_live_<b>${API_KEY.slice(8)}</b>`, `${TARGET}: fx_live_ fx_live_…cdef (HTTP 400)`],
+  [401, { message: 'Who are you?' }, 'The service refused the key fx_live_…cdef: Who are you? (HTTP 401)'],
+  [502, GATEWAY, 'The service failed: 502 Bad Gateway (HTTP 502)'],
+  [502, '<style>p { color: red }</style><p>Bad <b>gateway</b>', 'The service failed: Bad gateway (HTTP 502)'],
+  [502, '<h1>Bad gateway</h1>nginx', 'The service failed: Bad gateway (HTTP 502)'],
+])('the error of a %i with the body %j has its words', async (status, body, message) => {
+  const error = (await errorFor({ status, body })) as FxRatesError;
+
+  expect(error.message).toContain(message);
+  expect(error.message).not.toContain(API_KEY.slice(12));
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const masked = text.replace(API_KEY, 'fx_live_…cdef').replace(API_KEY.slice(8), 'fx_live_…cdef');
+  expect(error.bodyExcerpt).toBe(masked.slice(0, 200));
+});
+
+test.each([
+  [GATEWAY.replace('502 Bad Gateway', 'Access denied'), 'request', 'with a page: Access denied (HTTP 403)'],
+  ['Forbidden', 'request', 'with a page: Forbidden (HTTP 403)'],
+  [{ message: 'Forbidden' }, 'authentication', 'with the key fx_live_…cdef: Forbidden (HTTP 403)'],
+  ['', 'authentication', 'with the key fx_live_…cdef (HTTP 403)'],
+])('a 403 is a problem of the key unless its body is a page: %j', async (body, kind, message) => {
+  expect(await errorFor({ status: 403, body })).toMatchObject({ kind, message: expect.stringContaining(message) });
 });
 
 test('an error as JSON has its class, the call and the response, but not the headers', async () => {

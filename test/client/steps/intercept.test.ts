@@ -282,7 +282,7 @@ test.each<[string, Middleware]>([
 });
 
 test.each<[string, Middleware, string]>([
-  ['returns no response', (async () => undefined) as never, 'expected a Response'],
+  ['returns no response', (async () => undefined) as never, 'expected it to return a Response'],
   [
     'returns a response that it has read',
     async (request, next) => {

@@ -17,6 +17,7 @@ test.each<[string, Reply]>([
   ['a 502 of a proxy', { status: 502, body: '<html>Bad gateway</html>' }],
   ['a 503', failure(503)],
   ['a 504', failure(504)],
+  ...[520, 521, 522, 523, 524, 527, 529, 530].map((status): [string, Reply] => [`a ${status}`, failure(status)]),
   ['a 200 that says 503', { status: 200, body: failure(503).body }],
   ['no response in time', 'never'],
 ])('retries %s', async (_, reply) => {
@@ -42,6 +43,8 @@ test.each<[string, Reply]>([
   ['a 422', failure(422)],
   ['a 501', failure(501)],
   ['a 505', failure(505)],
+  ['a 525, about a certificate', failure(525)],
+  ['a 526, about a certificate', failure(526)],
   ['a redirect', { status: 302, headers: { location: 'https://elsewhere.test/' }, body: '' }],
   ['a body that is not JSON', { body: '<html></html>' }],
   ['a body that is not the contract’s', { body: { success: true } }],

@@ -15,7 +15,7 @@ import type {
   Snapshot,
   TlsOptions,
 } from '../../../mock-server/index.ts';
-import { maskKey } from '../../../text.ts';
+import { maskKey } from '../../../redactor.ts';
 import { CliError, changedCommand, systemReason, usageError } from '../../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
 import { readLimited } from '../../io/io.ts';

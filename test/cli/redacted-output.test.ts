@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Redactor } from '../../../src/cli/terminal/redactor.ts';
-import { runCli } from '../../helpers/cli-io.ts';
-import { failure } from '../../helpers/service-replies.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { Redactor } from '../../src/redactor.ts';
+import { runCli } from '../helpers/cli-io.ts';
+import { failure } from '../helpers/service-replies.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** Contains `_live_` and 20 letters and digits after it, but is not a key. */
 const FEED = 'eur_live_snapshot20260131T1405';

@@ -1,0 +1,140 @@
+/** Keys in text: how they are masked and found. The only module that knows how a key can be encoded. */
+
+/** `fx_live_…9c2d` for a key: enough to distinguish keys, useless for a request. A short text is masked completely. */
+export function maskKey(secret: string): string {
+  const [prefix, rest] = partsOf(secret);
+  return rest.length >= SHOWS_ITS_END_FROM ? `${prefix}…${rest.slice(-4)}` : '…';
+}
+
+/** Four characters could be most of a shorter text. */
+const SHOWS_ITS_END_FROM = 16;
+
+/** A key without its prefix is as secret. */
+function partsOf(secret: string): [prefix: string, rest: string] {
+  const prefix = /^[A-Za-z0-9]+_live_/.exec(secret)?.[0] ?? '';
+  return [prefix, secret.slice(prefix.length)];
+}
+
+/** What is before the hexadecimal code of a character: in a URL (also encoded twice), in JSON, code, mail and HTML. */
+const BEFORE_CODE = String.raw`(?:%(?:25){0,4}|\\{1,8}(?:u00|u\{|x)|=|&#x0{0,6})`;
+const AFTER_CODE = '[;}]?';
+const HTML_NAMES: Readonly<Record<string, string>> = {
+  ...{ _: 'lowbar', '&': 'amp', '"': 'quot', "'": 'apos', '<': 'lt', '>': 'gt' },
+  ...{ '+': 'plus', '/': 'sol', '=': 'equals', '%': 'percnt', '\\': 'bsol', '-': 'hyphen' },
+};
+
+/** A text in any encoding of its characters, as a regular expression. Repetitions have a limit, so that no text takes long. */
+function encodingsOf(text: string): string {
+  const forms = [...text].map((character) => {
+    const code = character.charCodeAt(0);
+    const hex = hexOf(character);
+    const plain = /\w/.test(character) ? character : String.raw`\\{0,8}\x${hex}`;
+    const named = HTML_NAMES[character];
+    const html = named === undefined ? '' : `|&${named};`;
+    return `(?:${BEFORE_CODE}${hex}${AFTER_CODE}|&#0{0,6}${code};${html}|${plain})`;
+  });
+  return forms.join('');
+}
+
+/** Whether characters of a text are encoded. The expression of a key with all encodings is compiled only for these. */
+const HAS_ENCODED = /%[0-9a-f]|\\|&[#a-z]|=[0-9a-f]{2}/i;
+
+/** A shorter text in base64 could match by chance. */
+const SHORTEST_BASE64 = 16;
+
+/**
+ * A function that masks `secret` in a text: as it is or encoded, in hexadecimal, and in base64, alone or within a longer
+ * text (as in `Authorization: Basic`).
+ */
+export function secretRedactor(secret: string): (text: string) => string {
+  const mask = maskKey(secret);
+  const [prefix, rest] = partsOf(secret);
+  const isLong = prefix !== '' && rest.length >= SHOWS_ITS_END_FROM;
+  const inAnyForm = (form: (text: string) => string) => (isLong ? `(?:${form(prefix)})?${form(rest)}` : form(secret));
+  const simple = new RegExp([inAnyForm(escaped), hexOf(secret), ...base64PatternsOf(secret)].join('|'), 'gi');
+  let encoded: RegExp | undefined;
+  return (text) => {
+    if (!HAS_ENCODED.test(text)) return text.replace(simple, () => mask);
+    encoded ??= new RegExp(inAnyForm(encodingsOf), 'gi');
+    return text.replace(encoded, () => mask).replace(simple, () => mask);
+  };
+}
+
+function escaped(text: string): string {
+  return text.replace(/\W/g, (character) => `\\x${hexOf(character)}`);
+}
+
+function hexOf(text: string): string {
+  return [...text].map((character) => character.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+}
+
+/** Three bytes are four characters, so there are three forms of a text, depending on how many bytes are before it. */
+function base64PatternsOf(secret: string): string[] {
+  const forms = [0, 1, 2].map((before) => {
+    const text = '\0'.repeat(before) + secret;
+    // Without the characters that depend on neighbouring bytes.
+    return btoa(text).slice(Math.ceil((8 * before) / 6), Math.floor((8 * text.length) / 6));
+  });
+  const found = forms.filter((form) => form.length >= SHORTEST_BASE64);
+  return found.map((form) => form.replaceAll('+', '[+-]').replaceAll('/', '[/_]'));
+}
+
+const MIDDLE = `(${encodingsOf('_')})${encodingsOf('live_')}`;
+const DIGIT = `(?:[0-9a-f]|${BEFORE_CODE}(?:3\\d|[46][1-6])${AFTER_CODE})`;
+const DOCUMENTED = new RegExp(`${MIDDLE}${DIGIT}{44}(${DIGIT}{4})`, 'gi');
+const LIKE_A_KEY = new RegExp(`${MIDDLE}([a-z0-9]{12,})`, 'gi');
+const DIGITS_OF_A_KEY = new RegExp(`${MIDDLE}${DIGIT}+`, 'gi');
+
+/** Whether a text contains a key of the documented form. */
+export function holdsKey(text: string): boolean {
+  return text.search(DOCUMENTED) !== -1;
+}
+
+/** Masks everything in `text` that looks like a key or a part of one: it can be in a URL, a path or a number by mistake. */
+export function maskKeysIn(text: string): string {
+  return text.replace(LIKE_A_KEY, (_, underscore: string, rest: string) => `${underscore}live_${maskKey(rest)}`);
+}
+
+/** Removes the digits of keys, however few, from texts that can contain a key by mistake, such as a path or an option. */
+export function redactKeys(text: string): string {
+  // The expression alone takes longer than the journal entry of a long body.
+  if (!MAY_HAVE_KEY.test(text)) return text;
+  return text.replace(DIGITS_OF_A_KEY, '_live_…');
+}
+
+const MAY_HAVE_KEY = /_live_|[%\\&=]/i;
+
+/** Removes keys from texts, as the last step before output. */
+export class Redactor {
+  readonly #secrets = new Map<string, (text: string) => string>();
+
+  /** From now on `secret` appears as its mask. A short text is no key, and masking it could mask parts of words. */
+  protect(secret: string): void {
+    if (secret.length >= SHORTEST_KEY) this.#secrets.set(secret, secretRedactor(secret));
+  }
+
+  /** Data: unchanged except for keys. */
+  redact(text: string): string {
+    return this.#withoutSecrets(text).replace(DOCUMENTED, '$1live_…$2');
+  }
+
+  /** For messages, which can contain input: masks everything that looks like a key. */
+  redactMessage(text: string): string {
+    return maskKeysIn(this.#withoutSecrets(text));
+  }
+
+  /** Returns the same bytes if they contain no secret, so that a body is unchanged. */
+  redactBytes(bytes: Uint8Array): Uint8Array {
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+    const redacted = this.redact(text);
+    return redacted === text ? bytes : new TextEncoder().encode(redacted);
+  }
+
+  #withoutSecrets(text: string): string {
+    let redacted = text;
+    for (const redact of this.#secrets.values()) redacted = redact(redacted);
+    return redacted;
+  }
+}
+
+const SHORTEST_KEY = 8;

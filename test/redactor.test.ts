@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { createMockServer } from '../src/mock-server/index.ts';
+import { holdsKey, maskKeysIn, Redactor, redactKeys, secretRedactor } from '../src/redactor.ts';
+import { KEY_ENCODINGS, KNOWN_KEY_ENCODINGS } from './helpers/key-encodings.ts';
+
+const KEY = `fx_live_${'ca11ab1e'.repeat(5)}0f1e9c2d`;
+const ODD_KEY = 'canary+/=&%?#"\\\'~!*()0b6d93f25e8072b9c4d1+/="\\635';
+const SECRET_PART = KEY.slice(12, -4);
+
+test.each(Object.entries(KNOWN_KEY_ENCODINGS))('a known key %s is masked', (_, encode) => {
+  const ofCommand = new Redactor();
+  ofCommand.protect(KEY);
+  const encoded = encode(KEY);
+  const middle = encoded.slice(16, -16);
+
+  for (const redacted of [
+    secretRedactor(KEY)(`before ${encoded} after`),
+    ofCommand.redact(`before ${encoded} after`),
+    ofCommand.redactMessage(`before ${encoded} after`),
+  ]) {
+    expect(redacted).not.toContain(middle);
+    expect(redacted).not.toContain(SECRET_PART);
+    expect(redacted).toMatch(/^before .*….* after$/);
+  }
+});
+
+test.each(Object.entries(KNOWN_KEY_ENCODINGS))('a known key of another form %s is masked', (_, encode) => {
+  const encoded = encode(ODD_KEY);
+
+  expect(secretRedactor(ODD_KEY)(encoded)).not.toContain(encoded.slice(8, -8));
+});
+
+const recognisable = Object.entries(KEY_ENCODINGS).filter(([name]) => name !== 'without its prefix');
+
+test.each(recognisable)('a key that is in no setting is recognised %s', (name, encode) => {
+  const encoded = encode(KEY);
+  const middle = encoded.slice(Math.floor(0.4 * encoded.length), Math.floor(0.6 * encoded.length));
+
+  expect(holdsKey(encoded)).toBe(true);
+  expect(new Redactor().redact(encoded)).not.toContain(middle);
+  expect(redactKeys(encoded)).not.toContain(middle);
+  if (!name.includes('each character')) expect(maskKeysIn(encoded)).not.toContain(SECRET_PART);
+});
+
+test.each(recognisable)('the journal of the mock has no key %s', async (_, encode) => {
+  const mock = createMockServer();
+  const encoded = encode(KEY);
+  const body = JSON.stringify({ note: encoded });
+
+  await mock.fetch(`${mock.baseUrl}/api/v1/latest?note=${/[&#]/.test(encoded) ? '' : encoded}`, {
+    method: 'POST',
+    body,
+  });
+
+  const text = JSON.stringify(mock.journal.list());
+  expect(text).toContain('_live_…');
+  expect(text).not.toContain(SECRET_PART);
+  await mock.close();
+});
+
+test.each([
+  'eur_live_rates',
+  'a=5&b=%5f&c=\\u005f',
+  '%'.repeat(100_000),
+  '\\'.repeat(100_000),
+  '_live_'.repeat(10_000),
+  `&#x${'0'.repeat(100_000)}`,
+])('a text without a key is unchanged, however long: %#', (text) => {
+  expect([secretRedactor(KEY)(text), maskKeysIn(text), redactKeys(text), new Redactor().redact(text)]).toEqual(
+    Array(4).fill(text),
+  );
+});
