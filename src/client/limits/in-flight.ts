@@ -37,6 +37,8 @@ export class Permit {
   readonly sentAt: number;
   /** The place of the call in the queue. A call that returns passes the permit as `AcquireOptions.retryOf`. */
   readonly ticket: number;
+  /** Whether its call has low priority. */
+  readonly isLow: boolean;
   /** Number of failed attempts of the call, including this one. */
   failures: number;
   /** Time of the first failed attempt of the call; infinity for none. */
@@ -44,10 +46,11 @@ export class Permit {
   readonly #onEnd: OnEnd;
   #isOpen = true;
 
-  constructor(onEnd: OnEnd, { sentAt, ticket, retryOf }: PermitFields) {
+  constructor(onEnd: OnEnd, { sentAt, ticket, retryOf, isLow = false }: PermitFields) {
     this.#onEnd = onEnd;
     this.sentAt = sentAt;
     this.ticket = ticket;
+    this.isLow = isLow;
     this.failures = retryOf?.failures ?? 0;
     this.firstFailedAt = retryOf?.firstFailedAt ?? Number.POSITIVE_INFINITY;
   }
@@ -60,7 +63,10 @@ export class Permit {
   }
 }
 
-type PermitFields = Pick<Permit, 'sentAt' | 'ticket'> & { readonly retryOf: Permit | undefined };
+type PermitFields = Pick<Permit, 'sentAt' | 'ticket'> & {
+  readonly retryOf: Permit | undefined;
+  readonly isLow?: boolean;
+};
 
 /** So many failures in a row are an outage. */
 const OUTAGE_FAILURES = 3;

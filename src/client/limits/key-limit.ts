@@ -6,6 +6,8 @@ import { type Grant, grant, isLimitWanted } from './slots.ts';
 export interface Demand {
   /** Those that it can send now. */
   readonly wanted: number;
+  /** How many of these have low priority. */
+  readonly low: number;
   /** All of them. */
   readonly queued: number;
   /** The earliest of their deadlines; Infinity for none. */
@@ -32,8 +34,8 @@ export class Limit {
     return 0;
   }
 
-  grant(now: number, { wanted }: Demand): Grant {
-    const granted = grant(this.state, { now, wanted });
+  grant(now: number, { wanted, low }: Demand): Grant {
+    const granted = grant(this.state, { now, wanted, low });
     this.state = granted.state;
     return granted.grant;
   }

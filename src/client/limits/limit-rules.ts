@@ -20,18 +20,22 @@ import { isTried, type RetryAfterUnit, retryAfterMs, type UnitState, unitOf } fr
 export interface RequestResult {
   readonly now: number;
   readonly sentAt: number;
+  /** Whether its call had low priority. Default: false. */
+  readonly isLow?: boolean | undefined;
   /** That of a refusal. */
   readonly retryAfter?: RetryAfter | undefined;
 }
 
 /**
- * What a process reports: for every call granted, one result; and a limit of the plan that became known.
+ * What a process reports: for every call granted, one result; a limit of the plan that became known; and that a call of normal
+ * or high priority has arrived, at most once a second.
  * - `accepted`: any response except a refusal for the rate (429): the service counted the request.
  * - `lost`: the service may have counted it. `unused`: it was not sent, or did not reach the service.
  */
 export type Report =
   | (RequestResult & { readonly kind: 'accepted' | 'refused' | 'lost' | 'unused' })
-  | { readonly kind: 'configured'; readonly perMinute: number; readonly now: number };
+  | { readonly kind: 'configured'; readonly perMinute: number; readonly now: number }
+  | { readonly kind: 'called'; readonly now: number };
 
 /** The meaning of the Retry-After of a refusal. */
 export interface RetryAfterReading {
@@ -66,22 +70,24 @@ export function applyReport(state: LimiterState, report: Report, settings: Limit
       return accepted(state, report);
     case 'refused': {
       const closed = refused(state, report, settings);
-      if (state.isCap) state.log.add(report.now); // every request of a minute counts
+      if (state.isCap) state.log.add(report.now, report.isLow); // every request of a minute counts
       return closed;
     }
     case 'lost':
-      state.log.add(report.now);
+      state.log.add(report.now, report.isLow);
       return addInFlight(state, -1);
     case 'unused':
       return returnSlot(state);
     case 'configured':
       return configured(state, report.perMinute, report.now);
+    case 'called':
+      return { ...state, calledAt: Math.max(state.calledAt, report.now) };
   }
 }
 
-function accepted(before: LimiterState, { now, sentAt }: RequestResult): LimiterState {
+function accepted(before: LimiterState, { now, sentAt, isLow }: RequestResult): LimiterState {
   const { log, gate, limit } = before;
-  log.add(now);
+  log.add(now, isLow);
   // An accepted request that was sent after the trial confirms milliseconds.
   const unit: UnitState = hasTrialEnded(before.unit, sentAt) ? { ...before.unit, evidence: 'confirmed' } : before.unit;
   const state = { ...before, inFlight: before.inFlight - 1, unit };

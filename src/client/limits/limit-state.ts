@@ -1,7 +1,7 @@
 import type { RetryAfterUnit, UnitState } from './retry-after.ts';
 
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
-export const LIMITER_STATE_VERSION = 12;
+export const LIMITER_STATE_VERSION = 13;
 
 /** Every limit of the service is per minute. */
 export const WINDOW_MS = 60_000;
@@ -71,6 +71,8 @@ export interface LimiterState {
   readonly unit: UnitState;
   /** The service asked for a wait longer than `maxRetryAfterMs`: nothing is sent before this time. */
   readonly blockedUntil: number;
+  /** When a call of normal or high priority arrived last. */
+  readonly calledAt: number;
   /** Requests that the service accepted, or may have accepted. With a cap, also those that it refused. */
   readonly log: AcceptedLog;
 }
@@ -109,6 +111,7 @@ export function initialState(perMinute: number, isCap = false): LimiterState {
     pace: null,
     unit: { evidence: 'assumed', endsAt: 0 },
     blockedUntil: LONG_AGO,
+    calledAt: LONG_AGO,
     log: new AcceptedLog(),
   };
 }
@@ -144,13 +147,16 @@ export function returnSlot(state: LimiterState): LimiterState {
  */
 export class AcceptedLog {
   #times: number[] = [];
+  /** Whether the request at the same place was one of low priority, and the number of those that were not. */
+  #areLow: boolean[] = [];
+  #others = 0;
 
   /** `saved`: the milliseconds between the responses, as `toJSON` returns them. */
   constructor(saved = '') {
     let at = 0;
     for (const ms of saved === '' ? [] : saved.split(',')) {
-      at += Number(ms);
-      this.#times.push(at);
+      at += Number.parseFloat(ms);
+      this.#push(at, ms.endsWith(LOW));
     }
   }
 
@@ -159,13 +165,17 @@ export class AcceptedLog {
    * calls it for each value.
    */
   toJSON(): string {
-    return this.#times.map((at, place) => at - (this.#times[place - 1] ?? 0)).join();
+    const savedAt = (at: number, place: number) =>
+      `${at - (this.#times[place - 1] ?? 0)}${this.#areLow[place] ? LOW : ''}`;
+    return this.#times.map(savedAt).join();
   }
 
   /** A log of every `n`th request; by default, a copy. */
   copy(n = 1): AcceptedLog {
     const copy = new AcceptedLog();
-    copy.#times = this.#times.filter((_, place) => place % n === 0);
+    for (let place = 0; place < this.#times.length; place += n) {
+      copy.#push(this.#times[place] ?? 0, this.#areLow[place] ?? false);
+    }
     return copy;
   }
 
@@ -178,15 +188,28 @@ export class AcceptedLog {
     return this.#times.at(-1) ?? LONG_AGO;
   }
 
-  add(now: number): void {
-    this.#times.push(Math.max(now, this.#times.at(-1) ?? now));
+  add(now: number, isLow = false): void {
+    this.#push(Math.max(now, this.#times.at(-1) ?? now), isLow);
+  }
+
+  /** Number of requests of normal and high priority since a time; by default, all. */
+  othersSince(from = LONG_AGO): number {
+    if (from === LONG_AGO) return this.#others;
+    return this.#times.filter((at, place) => at >= from && !this.#areLow[place]).length;
+  }
+
+  /** The time of the oldest request of low priority; `undefined` for none. */
+  get firstLowAt(): number | undefined {
+    return this.#times[this.#areLow.indexOf(true)];
   }
 
   /** Drops the oldest `forgotten` requests, and all that expired. */
   expire(now: number, forgotten = 0): void {
     let dropped = forgotten;
     while ((this.#times[dropped] ?? Number.POSITIVE_INFINITY) + WINDOW_MS <= now) dropped += 1;
-    if (dropped > 0) this.#times.splice(0, dropped);
+    if (dropped === 0) return;
+    this.#times.splice(0, dropped);
+    for (const isLow of this.#areLow.splice(0, dropped)) this.#others -= isLow ? 0 : 1;
   }
 
   /** When the request at `place` (0 is the oldest) expires; `undefined` if the log has fewer. */
@@ -194,4 +217,13 @@ export class AcceptedLog {
     const at = this.#times[place];
     return at === undefined ? undefined : at + WINDOW_MS;
   }
+
+  #push(at: number, isLow: boolean): void {
+    this.#times.push(at);
+    this.#areLow.push(isLow);
+    this.#others += isLow ? 0 : 1;
+  }
 }
+
+/** Follows the time of a request of low priority in a saved log. */
+const LOW = 'l';

@@ -3,10 +3,10 @@ import { InFlight, type OnEnd, Permit, type RequestEnd } from './in-flight.ts';
 import { Limit } from './key-limit.ts';
 import type { Report } from './limit-rules.ts';
 import { closedUntil, type LimiterSettings, type LimiterState, LONG_AGO, UNBOUNDED } from './limit-state.ts';
-import { type AcquireOptions, type Due, type QueuedCall, RequestQueue } from './request-queue.ts';
+import { type AcquireOptions, type Due, type Priority, type QueuedCall, RequestQueue } from './request-queue.ts';
 import { type RetryAfterUnit, unitOf } from './retry-after.ts';
 import { SharedLimit, type Sharing } from './shared/shared-limit.ts';
-import { expectedSlotAt, rampSize, slotAt } from './slots.ts';
+import { expectedSlotAt, rampSize, reserveOf, slotAt } from './slots.ts';
 
 /** Shorter waits are normal and are not reported. */
 const WAIT_WORTH_REPORTING_MS = 1_000;
@@ -86,7 +86,12 @@ export interface KeyLimits {
   readonly reason: 'retry_after' | 'service' | 'window' | 'in_flight' | undefined;
 }
 
-interface WaitingCall extends QueuedCall, Pick<AcquireOptions, 'retryOf'> {
+interface SlotOptions {
+  readonly estimate?: typeof slotAt;
+  readonly priority?: Priority | undefined;
+}
+
+interface WaitingCall extends QueuedCall, Pick<AcquireOptions, 'retryOf' | 'isOwn'> {
   readonly settle: (sent: Permit | NotSent) => void;
 }
 
@@ -107,6 +112,7 @@ export class RateLimiter {
   #wake: { readonly at: number; readonly cancel: () => void } | undefined;
   #reportedUntil = LONG_AGO;
   #hasReportedLongWait = false;
+  #calledAt = LONG_AGO;
 
   constructor(options: RateLimiterOptions) {
     const { clock, random, maxConcurrent, shared, onOutage } = options;
@@ -119,17 +125,20 @@ export class RateLimiter {
   }
 
   /** The permit if the call need not wait: no other call waits, and a slot is free. */
-  tryAcquire({ retryOf, due = NEVER }: AcquireOptions = {}): Permit | undefined {
+  tryAcquire(options: AcquireOptions = {}): Permit | undefined {
+    const { priority, due = NEVER } = options;
     const now = this.#time.now();
+    this.#sawCall(now, options);
     if (due.deadlineAt < now) return undefined;
     // A shared limit asks its store; until then, the call is in the queue.
     if (this.#queue.size > 0 || (this.shared && this.#limit.reserved === 0)) return undefined;
     const { count } = this.#limit.grant(now, {
       wanted: Math.min(1, this.#inFlight.room(now)),
+      low: priority === 'low' ? 1 : 0,
       queued: 1,
       deadlineAt: due.deadlineAt,
     });
-    return count === 0 ? undefined : this.#permit(now, { retryOf });
+    return count === 0 ? undefined : this.#permit(now, options);
   }
 
   /**
@@ -137,9 +146,10 @@ export class RateLimiter {
    * reason if the call is not sent. Rejects with the signal's reason on abort.
    */
   acquire(options: AcquireOptions = {}): Promise<Permit | NotSent> {
-    const { signal, retryOf, priority = 'normal', due = NEVER, wait: waits = true } = options;
+    const { signal, retryOf, priority = 'normal', isOwn, due = NEVER, wait: waits = true } = options;
     const ahead = this.#queue.countAhead(priority, retryOf !== undefined);
-    const notSent = this.#whyNotSent(ahead, { waits, due });
+    const notSent = this.#whyNotSent(ahead, { waits, due, priority });
+    if (notSent) this.#sawCall(this.#time.now(), options);
     const sent = notSent ?? this.tryAcquire(options);
     if (sent) return Promise.resolve(sent);
     return new Promise((resolve, reject) => {
@@ -149,7 +159,7 @@ export class RateLimiter {
         reject(signal?.reason);
       };
       const call: WaitingCall = {
-        ...{ ticket: retryOf?.ticket ?? ++this.#lastTicket, priority, retryOf, waits, due },
+        ...{ ticket: retryOf?.ticket ?? ++this.#lastTicket, priority, retryOf, isOwn, waits, due },
         failures: retryOf?.failures ?? 0,
         nodes: undefined,
         settle: (sent) => {
@@ -181,7 +191,7 @@ export class RateLimiter {
   etaMs(calls: number, concurrency: number): number {
     const { maxConcurrent, roundTripMs, size } = this.#inFlight;
     const now = this.#time.now();
-    const sentAt = calls > size ? this.#slotAt(now, calls - size - 1, expectedSlotAt) : now;
+    const sentAt = calls > size ? this.#slotAt(now, calls - size - 1, { estimate: expectedSlotAt }) : now;
     const byService = Math.ceil(calls / Math.min(maxConcurrent, concurrency)) * roundTripMs;
     return Math.ceil(Math.max(sentAt - now + roundTripMs, byService));
   }
@@ -223,19 +233,31 @@ export class RateLimiter {
     return Math.min(this.#inFlight.maxConcurrent, rampSize(this.#limit.state));
   }
 
+  /** For calls of low priority, which leave slots free while there are others. At most once a second, because it takes a write. */
+  #sawCall(now: number, { priority, retryOf, isOwn }: AcquireOptions): void {
+    if (priority === 'low' || retryOf !== undefined || isOwn || now - this.#calledAt < 1_000) return;
+    this.#calledAt = now;
+    this.#limit.report({ kind: 'called', now });
+    this.#serveSoon();
+  }
+
   /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
-  #slotAt(now: number, ahead: number, estimate = slotAt): number {
+  #slotAt(now: number, ahead: number, { estimate = slotAt, priority }: SlotOptions = {}): number {
     const { state, aheadMs, reserved } = this.#limit;
-    const limitAt = ahead < reserved ? now : estimate(state, now + aheadMs, ahead - reserved) - aheadMs;
+    // Like a call behind those that may come, which makes no test of the window.
+    const reserve = priority === 'low' ? reserveOf(state, now + aheadMs) : 0;
+    const slotOf = reserve > 0 ? expectedSlotAt : estimate;
+    const limitAt = ahead < reserved ? now : slotOf(state, now + aheadMs, ahead - reserved + reserve) - aheadMs;
     return Math.max(now, limitAt, this.#inFlight.health.retryAt);
   }
 
   /** `ticket`: that of a call that has waited. A call that is sent again keeps its ticket, and so its place. */
   #permit(
     now: number,
-    { retryOf, ticket = retryOf?.ticket }: Partial<Pick<WaitingCall, 'retryOf' | 'ticket'>>,
+    { retryOf, priority, isOwn = false, ticket = retryOf?.ticket }: AcquireOptions & { readonly ticket?: number },
   ): Permit {
-    const permit = new Permit(this.#end, { sentAt: now, ticket: ticket ?? ++this.#lastTicket, retryOf });
+    const isLow = priority === 'low' || isOwn; // it must not use what is left for others
+    const permit = new Permit(this.#end, { sentAt: now, ticket: ticket ?? ++this.#lastTicket, retryOf, isLow });
     this.#inFlight.add(permit);
     return permit;
   }
@@ -260,6 +282,7 @@ export class RateLimiter {
     const wanted = Math.min(this.#queue.size, this.#inFlight.room(now));
     const { count, askAgainAt } = this.#limit.grant(now, {
       wanted,
+      low: Math.max(0, wanted - this.#queue.countAhead('normal')),
       queued: this.#queue.size,
       deadlineAt: this.#queue.earliestDeadline,
     });
@@ -274,11 +297,14 @@ export class RateLimiter {
   }
 
   /** Why a call does not wait; `undefined` if it does. `ahead`: the calls before it. */
-  #whyNotSent(ahead: number, { waits, due }: Pick<QueuedCall, 'waits' | 'due'>): NotSent | undefined {
+  #whyNotSent(
+    ahead: number,
+    { waits, due, priority }: Pick<QueuedCall, 'waits' | 'due' | 'priority'>,
+  ): NotSent | undefined {
     const now = this.#time.now();
     const tooLong = this.#tooLongWait(now);
     if (tooLong) return tooLong;
-    const slotAt = this.#slotAt(now, ahead);
+    const slotAt = this.#slotAt(now, ahead, { priority });
     if (slotAt > due.deadlineAt) return this.#tooLate(now, slotAt);
     return !waits && slotAt > now ? this.#notSent('policy', slotAt) : undefined;
   }
@@ -286,7 +312,8 @@ export class RateLimiter {
   #rejectTooLate(now: number): void {
     const tooLong = this.#tooLongWait(now);
     for (let call = tooLong && this.#queue.shift(); call && tooLong; call = this.#queue.shift()) call.settle(tooLong);
-    const slotAt = this.#slotAt(now, 0);
+    const isLow = this.#queue.countAhead('normal') === 0;
+    const slotAt = this.#slotAt(now, 0, { priority: isLow ? 'low' : 'normal' });
     // A call whose response would be late must not use a slot that another waiting call can use.
     const neededBy = () => slotAt + (this.#queue.size > 1 ? this.#inFlight.roundTripMs : 0);
     for (let call = this.#queue.shiftDueBefore(neededBy()); call; call = this.#queue.shiftDueBefore(neededBy())) {
@@ -350,7 +377,7 @@ export class RateLimiter {
   #reportLongWait(now: number): void {
     const waiting = this.#queue.countAhead('normal');
     if (this.#hasReportedLongWait || waiting === 0) return;
-    const lastMs = this.#slotAt(now, waiting - 1, expectedSlotAt) - now;
+    const lastMs = this.#slotAt(now, waiting - 1, { estimate: expectedSlotAt }) - now;
     if (lastMs <= LONG_WAIT_MS) return;
     this.#hasReportedLongWait = true;
     this.#options.onLongWait?.({ waiting, perMinute: this.#limit.state.limit, lastMs });
@@ -361,7 +388,8 @@ export class RateLimiter {
     if (end.kind === 'failed') this.#inFlight.failed(permit, now, end);
     else if (end.kind === 'accepted' || end.kind === 'refused') this.#inFlight.responded(permit, now);
     else this.#inFlight.left(permit);
-    const reading = this.#limit.report({ sentAt: permit.sentAt, now, ...this.#resultOf(end) });
+    const { sentAt, isLow } = permit;
+    const reading = this.#limit.report({ sentAt, isLow, now, ...this.#resultOf(end) });
     if (this.#queue.size > 0) this.#serveSoon();
     return reading;
   };

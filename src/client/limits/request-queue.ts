@@ -20,6 +20,8 @@ export interface AcquireOptions {
   readonly priority?: Priority | undefined;
   /** `false` rejects the call (reason `'policy'`) instead of waiting for the limit. Default: true. */
   readonly wait?: boolean | undefined;
+  /** Whether it is a `quota()` of the client itself, which no caller waits for. Default: false. */
+  readonly isOwn?: boolean | undefined;
   /** The permit of the previous attempt: the call keeps its place, at the head of the queue. */
   readonly retryOf?: Permit | undefined;
 }

@@ -16,6 +16,10 @@ export interface Grant {
   readonly askAgainAt: number | undefined;
 }
 
+/** While others call, calls of low priority leave this part of the minute free. */
+const PART_FOR_OTHERS = 0.2;
+/** So long, calls of low priority wait for `quota()` beside others: without the limit, they would use all of a small one. */
+const QUOTA_TAKES_MS = 2_000;
 /** Every plan allows so many requests per minute. */
 const SMALLEST_LIMIT = 30;
 /** While calls wait, the limit of the plan is read again after this time, because it can have grown. */
@@ -33,26 +37,70 @@ export function advance(state: LimiterState, now: number): LimiterState {
   return { ...state, test, pace: next };
 }
 
+/** The calls that a process could send now; those of low priority are the last. */
+interface Wanted {
+  readonly now: number;
+  readonly wanted: number;
+  /** How many of them have low priority. Default: 0. */
+  readonly low?: number | undefined;
+}
+
 /** Grants up to `wanted` calls: the smallest number that the gate, the log and the even rate allow. */
 export function grant(
   before: LimiterState,
-  { now, wanted }: { readonly now: number; readonly wanted: number },
+  { now, wanted, low = 0 }: Wanted,
 ): { readonly state: LimiterState; readonly grant: Grant } {
   const state = advance(before, now);
   const opensAt = closedUntil(state);
   if (now < opensAt) return { state, grant: { count: 0, askAgainAt: opensAt } };
-  const count = Math.max(0, Math.min(wanted, freeSlots(state)));
-  if (count === 0 && wanted > 0 && isTestDue(state, now)) {
+  const others = wanted - low;
+  const reserve = low > 0 ? reserveOf(state, now) : 0;
+  const count = Math.max(0, Math.min(others, freeSlots(state)), Math.min(wanted, slotsWithLow(state, now, reserve)));
+  const mayTest = wanted > 0 && (others > 0 || !areOthersCalling(state, now));
+  if (count === 0 && mayTest && isTestDue(state, now)) {
     return { state: startTest(state), grant: { count: 1, askAgainAt: undefined } };
   }
   const granted = count === 0 ? state : addInFlight(state, count);
   const isEnough = count === wanted || rampRoom(state) <= count;
-  return { state: granted, grant: { count, askAgainAt: isEnough ? undefined : nextAskAt(granted, now) } };
+  const kept = count >= others ? reserve : 0;
+  return { state: granted, grant: { count, askAgainAt: isEnough ? undefined : nextAskAt(granted, now, kept) } };
 }
 
-/** Number of calls that may be sent while the gate is open; zero or less for none. */
-export function freeSlots(state: LimiterState): number {
-  return Math.min(rampRoom(state), knownSlots(state));
+/** Number of calls that may be sent if those of low priority are among them. */
+function slotsWithLow(state: LimiterState, now: number, reserve: number): number {
+  if (now >= unknownUntil(state, now)) return freeSlots(state, reserve);
+  const left = SMALLEST_LIMIT - reserve - state.log.size - state.inFlight;
+  return Math.min(rampRoom(state), left);
+}
+
+/** The time until which calls of low priority wait for the limit, beside others. */
+function unknownUntil(state: LimiterState, now: number): number {
+  if (!isUnknown(state) || !areOthersCalling(state, now)) return LONG_AGO;
+  return (state.log.firstLowAt ?? now) + QUOTA_TAKES_MS;
+}
+
+/** Whether a call of normal or high priority has arrived within the last minute. */
+function areOthersCalling({ calledAt }: LimiterState, now: number): boolean {
+  return now - calledAt < WINDOW_MS;
+}
+
+/**
+ * Slots that calls of low priority leave free while others call: a fifth of the minute, without those that others have used. At
+ * an even rate, a part of those that can be saved, so that the rate still grows.
+ */
+export function reserveOf(state: LimiterState, now: number): number {
+  const { log, pace, gate } = state;
+  if (!areOthersCalling(state, now)) return 0;
+  const limit = isUnknown(state) ? SMALLEST_LIMIT : state.limit;
+  const part = 1 + Math.floor(PART_FOR_OTHERS * limit); // one more, because a slot is free only after a round trip
+  if (pace !== null) return Math.min(part, Math.floor((pace.capacity - 1) / 2));
+  const used = log.othersSince(gate.test === 'window' ? gate.opensAt : LONG_AGO);
+  return Math.max(0, Math.min(part, limit - 1) - used);
+}
+
+/** Number of calls that may be sent while the gate is open, except for `reserve` slots; zero or less for none. */
+export function freeSlots(state: LimiterState, reserve = 0): number {
+  return Math.min(rampRoom(state), knownSlots(state) - reserve);
 }
 
 function knownSlots(state: LimiterState): number {
@@ -89,14 +137,18 @@ function startTest(state: LimiterState): LimiterState {
   return addInFlight({ ...state, gate: tested, test: test === 'due' ? 'done' : test }, 1);
 }
 
-function nextAskAt(state: LimiterState, now: number): number | undefined {
-  const { pace, log, limit, configured, testAt, isCap, inFlight } = state;
+/** `reserve`: the slots that the next call leaves free. */
+function nextAskAt(state: LimiterState, now: number, reserve: number): number | undefined {
+  const { pace, log, limit, configured, testAt, isCap, inFlight, calledAt } = state;
   const expiryAt = (place: number) => log.expiresAt(Math.max(0, place)) ?? UNBOUNDED;
-  const paceAt = pace === null ? 0 : pace.at + Math.max(0, 1 - pace.tokens) / pace.perMs;
+  const paceAt = pace === null ? 0 : pace.at + Math.max(0, 1 + reserve - pace.tokens) / pace.perMs;
   const capAt = isCap && log.size + inFlight >= configured ? expiryAt(0) : 0;
-  const logAt = pace === null ? expiryAt(log.size + inFlight - limit) : 0;
+  const logAt = pace === null ? expiryAt(log.size + inFlight + reserve - limit) : 0;
   const limitAt = pace === null && limit < configured && inFlight === 0 && !isCap ? testAt : UNBOUNDED;
-  const at = Math.max(paceAt, capAt, Math.min(logAt, limitAt));
+  const knownAt = unknownUntil(state, now);
+  if (reserve > 0 && now < knownAt) return knownAt;
+  const othersEndAt = reserve > 0 ? calledAt + WINDOW_MS : UNBOUNDED;
+  const at = Math.min(othersEndAt, Math.max(paceAt, capAt, Math.min(logAt, limitAt)));
   return at === UNBOUNDED ? undefined : Math.max(now + 1, at);
 }
 

@@ -110,6 +110,7 @@ class Attempts {
       due: call,
       wait: settings.onLimit === 'wait',
       priority: settings.priority,
+      isOwn: call.quotaReason !== 'call',
       retryOf: this.#permit, // a call that is sent again keeps its place in the queue
     };
     const { limiter } = state;

@@ -6,7 +6,7 @@ import { DEFAULT_LIMITER_SETTINGS, hint } from '../../helpers/strict-limiter.ts'
 
 /** The rules of src/client/limits/README.md that are about the limit alone, without a queue. Times are in milliseconds. */
 
-const demandOf = (calls: number) => ({ wanted: calls, queued: calls, deadlineAt: Number.POSITIVE_INFINITY });
+const demandOf = (calls: number) => ({ wanted: calls, low: 0, queued: calls, deadlineAt: Number.POSITIVE_INFINITY });
 
 /** A limit whose requests are answered by the test. */
 class Probed extends Limit {
@@ -379,4 +379,66 @@ test('2 log: it keeps its order even if the clock goes back', () => {
   for (const at of [5, 3, 7]) log.add(at);
 
   expect([log.toJSON(), new AcceptedLog(log.toJSON()).toJSON()]).toEqual(['5,0,2', '5,0,2']);
+});
+
+describe('16 low priority', () => {
+  const lowOf = (limit: Probed, now: number) => limit.grant(now, { ...demandOf(1_000), low: 1_000 }).count;
+
+  test.each([
+    ['nobody has called', undefined, 30],
+    ['others have just called', 0, 23],
+    ['others called almost a minute ago', -59_999, 23],
+    ['others called a minute ago', -60_000, 30],
+  ])('if %s, so many of 30 slots are for calls of low priority', (_, calledAt, expected) => {
+    const limit = told(30);
+    if (calledAt !== undefined) limit.report({ kind: 'called', now: calledAt });
+
+    expect(lowOf(limit, 0)).toBe(expected);
+  });
+
+  test('the slots that others have used are not reserved for them again', () => {
+    const limit = told(30);
+    limit.report({ kind: 'called', now: 0 });
+    limit.use(0, 5);
+
+    expect(lowOf(limit, 0)).toBe(23);
+    expect(limit.send(0)).toBe(2);
+  });
+
+  test('after their slots are used, they wait for the minute, or until others have not called for one', () => {
+    const limit = told(30);
+    limit.report({ kind: 'called', now: 0 });
+    const sent = lowOf(limit, 1_000);
+    for (let call = 0; call < sent; call += 1) {
+      limit.report({ kind: 'accepted', now: 1_000, sentAt: 1_000, isLow: true });
+    }
+
+    expect(limit.grant(2_000, { ...demandOf(1), low: 1 })).toEqual({ count: 0, askAgainAt: 60_000 });
+    expect(lowOf(limit, 60_000)).toBe(7);
+  });
+
+  test('while the limit is unknown, they treat it as the smallest for two seconds, in which quota() responds', () => {
+    const limit = new Probed();
+    limit.report({ kind: 'called', now: 0 });
+    const sent = lowOf(limit, 0);
+    for (let call = 0; call < sent; call += 1) limit.report({ kind: 'accepted', now: 0, sentAt: 0, isLow: true });
+
+    expect([sent, lowOf(limit, 1_999), lowOf(limit, 2_000)]).toEqual([23, 0, 1_000]);
+  });
+
+  test('they do not test the window beside others', () => {
+    const limit = told(3);
+    limit.report({ kind: 'called', now: 0 });
+    limit.use(0, 3);
+
+    expect(lowOf(limit, 100)).toBe(0);
+    expect(limit.send(100)).toBe(1);
+  });
+
+  test('a saved log knows them', () => {
+    const log = new AcceptedLog();
+    for (const at of [5, 7]) log.add(at, at === 7);
+
+    expect([log.toJSON(), new AcceptedLog(log.toJSON()).othersSince(), log.copy().firstLowAt]).toEqual(['5,2l', 1, 7]);
+  });
 });

@@ -25,8 +25,8 @@ const WAITING_MS = 5_000;
 const QUOTA_CALL_MS = WINDOW_MS;
 
 const NO_GRANT: Grant = { count: 0, askAgainAt: undefined };
-const NO_DEMAND: Demand = { wanted: 0, queued: 0, deadlineAt: UNBOUNDED };
-const NO_LEASE: Lease = { inFlight: 0, waiting: 0, seenAt: 0, askedAt: 0 };
+const NO_DEMAND: Demand = { wanted: 0, low: 0, queued: 0, deadlineAt: UNBOUNDED };
+const NO_LEASE: Lease = { inFlight: 0, waiting: 0, low: 0, seenAt: 0, askedAt: 0 };
 
 /** The store through which processes share a limit, and its name there. */
 export type Sharing = Pick<StoreExchangeOptions, 'store' | 'name'>;
@@ -104,10 +104,11 @@ export class SharedLimit extends Limit {
   }
 
   override report(report: Report): RetryAfterReading | undefined {
-    if (report.kind !== 'configured') this.#inFlight -= 1;
-    else this.#asksForLimit = false;
+    if (isResult(report)) this.#inFlight -= 1;
+    if (report.kind === 'configured') this.#asksForLimit = false;
     this.#reports.push(report);
-    if (!this.#isAlone) this.#exchangeSoon();
+    // The slot of the call that has arrived is asked for next.
+    if (!this.#isAlone && report.kind !== 'called') this.#exchangeSoon();
     const shifted = shiftReport(report, this.aheadMs);
     const isLimit = shifted.kind === 'configured';
     const own = isLimit ? { ...shifted, perMinute: partOf(shifted.perMinute, this.#sharers) } : shifted;
@@ -124,7 +125,8 @@ export class SharedLimit extends Limit {
 
   /** The others need not leave a slot for this process any longer. */
   #endWait(): Grant {
-    if (this.#isWaiting && !this.#isAlone) this.#exchangeSoon();
+    const hasNews = this.#isWaiting || this.#reports.some(({ kind }) => kind === 'called');
+    if (hasNews && !this.#isAlone && !this.#isExchanging) this.#exchangeSoon();
     return NO_GRANT;
   }
 
@@ -139,7 +141,9 @@ export class SharedLimit extends Limit {
     const { count: granted } = this.#granted;
     this.#granted = NO_GRANT;
     const count = Math.min(granted, wanted);
-    this.#demand = { ...this.#demand, wanted: wanted - count, queued: this.#demand.queued - count };
+    const { low, queued } = this.#demand;
+    const left = wanted - count;
+    this.#demand = { ...this.#demand, wanted: left, low: Math.min(low, left), queued: queued - count };
     const now = this.#time.now();
     for (let call = count; call < granted; call += 1) this.report({ kind: 'unused', now, sentAt: now });
     return count === 0 ? undefined : { count, askAgainAt: wanted > count ? this.#askAt : undefined };
@@ -205,17 +209,18 @@ export class SharedLimit extends Limit {
     leases.set(id, own);
     const dead = reclaimDead(leases, { id, now });
     const limit = this.#withReports([...reports, ...dead], own.inFlight, now);
-    const { others, share } = shareFor(id, { leases, now, slots: freeSlots(advance(limit, now)) });
-    const room = roomUnder(limit, this.settings);
-    const granted = grant(limit, { now, wanted: Math.min(this.#demand.wanted, share, room) });
+    const isLow = this.#demand.low === this.#demand.wanted;
+    const { others, share } = shareFor(id, { leases, now, isLow, slots: freeSlots(advance(limit, now)) });
+    const granted = grant(limit, { now, ...atMost(Math.min(share, roomUnder(limit, this.settings)), this.#demand) });
     const { count } = granted.grant;
     const waiting = this.#demand.wanted - count;
+    const low = Math.min(this.#demand.low, waiting);
     const queued = others.reduce((sum, lease) => sum + lease.waiting, this.#demand.queued - count);
     // The call that is sent now calls `quota()`: a process without a grant would do so only after its first one.
     const asks = count > 0 && isLimitWanted(granted.state, { now, waiting: queued }) && !isAsked(leases, now);
-    const isChanged = count > 0 || waiting > 0 !== own.waiting > 0;
+    const isChanged = count > 0 || waiting > 0 !== own.waiting > 0 || waiting > low !== own.waiting > own.low;
     if (count > 0) leases.delete(id); // it is served, and goes to the end of the order
-    leases.set(id, { inFlight: this.#inFlight + count, waiting, seenAt: now, askedAt: asks ? now : own.askedAt });
+    leases.set(id, { inFlight: this.#inFlight + count, waiting, low, seenAt: now, askedAt: asks ? now : own.askedAt });
     const isDue = waiting > 0 && now - own.seenAt >= WAITING_MS;
     return {
       state: { at: now, limit: granted.state, leases: Object.fromEntries(leases) },
@@ -233,7 +238,7 @@ export class SharedLimit extends Limit {
     // The log is changed in place, and the known state is needed again if another process writes first.
     const before = startingState(this.settings, state && copyOf(state.limit));
     // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
-    const missing = this.#inFlight + this.#reports.filter(({ kind }) => kind !== 'configured').length - inStore;
+    const missing = this.#inFlight + this.#reports.filter(isResult).length - inStore;
     const limit = reports.reduce(
       (next, report) => applyReport(next, respondedBetween(report, state?.at ?? 0, now), this.settings),
       addInFlight(before, missing),
@@ -314,7 +319,7 @@ function copyOf(state: LimiterState): LimiterState {
 /** The report with its times in a clock that is `byMs` ahead. */
 function shiftReport(report: Report, byMs: number): Report {
   const now = report.now + byMs;
-  return report.kind === 'configured' ? { ...report, now } : { ...report, now, sentAt: report.sentAt + byMs };
+  return 'sentAt' in report ? { ...report, now, sentAt: report.sentAt + byMs } : { ...report, now };
 }
 
 /** A response that arrived while another process wrote counts as later than that write: all processes see one order. */
@@ -329,6 +334,25 @@ function isAsked(leases: ReadonlyMap<string, Lease>, now: number): boolean {
   return [...leases.values()].some(({ askedAt }) => now - askedAt < QUOTA_CALL_MS);
 }
 
+/** Whether a report is about a request that was granted. */
+function isResult(report: Report): boolean {
+  return 'sentAt' in report;
+}
+
+/** As many of the calls; those of low priority are the last. */
+function atMost(slots: number, { wanted, low }: Demand): Pick<Demand, 'wanted' | 'low'> {
+  const first = Math.min(wanted, slots);
+  return { wanted: first, low: Math.max(0, first - (wanted - low)) };
+}
+
+interface Sharers {
+  readonly leases: ReadonlyMap<string, Lease>;
+  readonly now: number;
+  readonly slots: number;
+  /** Whether only calls of low priority wait in this process: otherwise, it competes only with others of these. */
+  readonly isLow: boolean;
+}
+
 /**
  * The other processes that wait, and how many of the free slots this process may use: an equal share, but none if
  * processes that are earlier in the order need all of them. `leases` are in the order in which they were last served, or
@@ -336,9 +360,9 @@ function isAsked(leases: ReadonlyMap<string, Lease>, now: number): boolean {
  */
 function shareFor(
   id: string,
-  { leases, now, slots }: { readonly leases: ReadonlyMap<string, Lease>; readonly now: number; readonly slots: number },
+  { leases, now, slots, isLow }: Sharers,
 ): { readonly others: readonly Lease[]; readonly share: number } {
-  const isWaiting = ({ waiting, seenAt }: Lease) => waiting > 0 && now - seenAt < 3 * WAITING_MS;
+  const isWaiting = ({ waiting, low, seenAt }: Lease) => waiting > (isLow ? 0 : low) && now - seenAt < 3 * WAITING_MS;
   const waiting = [...leases].filter(([name, lease]) => name === id || isWaiting(lease));
   const ahead = waiting.findIndex(([name]) => name === id);
   const others = waiting.filter(([name]) => name !== id).map(([, lease]) => lease);

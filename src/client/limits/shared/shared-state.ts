@@ -51,7 +51,7 @@ const pace = z.object({
 });
 
 const log = z.pipe(
-  z.string().check(z.regex(/^(-?\d+(,\d+)*)?$/)),
+  z.string().check(z.regex(/^(-?\d+l?(,\d+l?)*)?$/)),
   z.transform((saved: string) => new AcceptedLog(saved)),
 );
 
@@ -67,6 +67,7 @@ const limiterState = z.object({
   pace: z.nullable(pace),
   unit: z.object({ evidence: z.enum(['assumed', 'on-trial', 'confirmed', 'refuted']), endsAt: time }),
   blockedUntil: orInfinite(time, LONG_AGO),
+  calledAt: orInfinite(time, LONG_AGO),
   log,
 });
 
@@ -74,6 +75,8 @@ const limiterState = z.object({
 const lease = z.object({
   inFlight: count,
   waiting: z.int().check(z.gte(0)),
+  /** How many of these have low priority. */
+  low: z.int().check(z.gte(0)),
   seenAt: time,
   /** Time at which it called `quota()` for the limit; 0 for never. */
   askedAt: time,
@@ -111,11 +114,11 @@ export function parseState(text: string): SharedState | undefined {
 /** Events are in the past, and no wait is longer than the limiter would wait. */
 function areTimesUsable(
   at: number,
-  { gate, unit, pace, blockedUntil, testAt, configuredAt, log }: LimiterState,
+  { gate, unit, pace, blockedUntil, testAt, configuredAt, calledAt, log }: LimiterState,
   leases: Leases,
 ): boolean {
   const seen = Object.values(leases).flatMap(({ seenAt, askedAt }) => [seenAt, askedAt]);
-  const events = [configuredAt, log.lastAt, pace?.refusedAt ?? at, ...seen];
+  const events = [configuredAt, calledAt, log.lastAt, pace?.refusedAt ?? at, ...seen];
   const paceAt = pace === null ? at : pace.at + Math.max(0, 1 - pace.tokens) / pace.perMs;
   const waits = [gate.opensAt, gate.staleBefore, unit.endsAt, paceAt, blockedUntil, testAt];
   return Math.max(...events) <= at + CLOCK_STEP_MS && Math.max(...waits) <= at + 2 * LONGEST_WAIT_MS;
