@@ -20,7 +20,9 @@ interface Caller extends CallerSettings {
   readonly schema: StandardSchema | undefined;
 }
 
-interface SharedCall extends Call {
+/** A call, and the callers that wait for it. */
+interface SharedCall {
+  readonly call: Call;
   /** Identical calls have the same name; `undefined` for a call that no other caller joins. */
   readonly name: string | undefined;
   readonly response: Promise<ApiResponse>;
@@ -47,15 +49,16 @@ export class SharedCalls {
 
   async send(caller: Caller): Promise<CallResult<unknown>> {
     const { time } = this.#context.settings;
-    const call = this.#join(caller);
+    const shared = this.#join(caller);
+    const { call } = shared;
     const { attempts } = call;
-    const isOwn = call.callers === 0;
-    call.callers += 1;
+    const isOwn = shared.callers === 0;
+    shared.callers += 1;
     call.deadlineAt = Math.max(call.deadlineAt, caller.deadlineAt);
     try {
-      const leave = () => this.#leave(call);
-      const checked = caller.schema && this.#check(call, isOwn, caller.schema);
-      const response = await waitAsCaller(checked ?? call.response, caller, { time, attempts, leave });
+      const leave = () => this.#leave(shared);
+      const checked = caller.schema && this.#check(shared, isOwn, caller.schema);
+      const response = await waitAsCaller(checked ?? shared.response, caller, { time, attempts, leave });
       const durationMs = time.now() - caller.startedAt;
       return {
         data: checked ? response.data : this.#dataOf(response, call, isOwn),
@@ -69,10 +72,11 @@ export class SharedCalls {
   }
 
   /** The response with the output of the caller's own schema. A schema that does not end does not outlive the client. */
-  #check(call: SharedCall, isOwn: boolean, schema: StandardSchema): Promise<ApiResponse> {
+  #check(shared: SharedCall, isOwn: boolean, schema: StandardSchema): Promise<ApiResponse> {
+    const { call } = shared;
     const check = async () => {
-      const response = await call.response;
-      const keyed = call as SharedCall & KeyedCall; // its key was found before the request
+      const response = await shared.response;
+      const keyed = call as KeyedCall; // its key was found before the request
       const data = await checkPayload(schema, this.#dataOf(response, call, isOwn), { response, call: keyed });
       return { ...response, data };
     };
@@ -102,34 +106,34 @@ export class SharedCalls {
   /** Other callers can join the call under its `name`. */
   #start({ endpoint, settings, deadlineAt }: Caller, name?: string): SharedCall {
     const call = new Call({ endpoint, settings, deadlineAt, signal: new Cancellation(), quotaReason: 'call' });
-    const response = this.#run(call);
+    const response = this.#run(call, () => this.#ended(shared));
     const remove = this.#context.lifetime.add(call, response);
-    const shared = Object.assign(call, { name, callers: 0, response, remove });
+    const shared: SharedCall = { call, name, callers: 0, response, remove };
     if (name !== undefined) this.#calls[name] = shared;
     return shared;
   }
 
-  async #run(call: Call): Promise<ApiResponse> {
+  async #run(call: Call, onEnd: () => void): Promise<ApiResponse> {
     try {
       const key = await this.#context.keys.current(call.signal);
       return await this.#next(Object.assign(call, { key }));
     } finally {
-      this.#ended(call);
+      onEnd();
     }
   }
 
   /** A caller stops waiting; the last one aborts the request. */
-  #leave(call: SharedCall): void {
-    call.callers -= 1;
-    if (call.callers > 0) return;
-    this.#ended(call);
-    call.signal.cancel(new AbortError());
+  #leave(shared: SharedCall): void {
+    shared.callers -= 1;
+    if (shared.callers > 0) return;
+    this.#ended(shared);
+    shared.call.signal.cancel(new AbortError());
   }
 
-  #ended(call: Call & Partial<Pick<SharedCall, 'name' | 'remove'>>): void {
-    const { name, remove } = call;
-    remove?.();
-    if (name !== undefined && this.#calls[name] === call) delete this.#calls[name];
+  #ended(shared: SharedCall): void {
+    const { name, remove } = shared;
+    remove();
+    if (name !== undefined && this.#calls[name] === shared) delete this.#calls[name];
   }
 }
 
@@ -167,7 +171,7 @@ interface MetaParts {
   readonly durationMs: number;
 }
 
-function metaOf(response: ApiResponse, call: SharedCall, { isOwn, durationMs }: MetaParts): ResponseMeta {
+function metaOf(response: ApiResponse, call: Call, { isOwn, durationMs }: MetaParts): ResponseMeta {
   const { status, rawBody, headers: list, cached } = response;
   let headers: Headers | undefined;
   return {
