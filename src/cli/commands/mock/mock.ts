@@ -60,7 +60,7 @@ export function mockCommand(): CliCommand {
       new Option('--now <time>', 'start time of the clock, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
       new Option('--frozen', 'freeze the clock; POST /__fxrates/clock moves it'),
       behaviourOption(),
-      fileOption('--setup <file>', 'start with the keys, switches and rules of a file'),
+      fileOption('--setup <file>', 'start with the keys and rules of a file'),
       fileOption('--replay <file>', 'respond to latest with recorded responses'),
       parsedOption('--journal-size <n>', 'requests that the journal keeps (default: 1000)', wholeNumber(0, 1_000_000)),
       fileOption('--state <file>', 'persist the state; resume if the file exists'),
