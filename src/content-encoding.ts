@@ -4,6 +4,9 @@ import { codeOf, isError } from './foreign-values.ts';
 /** The content codings that `decoded` reads, for the header `accept-encoding`. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
+/** As in browsers. Each coding of a body has a decoder of its own. */
+const MOST_CODINGS = 5;
+
 type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /**
@@ -12,7 +15,12 @@ type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
  */
 export async function* decoded(body: Bytes, contentEncoding: string): AsyncIterable<Uint8Array> {
   let bytes = body;
-  for (const coding of codingsIn(contentEncoding).reverse()) bytes = withoutCoding(bytes, coding);
+  const codings = codingsIn(contentEncoding);
+  if (codings.length > MOST_CODINGS) {
+    const problem = `content-encoding names ${codings.length} codings, at most ${MOST_CODINGS} are read`;
+    throw Object.assign(new Error(problem), { code: 'ERR_UNKNOWN_CODING' });
+  }
+  for (const coding of codings.reverse()) bytes = withoutCoding(bytes, coding);
   yield* bytes;
 }
 

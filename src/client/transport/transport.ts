@@ -1,4 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
+import { CollectedBytes } from '../../collected-bytes.ts';
 import { decoded, isDecodingError } from '../../content-encoding.ts';
 import { isError } from '../../foreign-values.ts';
 import { ConfigError } from '../errors/errors.ts';
@@ -61,8 +62,7 @@ interface ReadBody {
 /** Collects the chunks of a body that may not grow beyond a limit. */
 export class BodyReader {
   readonly #maxBytes: number;
-  readonly #chunks: Uint8Array[] = [];
-  #length = 0;
+  readonly #body = new CollectedBytes();
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -70,21 +70,20 @@ export class BodyReader {
 
   /** Returns false if the body is too long; the rest need not be read. */
   add(chunk: Uint8Array): boolean {
-    this.#length += chunk.byteLength;
-    this.#chunks.push(chunk);
-    return this.#length <= this.#maxBytes;
+    this.#body.add(chunk);
+    return this.#body.length <= this.#maxBytes;
   }
 
   end(): ReadBody {
-    return this.#length > this.#maxBytes
+    return this.#body.length > this.#maxBytes
       ? problemOf(`The body is longer than ${this.#maxBytes} bytes`, 'maxResponseBytes sets the limit')
-      : readText(Buffer.concat(this.#chunks));
+      : readText(this.#body.bytes());
   }
 
   /** The body without the codings of its `content-encoding`. */
   async endEncoded(contentEncoding: string, limits: BodyLimits): Promise<ReadBody> {
-    const hasNoText = this.#length > this.#maxBytes || this.#length === 0;
-    return hasNoText ? this.end() : readBody(decoded(this.#chunks, contentEncoding), limits);
+    const hasNoText = this.#body.length > this.#maxBytes || this.#body.length === 0;
+    return hasNoText ? this.end() : readBody(decoded([this.#body.bytes()], contentEncoding), limits);
   }
 }
 
