@@ -120,9 +120,18 @@ export class CliCommand extends Command {
     return ['fxrates', ...this.path].join(' ');
   }
 
+  /** Whether the words after `--` are a program with its own options. */
+  get runsProgram(): boolean {
+    return this.registeredArguments.some((argument) => argument.name().startsWith('--'));
+  }
+
+  get takesParameters(): boolean {
+    return this.registeredArguments.some((argument) => argument.name() === 'name=value');
+  }
+
   /** `<name> <value>`. */
   get syntax(): string {
-    return this.usage().replace(/^(\[options\] ?)?(\[command\] ?)?/, '');
+    return this.registeredArguments.map(argumentText).join(' ');
   }
 
   /** The options that only this command has. Those of several commands are in a group. */
@@ -152,4 +161,9 @@ export class CliCommand extends Command {
   all(): readonly CliCommand[] {
     return [this.ready(), ...this.commands.flatMap((child) => child.all())];
   }
+}
+
+function argumentText(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
 }

@@ -46,9 +46,9 @@ function programHelp(program: CliCommand, style: StreamStyle): string {
   ]);
 }
 
-function usageLines({ fullName, syntax, commands, run }: CliCommand): string[] {
+function usageLines({ fullName, syntax, commands, run, runsProgram }: CliCommand): string[] {
   // After `--`, an option is one of the program to run.
-  const words = syntax.startsWith('[--') ? [fullName, '[options]', syntax] : [fullName, syntax, '[options]'];
+  const words = runsProgram ? [fullName, '[options]', syntax] : [fullName, syntax, '[options]'];
   return [
     ...(run === undefined ? [] : [words.filter((word) => word !== '').join(' ')]),
     ...(commands.length === 0 ? [] : [`${fullName} <command> [options]`]),

@@ -109,7 +109,7 @@ function unknownOption(command: CliCommand, argv: readonly string[]): CliError {
   const flags = [...command.options.flatMap(({ long, hidden }) => (hidden ? [] : (long ?? []))), '--help'];
   const meant = flag.startsWith('--') ? nearestName(flag, flags) : undefined;
   if (meant !== undefined) return usageError(what, undefined, [`Did you mean ${meant}?`]);
-  if (!flag.startsWith('--') || !command.syntax.includes('name=value')) {
+  if (!flag.startsWith('--') || !command.takesParameters) {
     return usageError(what, undefined, [helpHint(command)]);
   }
   // An option of another tool, sent as a parameter, would cost a request of the quota.

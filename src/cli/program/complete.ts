@@ -85,8 +85,7 @@ function findOption(name: string, { options }: CliCommand): Option | undefined {
 
 async function offersAt(position: Position, current: string, env: Env): Promise<Completion> {
   const { command, option, isAfterSeparator } = position;
-  if (isAfterSeparator && command.syntax.startsWith('[--'))
-    return { candidates: [], directive: DIRECTIVES.commandLine };
+  if (isAfterSeparator && command.runsProgram) return { candidates: [], directive: DIRECTIVES.commandLine };
   if (isValueOf(option, current)) return valueOffers(option, current, env);
   if (!current.startsWith('-') || isAfterSeparator) return argumentOffers(position, current, env);
   const [name = ''] = current.split('=', 1);

@@ -10,7 +10,7 @@ import type { Invocation } from '../settings/invocation.ts';
 import { messageSettings, requireProfile, resolveSettings, unknownSettings } from '../settings/settings.ts';
 import { readConfig, requireConfig } from '../settings/stored-files.ts';
 import type { SharedOptions } from '../settings/values.ts';
-import { Screen } from '../terminal/screen.ts';
+import { Screen, type StreamStyle } from '../terminal/screen.ts';
 import { createProgram } from './program.ts';
 
 export { completionText } from './complete.ts';
@@ -25,55 +25,76 @@ export async function runOnNode(argv: readonly string[], env: Env): Promise<numb
 
 /** Runs `argv`, without `node` and the script. Prints a failure. Returns the exit code. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
-  const { env } = io;
   const secrets = new Redactor();
-  secrets.protect(env['FXRATES_API_KEY'] ?? '');
-  const config = readConfig(env);
-  // For help, and for an error before the settings of the command are known.
+  secrets.protect(io.env['FXRATES_API_KEY'] ?? '');
+  const config = readConfig(io.env);
   const screenOf = ({ typed }: CliCommand) =>
-    new Screen(io, messageSettings({ options: typed, env, config, strict: [] }), secrets);
-  const pages: string[] = [];
-  let exitCode: number = exitCodes.ok;
-  const program = createProgram({
-    write: (text) => pages.push(text),
-    styleOf: (command) => screenOf(command).out,
-    onError: (error, command) => {
-      screen = screenOf(command);
-      refuseTypedKey(argv, command);
-      throw explainParserError(error, command, argv);
-    },
-    execute: async (command, run) => {
-      screen = screenOf(command);
-      refuseTypedKey(argv, command);
-      requireOptions(command);
-      const options = command.opts<SharedOptions>();
-      const needsConfig = command.has('--profile') && !command.traits.survivesBrokenConfig;
-      const problem = needsConfig ? requireConfig(config, !isIndependent(options, env)) : undefined;
-      if (problem !== undefined) await screen.warn(problem);
-      // A command that only changes stored settings must also work if one of them is invalid.
-      const strict = isStrict(command) ? (['variable', 'config.json'] as const) : (['variable'] as const);
-      const settings = resolveSettings({ options, env, config, strict });
-      if (isStrict(command)) await checkConfig(command, { config, settings, screen, io });
-      const typed = { command: command.path.join(' '), argv, args: command.args, options };
-      exitCode = await run({ io, settings, config, screen, ...typed });
-    },
-  });
-  let screen = screenOf(program);
+    new Screen(io, messageSettings({ options: typed, env: io.env, config, strict: [] }), secrets);
+  const parsed = parse(argv, (command) => screenOf(command).out);
+  const screen = screenOf(parsed.command);
   try {
-    await parse(argv, program);
-    if (pages.length > 0) await screen.printText(pages.join(''));
-    return exitCode;
+    if (parsed.page !== undefined) {
+      await screen.printText(parsed.page);
+      return exitCodes.ok;
+    }
+    refuseTypedKey(argv, parsed.command);
+    if (parsed.error instanceof CommanderError) throw explainParserError(parsed.error, parsed.command, argv);
+    if (parsed.error !== undefined) throw parsed.error;
+    return await execute(parsed.command, { argv, io, config, screen });
   } catch (error) {
     return await printError(error, screen);
   }
 }
 
-async function parse(argv: readonly string[], program: CliCommand): Promise<void> {
+interface ParsedLine {
+  /** The one that was typed, or that found the error. */
+  readonly command: CliCommand;
+  /** Help or the version, in place of a command. */
+  readonly page?: string;
+  readonly error?: unknown;
+}
+
+function parse(argv: readonly string[], styleOf: (command: CliCommand) => StreamStyle): ParsedLine {
+  let page = '';
+  let command: CliCommand | undefined;
+  const program = createProgram({
+    styleOf,
+    write: (text) => {
+      page += text;
+    },
+    onCommand: (typed) => {
+      command = typed;
+    },
+    onError: (error, typed) => {
+      command = typed;
+      throw error;
+    },
+  });
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    program.parse(argv, { from: 'user' });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error; // one of these ends help and version
+    // One of these ends help and version.
+    if (command !== undefined || !(error instanceof CommanderError)) return { command: command ?? program, error };
   }
+  return command === undefined ? { command: program, page } : { command };
+}
+
+async function execute(
+  command: CliCommand,
+  { argv, io, config, screen }: Pick<Invocation, 'argv' | 'io' | 'config' | 'screen'>,
+): Promise<number> {
+  const { env } = io;
+  requireOptions(command);
+  const options = command.opts<SharedOptions>();
+  const needsConfig = command.has('--profile') && !command.traits.survivesBrokenConfig;
+  const problem = needsConfig ? requireConfig(config, !isIndependent(options, env)) : undefined;
+  if (problem !== undefined) await screen.warn(problem);
+  // A command that only changes stored settings must also work if one of them is invalid.
+  const strict = isStrict(command) ? (['variable', 'config.json'] as const) : (['variable'] as const);
+  const settings = resolveSettings({ options, env, config, strict });
+  if (isStrict(command)) await checkConfig(command, { config, settings, screen, io });
+  const typed = { command: command.path.join(' '), argv, args: command.args, options };
+  return (await command.run?.({ io, settings, config, screen, ...typed })) ?? exitCodes.ok;
 }
 
 /** Whether the URL and the key are set without the stored files. */

@@ -23,7 +23,7 @@ interface ProgramHooks {
   readonly write: (text: string) => void;
   readonly styleOf: (command: CliCommand) => StreamStyle;
   readonly onError: (error: CommanderError, command: CliCommand) => never;
-  readonly execute: (command: CliCommand, run: NonNullable<CliCommand['run']>) => Promise<void>;
+  readonly onCommand: (command: CliCommand) => void;
 }
 
 /** The commands as commander parses them, in the order of help. */
@@ -65,13 +65,12 @@ function isOfSome({ helpGroupHeading }: Option, { parent }: CliCommand): boolean
 
 function prepare(command: CliCommand, hooks: ProgramHooks | undefined): void {
   command.enablePositionalOptions().addHelpOption(helpOption()).helpCommand(false);
-  command.passThroughOptions(command.syntax.startsWith('[--')); // a program without its `--` keeps its own options
+  command.passThroughOptions(command.runsProgram); // a program without its `--` keeps its own options
   command.version(VERSION, '-V, --version', 'print the version');
   command.options.at(-1)?.hideHelp(command.parent !== null); // it works behind each command
-  const { run } = command;
   for (const option of optionsOfAll(command)) command.addOption(option);
   if (hooks === undefined) return;
-  const { write, styleOf, onError, execute } = hooks;
+  const { write, styleOf, onError, onCommand } = hooks;
   command
     .exitOverride((error) => {
       // Without a command, commander ends with help before an action can throw the error of a wrong value.
@@ -81,7 +80,7 @@ function prepare(command: CliCommand, hooks: ProgramHooks | undefined): void {
     // Errors are printed in our words.
     .configureOutput({ outputError: () => undefined, writeOut: write });
   command.outputHelp = () => write(helpText(command, styleOf(command)));
-  if (run !== undefined) command.action(() => execute(command, run));
+  if (command.run !== undefined) command.action(() => onCommand(command));
 }
 
 /** Whether commander ends with the help or the version, and not with help in place of a command that does not exist. */

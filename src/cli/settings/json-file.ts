@@ -133,41 +133,21 @@ interface ParsedJson {
   readonly value: unknown;
 }
 
-/** The place of a fault in a longer text would take seconds to minutes to find. */
-const LONGEST_SEARCHED = 1_000_000;
-
 /** The content of a JSON file, or the problem with it in words. */
 export function parseJsonFile(bytes: Buffer): ParsedJson | { readonly problem: string } {
   const text = utf8Text(bytes);
   if (text === undefined) return { problem: UTF16_PROBLEM };
   try {
     return { text, value: JSON.parse(text) };
-  } catch {
-    if (text.length > LONGEST_SEARCHED) return { problem: 'it is not valid JSON' };
-    const lines = text.slice(0, faultPosition(text)).split('\n');
-    const column = (lines.at(-1)?.length ?? 0) + 1;
-    return { problem: `it is not valid JSON: line ${lines.length}, column ${column}` };
-  }
-}
-
-/** Length of the longest start of `text` that JSON can have. `JSON.parse` itself names the position of some faults only. */
-function faultPosition(text: string): number {
-  let [valid, invalid] = [0, text.length + 1];
-  while (invalid - valid > 1) {
-    const middle = Math.floor((valid + invalid) / 2);
-    if (isStartOfJson(text.slice(0, middle))) valid = middle;
-    else invalid = middle;
-  }
-  return valid;
-}
-
-/** Whether a text is JSON, or only its end is missing. */
-function isStartOfJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
   } catch (error) {
-    const { message } = error as SyntaxError;
-    return message.startsWith('Unexpected end') || Number(/at position (\d+)/.exec(message)?.[1]) >= text.length;
+    return { problem: `it is not valid JSON${placeOf(error, text)}` };
   }
+}
+
+/** Only the place: the message of `JSON.parse` can quote a key. Not every message names a place. */
+function placeOf(error: unknown, text: string): string {
+  const [, position] = /at position (\d+)/.exec(String(error)) ?? [];
+  if (position === undefined) return '';
+  const lines = text.slice(0, Number(position)).split('\n');
+  return `: line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
 }

@@ -193,10 +193,7 @@ test('a setup without keys keeps the key of --plan and --seed', async () => {
 
 test.each([
   [['--behaviour', join(folder, 'none.json')], /none\.json — the file does not exist; expected a preset \(documented/],
-  [
-    ['--behaviour', fileOf('broken.json', '{ "rateWindow": }')],
-    /broken\.json — it is not valid JSON: line 1, column 17/,
-  ],
+  [['--behaviour', fileOf('broken.json', '{ "rateWindow": }')], /broken\.json — it is not valid JSON/],
   [
     ['--setup', fileOf('utf16.json', Buffer.from('\uFEFF{}', 'utf16le'))],
     /utf16\.json — it is UTF-16; save it as UTF-8/,
