@@ -38,7 +38,7 @@ export async function story(mock: MockServer, send: Send): Promise<PlainResponse
     { method: 'POST', target: '/api/v1/latest', headers: bearer, body: '{"base":"EUR"}' },
     { method: 'DELETE', target: '/api/v1/quota', headers: bearer },
     { method: 'PUT', target: '/api/v1/quota', headers: bearer, body: 'x'.repeat(1024 * 1024 + 1) },
-    { target: '/', headers: bearer },
+    { target: '/nothing', headers: bearer },
     { target: '/api/v1/latest/', headers: bearer },
     { target: '/api/v1//latest', headers: bearer },
     { target: '/API/V1/latest', headers: bearer },
