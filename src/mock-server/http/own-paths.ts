@@ -5,8 +5,12 @@ export function isAdminPath(path: string): boolean {
   return path === ADMIN_ROOT || path.startsWith(`${ADMIN_ROOT}/`);
 }
 
+/** Is in every response of the admin API, so that its client recognizes a mock. */
+export const MOCK_HEADER = 'fxrates-mock';
+
 /** Headers of every page of the mock: not stored, not framed, and without a guess of the type. */
 export const PAGE_HEADERS = {
+  [MOCK_HEADER]: 'admin',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',

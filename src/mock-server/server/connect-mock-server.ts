@@ -2,7 +2,7 @@ import { isDate, isRegExp } from '../../foreign-values.ts';
 import { parseJson } from '../../json.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { MockClock } from '../clock/clock.ts';
-import { ADMIN_ROOT } from '../http/own-paths.ts';
+import { ADMIN_ROOT, MOCK_HEADER } from '../http/own-paths.ts';
 import { invalidOption, MockServerError, notFound } from '../input/mock-server-error.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import { checkedClaim, createExpectation, type MockJournal, type RequestExpectation } from '../journal/mock-journal.ts';
@@ -12,6 +12,7 @@ import type { MockMethods, Space, SpaceOptions } from '../mock/mock-methods.ts';
 import { problem } from './problem.ts';
 import type { AdminRoute } from './route.ts';
 import { adminRoutes } from './routes.ts';
+import { requestFromWorker } from './worker-request.ts';
 
 /** A mock server in another process. It has the methods of a mock that need no function of this process, as promises. */
 export interface RemoteMockServer extends RemoteMethods {
@@ -192,14 +193,15 @@ function createSendAdmin(url: string, token: string): SendAdmin {
     const place = template.replace(/\{(\w+)\}/g, (_, parameter: string) => pathSegment(String(path[parameter])));
     // A string is JSON already. Its numbers keep their digits.
     const text = typeof body === 'string' ? body : JSON.stringify(body, sendable);
-    const sent = body === undefined ? {} : { body: text };
-    const response = await fetch(`${url}${place}${searchOf(query)}`, { method, headers, ...sent }).catch((cause) => {
-      throw noServer(new URL(url).origin, cause);
+    const { origin } = new URL(url);
+    const sent = { url: `${url}${place}${searchOf(query)}`, method, headers, body: text };
+    const response = await requestFromWorker(sent).catch((cause: unknown) => {
+      throw noServer(origin, cause);
     });
-    const content = await response.text();
-    const value = parseJson(content, HAS_DATES.test(template) ? withDates : undefined);
-    const isResult = response.ok && (content === '' || value !== undefined);
-    if (!isResult) throw refusalOf(response.status, value, new URL(url).origin);
+    // Another server may respond to anything.
+    if (response.headers[MOCK_HEADER] === undefined) throw refusalOf(response.status, undefined, origin);
+    const value = parseJson(response.text, HAS_DATES.test(template) ? withDates : undefined);
+    if (response.status >= 300) throw refusalOf(response.status, value, origin);
     return value;
   };
   // The server has checked the output of the route.
@@ -256,8 +258,8 @@ function searchOf(query: object): string {
 
 /** The error of a connection that failed. */
 function noServer(origin: string, error: unknown): MockServerError {
-  const { cause } = error as { readonly cause?: { readonly code?: unknown } }; // of fetch
-  const reason = typeof cause?.code === 'string' ? ` (${cause.code})` : '';
+  const { code } = error as { readonly code?: unknown };
+  const reason = typeof code === 'string' ? ` (${code})` : '';
   const text = reason.includes('CERT')
     ? `The certificate of ${origin} is not trusted${reason}; start Node with NODE_EXTRA_CA_CERTS=/path/to/cert.pem.`
     : `There is no server at ${origin}${reason}; start one with fxrates mock.`;

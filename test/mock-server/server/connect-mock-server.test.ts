@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { connectMockServer, createMockServer, type RemoteMockServer } from '../../../src/mock-server/index.ts';
 import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
 import { listen } from '../../helpers/listen.ts';
@@ -28,6 +28,46 @@ test('reads accounts and keys of the mock, including dates', async () => {
   expect((await remote.keys.get(id)).minute).toMatchObject({ used: 300, waitMs: 60_000 });
   expect(await remote.keys.revoke(id)).toEqual(mock.keys.get(id));
   expect((await remote.accounts.setPlan(account.id, 'free')).plan).toBe('free');
+});
+
+const replaced: readonly [string, () => Promise<() => void>][] = [
+  [
+    'fetch is a stub',
+    async () => {
+      vi.stubGlobal('fetch', async () => new Response('{"status":"stub"}'));
+      return () => vi.unstubAllGlobals();
+    },
+  ],
+  [
+    'msw refuses requests without a handler',
+    async () => {
+      const other = createMockServer({ baseUrl: 'https://other.test' });
+      other.listen({ onUnhandledRequest: 'error' });
+      return () => void other.close();
+    },
+  ],
+];
+
+test.each(replaced)('reaches the mock while %s', async (_, replace) => {
+  await using it = await servedMock();
+  const restore = await replace();
+
+  try {
+    const { id } = await it.remote.createKey();
+    expect(it.mock.keys.get(id).month.used).toBe(0);
+  } finally {
+    restore();
+  }
+});
+
+test('a server that responds to everything with JSON is not a mock', async () => {
+  const server = createServer((_, outgoing) => outgoing.end('{"now":1}'));
+  const port = await listen(server);
+
+  const reading = connectMockServer(`http://127.0.0.1:${port}`, 'a-token-of-16-letters').clock.now();
+
+  await expect(reading).rejects.toMatchObject({ code: 'no_mock_server', status: 200 });
+  server.close();
 });
 
 test('moves, freezes and resumes the clock', async () => {
