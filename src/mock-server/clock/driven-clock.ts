@@ -93,6 +93,7 @@ export class DrivenClock implements Clock {
       await slept;
     } catch (error) {
       this.#idle.noteActivity();
+      this.#arm(); // without other waits, the process can end
       throw error;
     }
   }

@@ -4,11 +4,9 @@ import * as client from 'fxrates';
 import * as mockServer from 'fxrates/mock-server';
 import { scenariosWith } from './scenarios.cjs';
 
-const { waitsFollow, virtualWaitsEnd, worksAfter } = scenariosWith({ ...client, ...mockServer });
+const { waitsFollow, waitsEnd, virtualWaitsEnd, worksAfter } = scenariosWith({ ...client, ...mockServer });
 
 afterEach(() => mock.timers.reset());
-
-const enable = () => mock.timers.enable({ apis: ['setTimeout', 'Date'] });
 
 /** In steps, so that code that continues after a wait can start the next one. */
 async function advance(ms) {
@@ -18,17 +16,26 @@ async function advance(ms) {
   }
 }
 
-test('the waits of a real clock follow fake timers', async () => {
-  enable();
-  await waitsFollow(advance);
+for (const apis of [['setTimeout', 'Date'], ['setTimeout']]) {
+  test(`the waits of a real clock follow fake timers: ${apis}`, async () => {
+    mock.timers.enable({ apis });
+    await waitsFollow(advance);
+  });
+}
+
+test('the waits of a real clock end with a date that stands still', async () => {
+  mock.timers.enable({ apis: ['Date'] });
+  await waitsEnd();
 });
 
-test('the waits of a virtual clock end without them', async () => {
-  enable();
-  await virtualWaitsEnd();
-});
+for (const apis of [['setTimeout', 'Date'], ['setTimeout'], ['Date']]) {
+  test(`the waits of a virtual clock end without them: ${apis}`, async () => {
+    mock.timers.enable({ apis });
+    await virtualWaitsEnd();
+  });
 
-test('client and mock work after real timers return', async () => {
-  enable();
-  await worksAfter(() => mock.timers.reset());
-});
+  test(`client and mock work after real timers return: ${apis}`, async () => {
+    mock.timers.enable({ apis });
+    await worksAfter(() => mock.timers.reset());
+  });
+}

@@ -1,13 +1,16 @@
 /** What docs/testing.md promises about fake timers. Each runner passes its own: `advance` moves them by milliseconds. */
 const assert = require('node:assert/strict');
 
+/** Clients with the same key share what they know of its limit. Another seed makes another key. */
+let seed = 0;
+
 /** The scenarios with one build of the package. */
 exports.scenariosWith = ({ FxRates, createMockServer }) => {
-  /** A call that waits 5 s in the mock, and 2 s for a retry. */
-  function slowCall(clock) {
-    const mock = createMockServer({ clock });
-    mock.rules.add({ times: 1, delayMs: 5000 });
-    mock.rules.add({ times: 1, respond: { status: 503, headers: { 'retry-after': '2' } } });
+  /** A call that waits in the mock, and for a retry, by default for 5 s and 2 s. */
+  function slowCall(clock, { latencyMs = 5000, headers = { 'retry-after': '2' } } = {}) {
+    const mock = createMockServer({ clock, seed: ++seed });
+    mock.rules.add({ times: 1, delayMs: latencyMs });
+    mock.rules.add({ times: 1, respond: { status: 503, headers } });
     return new FxRates({ apiKey: mock.createKey().key, ...mock.clientOptions() }).latest().withMeta();
   }
 
@@ -27,6 +30,11 @@ exports.scenariosWith = ({ FxRates, createMockServer }) => {
     assert.deepEqual(statusesOf(await call), [503, 200]);
   }
 
+  /** With a date that stands still and real timers, waits end in real time. */
+  async function waitsEnd() {
+    assert.deepEqual(statusesOf(await slowCall('real', { latencyMs: 20, headers: {} })), [503, 200]);
+  }
+
   /** A virtual clock needs no fake timers, and works with them. */
   async function virtualWaitsEnd() {
     assert.deepEqual(statusesOf(await slowCall('virtual')), [503, 200]);
@@ -34,7 +42,7 @@ exports.scenariosWith = ({ FxRates, createMockServer }) => {
 
   /** Clients and mocks used under fake timers wait and time out after `restore()`, also if a call was left waiting. */
   async function worksAfter(restore) {
-    const mock = createMockServer();
+    const mock = createMockServer({ seed: ++seed });
     const options = { apiKey: mock.createKey().key, ...mock.clientOptions(), maxRetries: 0 };
     const clients = [new FxRates(options), new FxRates({ ...options, clock: undefined })];
     for (const fx of clients) await fx.latest();
@@ -48,5 +56,5 @@ exports.scenariosWith = ({ FxRates, createMockServer }) => {
     for (const fx of clients) await Promise.all(Array.from({ length: 10 }, (_, n) => fx.latest({ n })));
   }
 
-  return { waitsFollow, virtualWaitsEnd, worksAfter };
+  return { waitsFollow, waitsEnd, virtualWaitsEnd, worksAfter };
 };

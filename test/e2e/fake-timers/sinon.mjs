@@ -11,8 +11,8 @@ const builds = [
   { ...require('fxrates'), ...require('fxrates/mock-server') },
 ];
 
-async function underFakeTimers(scenario) {
-  const clock = sinon.useFakeTimers();
+async function underFakeTimers(scenario, toFake) {
+  const clock = sinon.useFakeTimers(toFake === undefined ? {} : { toFake });
   try {
     await scenario(clock);
   } finally {
@@ -20,8 +20,16 @@ async function underFakeTimers(scenario) {
   }
 }
 
-for (const { waitsFollow, virtualWaitsEnd, worksAfter } of builds.map(scenariosWith)) {
-  await underFakeTimers((clock) => waitsFollow((ms) => clock.tickAsync(ms)));
-  await underFakeTimers(() => virtualWaitsEnd());
-  await underFakeTimers((clock) => worksAfter(() => clock.restore()));
+const DATE = ['Date'];
+const TIMERS = ['setTimeout', 'clearTimeout'];
+
+for (const { waitsFollow, waitsEnd, virtualWaitsEnd, worksAfter } of builds.map(scenariosWith)) {
+  await underFakeTimers(() => waitsEnd(), DATE);
+  for (const toFake of [undefined, TIMERS]) {
+    await underFakeTimers((clock) => waitsFollow((ms) => clock.tickAsync(ms)), toFake);
+  }
+  for (const toFake of [undefined, TIMERS, DATE]) {
+    await underFakeTimers(() => virtualWaitsEnd(), toFake);
+    await underFakeTimers((clock) => worksAfter(() => clock.restore()), toFake);
+  }
 }

@@ -323,6 +323,20 @@ test('a process with nothing but a clock and an idle sleeper ends', async () => 
   expect(stdout.trim()).toBe('a day later');
 });
 
+test('an aborted wait of a real clock leaves no timer', async () => {
+  const { clock } = createMockServer();
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  const controller = new AbortController();
+
+  const sleep = clock.sleep(60_000, controller.signal);
+  const during = timers();
+  controller.abort(new Error('enough'));
+  await expect(sleep).rejects.toThrow('enough');
+
+  expect([during, timers()]).toEqual([before + 1, before]);
+});
+
 const MONTH_END = { mode: 'virtual', autoAdvance: false, now: '2026-01-31T23:59:30.500Z' } as const;
 const iso = (ms: number) => new Date(ms).toISOString();
 

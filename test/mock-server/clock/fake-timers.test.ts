@@ -2,6 +2,7 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { FxRates } from '../../../src/client/index.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { deferred } from '../../helpers/deferred.ts';
+import { mockWithKey } from '../../helpers/mock-with-key.ts';
 import { startRawServer } from '../../helpers/raw-server.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
 import { errorOf } from '../../helpers/test-client.ts';
@@ -37,6 +38,86 @@ test('the journal calls a request early after a Retry-After under the fake timer
   await (await send()).text();
 
   expect(mock.audit().earlyRetries).toHaveLength(1);
+});
+
+const realNow = Date.now;
+
+/** Ways to fake the date alone, each with a date that stands still. */
+const fakeDates: readonly [string, (at: number) => void][] = [
+  ['vi.setSystemTime()', (at) => void vi.setSystemTime(at)],
+  ["vi.useFakeTimers({ toFake: ['Date'] })", (now) => void vi.useFakeTimers({ toFake: ['Date'], now })],
+  ['Date.now that was replaced', (at) => void vi.spyOn(Date, 'now').mockReturnValue(at)],
+];
+const DAY_MS = 86_400_000;
+
+test.each(
+  fakeDates.flatMap(([way, fake]) =>
+    [-DAY_MS, 0, DAY_MS].map((byMs) => [byMs / DAY_MS, way, () => fake(realNow() + byMs)] as const),
+  ),
+)('with a date that stands still, by %i days, waits end and the clock moves on: %s', async (days, _, fake) => {
+  const mock = createMockServer();
+  const before = mock.clock.now();
+  const long = mock.clock.sleep(120); // begins before, and ends after
+  fake();
+
+  const start = mock.clock.now();
+  for (let time = 0; time < 10; time += 1) await mock.clock.sleep(7);
+  await long;
+
+  expect(start - before).toBeGreaterThanOrEqual(Math.max(0, days) * DAY_MS - 1000);
+  expect(mock.clock.now() - start).toBeGreaterThanOrEqual(70);
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  // The date has returned, and the clock does not go back.
+  expect(mock.clock.now()).toBeGreaterThanOrEqual(start + 70);
+  expect(mock.clock.now() - realNow()).toBeLessThan(Math.max(0, days) * DAY_MS + 60_000);
+});
+
+test('a date that jumps during a wait neither ends nor prolongs it', async () => {
+  const mock = createMockServer();
+  const dates = [DAY_MS, -DAY_MS, 40 * DAY_MS, 0];
+  let ended = 0;
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  const sleep = mock.clock.sleep(60_000).then(() => {
+    ended += 1;
+  });
+
+  for (const byMs of dates) {
+    vi.setSystemTime(realNow() + byMs);
+    await vi.advanceTimersByTimeAsync(14_000);
+  }
+  expect(ended).toBe(0);
+  await vi.advanceTimersByTimeAsync(4_000);
+
+  expect(ended).toBe(1);
+  await sleep;
+});
+
+test('with timers alone faked, the waits follow them, and so does the time', async () => {
+  const { mock, send } = mockWithKey({ clock: 'real' });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const before = mock.clock.now();
+  for (let request = 0; request < 31; request += 1) await send();
+
+  const sleep = mock.clock.sleep(60_000);
+  await vi.advanceTimersByTimeAsync(60_000);
+  await sleep;
+
+  expect(mock.clock.now() - before).toBeGreaterThanOrEqual(60_000);
+  expect((await send()).status).toBe(200);
+});
+
+test('a timer that fires a little early does not put the clock ahead for good', async () => {
+  const mock = createMockServer();
+  const before = realNow();
+  const start = mock.clock.now();
+  vi.spyOn(Date, 'now').mockReturnValue(before); // as if every timer was early
+  for (let time = 0; time < 3; time += 1) await mock.clock.sleep(1);
+  expect(mock.clock.now() - start).toBeGreaterThanOrEqual(3);
+
+  vi.mocked(Date.now).mockReturnValue(before + 10);
+
+  expect(mock.clock.now()).toBe(before + 10);
 });
 
 test.each([
