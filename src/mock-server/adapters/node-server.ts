@@ -23,7 +23,7 @@ import {
   piecesOf,
   type RequestSource,
 } from '../http/message.ts';
-import { readBody } from '../http/read-body.ts';
+import { hasBody, readBody } from '../http/read-body.ts';
 import { completed, type ErrorResponseOptions, errorResponse, reasonPhrase } from '../http/responses.ts';
 import { expected, strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
 import { invalidOption, MockServerError } from '../input/mock-server-error.ts';
@@ -161,9 +161,8 @@ function receive(
       return disconnectSignal(outgoing, closing);
     },
   };
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   try {
-    const response = hasBody
+    const response = hasBody(incoming)
       ? readBody(incoming, MAX_REQUEST_BODY_BYTES).then((body) => handleRequest({ ...head, body }, source))
       : handleRequest(head, source);
     if (response instanceof Promise || response.delivery !== undefined) {

@@ -10,3 +10,8 @@ export async function readBody(incoming: IncomingMessage, mostBytes: number): Pr
   }
   return body.bytes().subarray(0, mostBytes + 1);
 }
+
+/** Whether the headers announce a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}

@@ -3,14 +3,15 @@ import type * as z from 'zod';
 import { nearestName } from '../../nearest-name.ts';
 import { createOperationFinder } from '../../operation.ts';
 import { parseTarget } from '../http/parse-request.ts';
+import { hasBody } from '../http/read-body.ts';
 import { checkedInput } from '../input/checked-input.ts';
 import { MockServerError, thrownText } from '../input/mock-server-error.ts';
 import { findSpace, MockMethods } from '../mock/mock-methods.ts';
 import type { MockState } from '../mock/mock-state.ts';
 import { redirectToPanel, servePanel } from '../panel/serve-panel.ts';
-import { requireToken } from './gate.ts';
+import { hasToken, tokenProblem } from './gate.ts';
 import { Problem, readJsonBody, sendJson, sendProblem } from './problem.ts';
-import { type AdminCall, type AdminRoute, needsBody } from './route.ts';
+import { type AdminCall, type AdminRoute, mostBytesOf, needsBody } from './route.ts';
 import { adminRoutes } from './routes.ts';
 
 export interface AdminServerOptions {
@@ -46,8 +47,8 @@ async function handleApi({ mock, token }: AdminServerOptions, exchange: AdminExc
   const found = findRoute(method, path);
   // Without the token, known and unknown names of spaces get the same response.
   const isOpen = found.route?.isOpen === true && space === undefined;
-  if (!isOpen) requireToken(incoming.headers, token);
-  if (found.route === undefined) throw noRoute(path, found.allowed);
+  if (!hasToken(incoming.headers, token)) refuseStranger(incoming, isOpen);
+  if (found.route === undefined) throw noRoute({ method, path }, found.allowed);
   const state = space === undefined ? mock : findSpace(mock, space);
   if (space !== undefined && found.route.tag === 'spaces') {
     throw new Problem('A space cannot contain spaces; use /__fxrates/spaces.', { status: 404, code: 'not_found' });
@@ -55,17 +56,35 @@ async function handleApi({ mock, token }: AdminServerOptions, exchange: AdminExc
   await runRoute(found.route, { state, mock: new MockMethods(state), path: found.path }, exchange);
 }
 
-function noRoute(path: string, allowed: readonly string[]): Problem {
+/** Without the token, nothing of a body is read. */
+function refuseStranger(incoming: IncomingMessage, isOpen: boolean): void {
+  if (!isOpen) throw tokenProblem(incoming.headers);
+  if (hasBody(incoming)) throw unwanted('body');
+}
+
+function noRoute(
+  { method, path }: { readonly method: string; readonly path: string },
+  allowed: readonly string[],
+): Problem {
   const methods = allowed.join(', ');
   if (methods !== '') {
     const headers = { allow: methods };
-    return new Problem(`This route accepts only ${methods}.`, { status: 405, code: 'method_not_allowed', headers });
+    const meant = CHANGES.has(method) ? allowed.find((other) => CHANGES.has(other)) : undefined;
+    const hint = meant === undefined ? '' : ` To change something here, send ${meant}.`;
+    return new Problem(`This route accepts only ${methods}.${hint}`, {
+      status: 405,
+      code: 'method_not_allowed',
+      headers,
+    });
   }
   const nearest = nearestName(path, ROUTE_PATHS);
   const hint = nearest === undefined ? '' : ` did you mean ${nearest}?`;
   const text = `This route does not exist;${hint} GET /__fxrates/openapi.json lists all routes.`;
   return new Problem(text, { status: 404, code: 'not_found' });
 }
+
+/** Methods that are easily taken for one another. */
+const CHANGES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 interface FoundRoute {
   readonly route: AdminRoute | undefined;
@@ -102,7 +121,10 @@ type Where = Pick<AdminCall<unknown, unknown>, 'state' | 'mock' | 'path'>;
 async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }: AdminExchange): Promise<void> {
   const parameters = new URLSearchParams(parseTarget(incoming.url ?? '').query);
   const query = parsed(route.query, Object.fromEntries(parameters), 'query');
-  const { value: json, text } = await readJsonBody(incoming);
+  const { value: json, text } = await readJsonBody(incoming, {
+    mostBytes: mostBytesOf(route),
+    isLines: route.isLines ?? false,
+  });
   if (text === '' && needsBody(route)) {
     throw new Problem('The body is missing; send JSON.', { status: 400, code: 'invalid_option', field: 'body' });
   }
@@ -122,5 +144,9 @@ function parsed(schema: z.ZodType | undefined, value: unknown, place: 'query' | 
 function refuseAll(value: unknown, place: string): unknown {
   const names = typeof value === 'object' && value !== null ? Object.keys(value) : undefined;
   if (names?.length === 0) return {};
-  throw new Problem(`This route accepts no ${place}.`, { status: 400, code: 'invalid_option', field: names?.[0] });
+  throw unwanted(place, names?.[0]);
+}
+
+function unwanted(place: string, field?: string): Problem {
+  return new Problem(`This route accepts no ${place}.`, { status: 400, code: 'invalid_option', field });
 }

@@ -56,11 +56,10 @@ function tokenIn(authorization: string): string | undefined {
   return /^bearer +(\S+)$/i.exec(authorization)?.[1];
 }
 
-/** Throws for a request without the admin token. */
-export function requireToken({ authorization = '' }: IncomingHttpHeaders, token: string): void {
-  if (hasToken({ authorization }, token)) return;
+/** The refusal of a request without the admin token. */
+export function tokenProblem({ authorization = '' }: IncomingHttpHeaders): Problem {
   const message = tokenIn(authorization) === undefined ? 'The admin token is missing.' : 'This is not the admin token.';
-  throw new Problem(`${message} Send it as "Authorization: Bearer …"; the mock prints it when it starts.`, {
+  return new Problem(`${message} Send it as "Authorization: Bearer …"; the mock prints it when it starts.`, {
     status: 401,
     code: 'admin_token_required',
     field: 'Authorization',

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { jsonDocuments, parseJson } from '../../json.ts';
 import { utf8Text } from '../../text.ts';
 import { PAGE_HEADERS } from '../http/own-paths.ts';
-import { readBody } from '../http/read-body.ts';
+import { hasBody, readBody } from '../http/read-body.ts';
 import { MockServerError, type MockServerErrorDetail } from '../input/mock-server-error.ts';
 
 /** An error of the admin API itself, with headers for its response. `field` is the part of the request that is wrong. */
@@ -50,38 +50,50 @@ export function sendProblem(outgoing: ServerResponse, problem: MockServerError):
   sendJson(outgoing, { status, body: { error: { code, message, field } }, headers });
 }
 
-/** A state can have a million keys. */
-const MAX_BODY_BYTES = 256 * 1024 * 1024;
+/** What a route accepts as a body. */
+interface BodyLimits {
+  readonly mostBytes: number;
+  /** Whether it may also be lines of JSON. */
+  readonly isLines: boolean;
+}
 
-/** The JSON body of a request, or its lines of JSON, and its text; `{}` without a body. Refuses any other body. */
+/** The JSON body of a request, and its text; `{}` without a body. Refuses any other body, a larger one before it is parsed. */
 export async function readJsonBody(
   incoming: IncomingMessage,
+  { mostBytes, isLines }: BodyLimits,
 ): Promise<{ readonly value: unknown; readonly text: string }> {
-  const isTooLong = Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES;
-  const bytes = isTooLong ? undefined : await readBody(incoming, MAX_BODY_BYTES);
-  if (bytes === undefined || bytes.length > MAX_BODY_BYTES) {
-    throw new Problem(`The body is larger than ${MAX_BODY_BYTES} bytes.`, { status: 413, code: 'content_too_large' });
-  }
-  const text = utf8Text(bytes);
-  if (text === undefined) {
-    throw new Problem('The body is UTF-16; send it as UTF-8.', { status: 400, code: 'invalid_json' });
-  }
-  if (!isUtf8(bytes)) throw new Problem('The body is not valid UTF-8.', { status: 400, code: 'invalid_json' });
+  const text = hasBody(incoming) ? decoded(await readBytes(incoming, mostBytes)) : '';
   if (text === '') return { value: {}, text };
   // A form of another site cannot have this type, and a script of another site cannot set it.
   if (!/^application\/json\b/i.test(incoming.headers['content-type'] ?? '')) {
     const text = 'The body must be JSON, with content-type: application/json.';
     throw new Problem(text, { status: 415, code: 'json_required', field: 'Content-Type' });
   }
-  const value = valueIn(text);
+  const value = parseJson(text) ?? (isLines ? linesIn(text) : undefined);
   // The message of the parser can contain text of the body.
   if (value === undefined) throw new Problem('The body is not JSON.', { status: 400, code: 'invalid_json' });
   return { value, text };
 }
 
-/** Recorded responses are lines of JSON. `undefined` for another text than JSON. */
-function valueIn(text: string): unknown {
-  const value = parseJson(text);
-  const lines = value === undefined ? jsonDocuments(text) : [];
-  return lines.length > 1 ? lines : value;
+async function readBytes(incoming: IncomingMessage, mostBytes: number): Promise<Buffer> {
+  const isTooLong = Number(incoming.headers['content-length'] ?? 0) > mostBytes;
+  const bytes = isTooLong ? undefined : await readBody(incoming, mostBytes);
+  if (bytes !== undefined && bytes.length <= mostBytes) return bytes;
+  const text = `The body is larger than ${mostBytes} bytes, which is the most that this route accepts.`;
+  throw new Problem(text, { status: 413, code: 'content_too_large' });
+}
+
+function decoded(bytes: Buffer): string {
+  const text = utf8Text(bytes);
+  if (text === undefined) {
+    throw new Problem('The body is UTF-16; send it as UTF-8.', { status: 400, code: 'invalid_json' });
+  }
+  if (!isUtf8(bytes)) throw new Problem('The body is not valid UTF-8.', { status: 400, code: 'invalid_json' });
+  return text;
+}
+
+/** Lines of JSON; `undefined` for another text. */
+function linesIn(text: string): readonly string[] | undefined {
+  const lines = jsonDocuments(text);
+  return lines.length > 1 ? lines : undefined;
 }

@@ -43,6 +43,10 @@ interface RouteDescription {
   readonly body?: z.ZodType;
   /** Whether `run` checks the body, as a method does with its argument: its error messages are more precise than those of the schema. */
   readonly checksBody?: boolean;
+  /** The largest body. Default: 256 KiB, which is checked so fast that no other request notices. */
+  readonly mostBytes?: number;
+  /** Whether the body may also be lines of JSON. */
+  readonly isLines?: boolean;
   /** Without it, the route accepts no query. */
   readonly query?: z.ZodType;
   /** Schema of the response body. If omitted, the route responds with 204 and without a body. */
@@ -120,6 +124,11 @@ function argumentAt(call: AdminCall<unknown, unknown>, place: string): unknown {
 /** Whether a request without a body is refused: the schema refuses `{}`, which stands for no body, or the text is needed. */
 export function needsBody({ body, takes = [] }: AdminRoute): boolean {
   return takes.includes('text') || body?.safeParse({}).success === false;
+}
+
+/** The largest body of a request that a route accepts. Without a body, it accepts `{}`, which some clients send. */
+export function mostBytesOf({ body, mostBytes = 256 * 1024 }: AdminRoute): number {
+  return body === undefined ? 1024 : mostBytes;
 }
 
 /** The admin API as OpenAPI 3.1, generated from its routes. */

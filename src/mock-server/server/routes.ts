@@ -109,6 +109,12 @@ const opening = spaceOptions.extend({
 
 const spaceNames = z.array(z.object({ name: z.string() }));
 
+/** Of a body that contains a response. */
+const RESPONSE_BYTES = 4 * 1024 * 1024;
+
+/** Of a state, which can have a million keys, a setup and a recording. Only these block other requests for long. */
+const STATE_BYTES = 256 * 1024 * 1024;
+
 /** The whole admin API. */
 export const adminRoutes: readonly AdminRoute[] = [
   route('GET /health', {
@@ -129,6 +135,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('PUT /state', 'restore', {
     summary: 'Restore a state of this mock, of another one, or of this space, and clear the journal',
     body: snapshotSchema,
+    mostBytes: STATE_BYTES,
   }),
   method('POST /reset', 'reset', {
     tag: 'state',
@@ -141,6 +148,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Create keys, change switches, and add rules; if a part is invalid, nothing changes',
     takes: ['text'],
     body: setup,
+    mostBytes: STATE_BYTES,
     response: z.object({ keys: z.array(createdKey) }),
   }),
   route('GET /clock', {
@@ -179,6 +187,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Add a rule, or replace the one with its `id`; rejected if an adapter in use cannot do what it asks',
     takes: ['text'],
     body: ruleInput,
+    mostBytes: RESPONSE_BYTES,
     response: addedRule,
   }),
   method('POST /rules/verify', 'expectAllUsed', {
@@ -193,12 +202,15 @@ export const adminRoutes: readonly AdminRoute[] = [
     takes: ['text', 'query'],
     query: latestOptions,
     body: latestData,
+    mostBytes: RESPONSE_BYTES,
   }),
   method('PUT /latest/replay', 'latest.replay', {
     tag: 'rules',
     summary: 'Respond to `latest` from a recording of `fxrates latest --fixture-out`',
     takes: ['text'],
     body: recording,
+    isLines: true,
+    mostBytes: STATE_BYTES,
   }),
   method('DELETE /latest', 'latest.reset', {
     tag: 'rules',

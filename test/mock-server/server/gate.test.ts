@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { createMockServer, type RunningServer } from '../../../src/mock-server/index.ts';
 import { refuseForeignHost } from '../../../src/mock-server/server/gate.ts';
@@ -88,10 +92,86 @@ test('refuses a body that is too large, is not JSON, or has another content type
   const post = (body: string, more = {}) =>
     send(server.url, '/__fxrates/clock', { method: 'POST', headers: bearer(server, more), body });
 
-  expect(await post('', { 'content-length': String(256 * 1024 * 1024 + 1) })).toMatchObject({ status: 413 });
+  expect(await post('', { 'content-length': String(256 * 1024 + 1) })).toMatchObject({ status: 413 });
   expect(await post('{')).toMatchObject({ status: 400, code: 'invalid_json' });
   expect(await post('advanceMs=1', { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
   expect(await post('[]')).toMatchObject({ status: 400, code: 'invalid_option' });
+});
+
+/** Sends a request whose body never ends, and returns the response. */
+async function endless(url: string, target: string, headers: Readonly<Record<string, string>>) {
+  const outgoing = request(url + target, { method: target.endsWith('health') ? 'GET' : 'PUT', headers, agent: false });
+  outgoing.write('{');
+  const [incoming] = await once(outgoing, 'response');
+  const body = await text(incoming);
+  outgoing.destroy();
+  return { status: incoming.statusCode, code: /"code":"(\w+)"/.exec(body)?.[1] };
+}
+
+test.each([
+  ['/health', false, 400, 'invalid_option'],
+  ['/state', false, 401, 'admin_token_required'],
+  ['/latest', false, 401, 'admin_token_required'],
+  ['/nothing', false, 401, 'admin_token_required'],
+  ['/nothing', true, 404, 'not_found'],
+  ['/clock', true, 405, 'method_not_allowed'],
+])('%s, with the token: %s, responds %i before the body ends', async (path, isTrusted, status, code) => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const headers = isTrusted ? bearer(server) : {};
+
+  for (const sent of [{ 'content-length': '1000000000' }, { 'transfer-encoding': 'chunked' }]) {
+    const received = await endless(server.url, `/__fxrates${path}`, { ...headers, ...sent });
+    expect(received).toEqual({ status, code });
+  }
+});
+
+test.each([
+  ['POST', '/reset', 256 * 1024],
+  ['POST', '/requests/verify', 256 * 1024],
+  ['DELETE', '/requests', 1024],
+  ['POST', '/rules', 4 * 1024 * 1024],
+  ['PUT', '/state', 256 * 1024 * 1024],
+])('%s %s refuses a body of more than %i bytes unread', async (method, path, most) => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+
+  const sent = await send(server.url, `/__fxrates${path}`, {
+    method,
+    headers: bearer(server, { 'content-length': String(most + 1) }),
+  });
+
+  expect(sent).toMatchObject({ status: 413, code: 'content_too_large' });
+  expect(sent.text).toContain(`larger than ${most} bytes`);
+});
+
+test('a body in chunks of one byte is refused as soon as it is too large', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const socket = connect(server.port, '127.0.0.1');
+  socket.on('error', () => undefined); // the server closes the connection during the upload
+  const head = Object.entries(bearer(server, { host: '127.0.0.1', 'transfer-encoding': 'chunked' }));
+
+  socket.write(`POST /__fxrates/clock HTTP/1.1\r\n${head.map((pair) => `${pair.join(': ')}\r\n`).join('')}\r\n`);
+  socket.write('1\r\n1\r\n'.repeat(256 * 1024 + 1));
+  const [received] = await once(socket, 'data');
+
+  expect(String(received)).toMatch(/^HTTP\/1\.1 413 /);
+  socket.destroy();
+});
+
+test.each([
+  ['PUT', '/behaviour', 'PATCH'],
+  ['POST', '/state', 'PUT'],
+  ['PUT', '/keys', 'POST'],
+  ['PATCH', '/clock', 'POST'],
+])('%s %s names the method %s', async (method, path, meant) => {
+  await using it = await servedMock();
+
+  const { status, body } = await it.admin(method, path, {});
+
+  expect(status).toBe(405);
+  expect(body.error.message).toContain(`To change something here, send ${meant}.`);
 });
 
 test('the body of a rule may have megabytes', async () => {
