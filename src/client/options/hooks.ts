@@ -70,7 +70,7 @@ export interface QuotaEvent extends KeyEvent {
   readonly quota: QuotaData;
 }
 
-/** @internal A warning; its text is `summary`, then `advice`. */
+/** A warning: its text is `summary`, then `advice`. */
 export interface Warning {
   readonly summary: string;
   /** The option of the client, and the next step. */

@@ -258,7 +258,7 @@ function testLimited(regex: RegExp, text: string, field: string): boolean {
 }
 
 /** Code of the error for a regular expression that takes too long. */
-export const SLOW_PATTERN = 'slow_pattern';
+const SLOW_PATTERN = 'slow_pattern';
 const LONGEST_TEST_MS = 50;
 const TEST = new Script('regex.test(text)');
 let regexContext: Context | undefined;

@@ -12,7 +12,7 @@ export const planName = expected(`one of ${PLAN_NAMES.join(', ')}`, z.enum(PLAN_
 const text = z.string();
 const count = z.int().min(0);
 /** A period can begin before 1970, where the mock's clock starts at the earliest. */
-export const savedTime = z.number().min(-LATEST_MS).max(LATEST_MS);
+const savedTime = z.number().min(-LATEST_MS).max(LATEST_MS);
 /** Times and numbers of requests. */
 const savedWindow = z.array(savedTime).optional();
 
