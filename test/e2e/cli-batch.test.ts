@@ -57,6 +57,7 @@ test.skipIf(!hasBundle).each(WINDOWS)(
 
     const refused = mock.journal.list({ status: 429 });
     expect(code).toBe(0);
-    expect(refused.length).toBeLessThanOrEqual(5);
+    // Those that are in flight before the limit is known.
+    expect(refused.length).toBeLessThanOrEqual(16);
   },
 );

@@ -50,7 +50,7 @@ test('one of four processes is killed at any moment, three times: the others ser
     expect(ended.map(({ ok, errors, warnings }) => ({ ok, errors, warnings }))).toEqual(
       Array(3).fill({ ok: ORDER.calls, errors: [], warnings: [] }),
     );
-    expect(readState(root)).toMatchObject({ stored: { state: expect.stringMatching(/^\{"at":.*\}$/) } });
+    expect(readState(root)).toMatchObject({ stored: { state: expect.stringMatching(/^\{"version":\d+,"at":.*\}$/) } });
   }
   for (const child of survivors) child.disconnect();
 });

@@ -317,11 +317,11 @@ test('unknown fields of the files are kept', async () => {
 });
 
 test.each([
-  ['{"version":1,\n "keys":}', 'line 2, column 9'],
+  ['{"version":1,\n "keys":}', 'it is not valid JSON'],
   ['[]', 'it does not contain a JSON object'],
   ['{"version":2}', 'it has version 2; this release of fxrates reads version 1'],
   ['{"version":{"toString":1}}', 'it has version {"toString":1}; this release'],
-  ['', 'line 1, column 1'],
+  ['', 'it is not valid JSON'],
 ])('a credentials file with %j is neither used nor overwritten', async (text, why) => {
   const path = join(folder, 'credentials.json');
   await writeFile(path, text);

@@ -14,7 +14,7 @@ test('with a free slot, there is no reason to wait', async () => {
     service: 'up',
     waiting: 0,
     inFlight: 0,
-    maxConcurrent: 4,
+    maxConcurrent: 16,
     perMinute: undefined,
     window: 'unknown',
     nextSlotAt: new Date(clock.now()),

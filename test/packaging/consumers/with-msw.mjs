@@ -20,7 +20,7 @@ async function main() {
   server.close();
 
   const listening = createMockServer({ baseUrl: 'https://two.test' });
-  listening.use(http.get('/api/v1/latest', () => HttpResponse.json({ success: true, data: { EUR: 1 } })));
+  listening.rules.add({ match: { operation: 'latest' }, respond: { data: { EUR: 1 } } });
   listening.listen();
   const { key: other } = listening.createKey();
   assert.deepEqual(await new FxRates({ apiKey: other, baseUrl: listening.baseUrl }).latest(), { EUR: 1 });

@@ -49,8 +49,8 @@ export function mockCommand(): CliCommand {
     .takes(new Argument('[-- command...]', 'a command to run with the mock'))
     .with(() => [
       parsedOption('--port <port>', '0: any free port (default: 4010; 0 with a command)', wholeNumber(0, 65_535)),
-      new Option('--host <address>', 'address to listen on (default: 127.0.0.1)'),
-      new Option('--allow-remote', 'accept other machines (default host: 0.0.0.0, IPv4; --host :: adds IPv6)'),
+      new Option('--host <address>', 'address (default: 127.0.0.1; :: for IPv6 too)'),
+      new Option('--allow-remote', 'accept other machines (default host: 0.0.0.0)'),
       fileOption('--tls-cert <file>', 'serve https with this certificate (PEM)'),
       fileOption('--tls-key <file>', 'private key of the certificate (PEM)'),
       parsedOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, oneOf(PLAN_NAMES)),

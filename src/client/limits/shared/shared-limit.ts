@@ -11,7 +11,7 @@ import {
 } from '../limit-state.ts';
 import { advance, freeSlots, type Grant, grant, isLimitWanted } from '../slots.ts';
 import type { Lease, SharedState } from './shared-state.ts';
-import { StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
+import { EXCHANGE_TIMEOUT_MS, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 import { patienceEnd } from './store-guard.ts';
 
 /** Between two checks whether other processes have released slots: while they have requests in flight, and at most. */
@@ -94,13 +94,16 @@ export class SharedLimit extends Limit {
     if (demand.wanted === 0) return this.#endWait();
     if (this.#isAlone) return this.#grantAlone(now, demand);
     if (now >= this.#askAt) this.#exchangeSoon();
-    const patientUntil = patienceEnd(this.#exchange.askedAt ?? now, demand.deadlineAt);
+    const askedAt = this.#exchange.askedAt ?? now;
+    const patientUntil = patienceEnd(askedAt, demand.deadlineAt);
     if (now >= patientUntil) {
       this.#continueAlone();
       return this.#grantAlone(now, demand);
     }
     const askAt = this.#hasMore ? UNBOUNDED : this.#askAt;
-    return { count: 0, askAgainAt: earliest(askAt, this.#isExchanging ? patientUntil : UNBOUNDED) };
+    // An exchange that takes longer than its own limit fails, which wakes the calls as well.
+    const mayEndFirst = this.#isExchanging && patientUntil < askedAt + EXCHANGE_TIMEOUT_MS;
+    return { count: 0, askAgainAt: earliest(askAt, mayEndFirst ? patientUntil : UNBOUNDED) };
   }
 
   override report(report: Report): RetryAfterReading | undefined {

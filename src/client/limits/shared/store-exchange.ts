@@ -8,7 +8,7 @@ import { parseState, type SharedState, textOf } from './shared-state.ts';
 import { StoreGuard } from './store-guard.ts';
 
 /** A longer exchange fails. A busy host or store may need most of this time; an outage costs it once. */
-const TIMEOUT_MS = 1_000;
+export const EXCHANGE_TIMEOUT_MS = 1_000;
 /** With a store that refuses every write. If processes write at the same time, one of them always succeeds, by chance. */
 const MOST_TRIES = 1_000;
 /** Time for which a state is kept after its last write, or after the wait that the service asked for. */
@@ -55,7 +55,7 @@ export class StoreExchange {
     this.#options = options;
     this.#time = steadyTime(options.clock);
     const onOutage = (error: unknown) => options.onOutage?.(thrownMessage(error));
-    this.guard = new StoreGuard({ time: this.#time, timeoutMs: TIMEOUT_MS, onOutage });
+    this.guard = new StoreGuard({ time: this.#time, timeoutMs: EXCHANGE_TIMEOUT_MS, onOutage });
     this.#name = `${LIMITER_STATE_VERSION}:${options.name}`;
   }
 

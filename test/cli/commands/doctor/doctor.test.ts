@@ -144,7 +144,7 @@ test('a key of another form is a warning, and is not shown', async () => {
 });
 
 test.each([
-  ['{"timeout": ', 'config file', 'line 1, column 13'],
+  ['{"timeout": ', 'config file', 'it is not valid JSON'],
   ['{"timeout": "soon"}', 'config file', 'timeout in'],
   ['{"profiles": {"work": {"base_url": "ftp://x"}}}', 'config file', 'base_url in'],
 ])('an invalid config.json, %s, is a finding, and the other checks run', async (text, name, says) => {
