@@ -97,14 +97,14 @@ function withoutCredentials(text: string): string {
 }
 
 /** The parts of undici that are used here. It is passed in, because loading it takes time that most programs save. */
-type UndiciParts = Pick<typeof import('undici'), 'Pool' | 'ProxyAgent'>;
+type ProxyParts = Pick<typeof import('undici'), 'Pool' | 'ProxyAgent'>;
 
 /** Half of the default `timeoutMs`. With a shorter `timeoutMs`, a proxy that does not respond looks like a slow service. */
 const TUNNEL_TIMEOUT_MS = 5_000;
 
 /** A dispatcher that sends through a tunnel of `proxy`, also to a base URL with http. */
 export function proxyDispatcher(
-  { Pool, ProxyAgent }: UndiciParts,
+  { Pool, ProxyAgent }: ProxyParts,
   proxy: EnvironmentProxy,
   tunnelTimeoutMs = TUNNEL_TIMEOUT_MS,
 ): Dispatcher {

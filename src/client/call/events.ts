@@ -27,7 +27,7 @@ interface PlannedRetry extends Pick<RetryEvent, 'retry' | 'waitMs'> {
   readonly error: FxRatesError;
 }
 
-interface EndedAttempt {
+interface TimedAttempt {
   readonly durationMs: number;
   readonly outcome: AttemptOutcome;
 }
@@ -51,7 +51,7 @@ export class ClientEvents {
   }
 
   /** Reports the last attempt of the call, which has ended. */
-  request(subject: EventSubject, call: KeyedCall, { durationMs, outcome }: EndedAttempt): void {
+  request(subject: EventSubject, call: KeyedCall, { durationMs, outcome }: TimedAttempt): void {
     const hook = this.#hooks.onRequest;
     const log = this.#log.debug;
     if (hook === undefined && log === undefined) return; // for most calls

@@ -15,7 +15,7 @@ import { type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
 import type { KeyState } from '../state/key-state.ts';
 import type { StepContext } from './send.ts';
 
-interface WaitOptions extends StepContext {
+interface SlotContext extends StepContext {
   readonly limiter: RateLimiter;
   readonly state: KeyState;
   /** The last 429 of the call. */
@@ -25,7 +25,7 @@ interface WaitOptions extends StepContext {
 }
 
 /** Waits until the limit of the key has a slot for the call. @throws an error with the reason if the call may not wait */
-export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options: WaitOptions): Promise<Permit> {
+export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options: SlotContext): Promise<Permit> {
   const { limiter, state, events, ask, refused } = options;
   const { time, quota } = state;
   const learnLimit = () => {

@@ -44,10 +44,10 @@ const CREDENTIAL = {
     'no credential, because recorded requests have it masked (Bearer fx_live_…); use keyId, or a regular expression',
 };
 
-type Recorded = (name: string, value: string) => string;
+type RecordedText = (name: string, value: string) => string;
 
 /** Whether a recorded request can have these values: another credential than the masked form would never match. */
-function canBeRecorded(values: Readonly<Record<string, unknown>>, recorded: Recorded): boolean {
+function canBeRecorded(values: Readonly<Record<string, unknown>>, recorded: RecordedText): boolean {
   return Object.entries(values).every(([name, wanted]) =>
     [wanted].flat().every((value) => typeof value === 'object' || recorded(name, String(value)) === String(value)),
   );

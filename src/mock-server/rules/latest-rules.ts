@@ -209,14 +209,14 @@ function parsedOf(recorded: unknown): unknown {
   return typeof recorded === 'string' ? (parseJson(recorded) ?? recorded) : recorded;
 }
 
-interface Recorded {
+interface RecordedResponse {
   /** The text to send. */
   readonly json: string;
   readonly value: JsonObject;
 }
 
 /** A recorded object, or the JSON text of one; `undefined` for another value. */
-function readRecorded(recorded: unknown): Recorded | undefined {
+function readRecorded(recorded: unknown): RecordedResponse | undefined {
   const json = typeof recorded === 'string' ? recorded.trim() : JSON.stringify(recorded);
   const value = parseJson(json);
   return isJsonObject(value) ? { json, value } : undefined;

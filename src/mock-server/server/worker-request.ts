@@ -15,15 +15,15 @@ interface WorkerResponse {
 }
 
 /** Of `node:http`, in the other thread. */
-interface Failure {
+interface WorkerFailure {
   readonly message: string;
   readonly code: string | undefined;
 }
 
 /** A message of the worker thread. */
-type Reply = { readonly id: number } & (
+type WorkerReply = { readonly id: number } & (
   | { readonly response: WorkerResponse; readonly failure?: never }
-  | { readonly failure: Failure }
+  | { readonly failure: WorkerFailure }
 );
 
 interface Pending {
@@ -51,13 +51,13 @@ export function requestFromWorker(request: WorkerRequest): Promise<WorkerRespons
 function startWorker(): Worker {
   // Without the options of this process, such as hooks that transform modules or preload an interceptor.
   const started = new Worker(SOURCE, { eval: true, execArgv: [] });
-  started.on('message', (reply: Reply) => settle(reply, started));
+  started.on('message', (reply: WorkerReply) => settle(reply, started));
   started.on('error', (error) => endAll(error instanceof Error ? error : new Error(String(error))));
   started.on('exit', () => endAll(new Error('The worker thread has ended.')));
   return started;
 }
 
-function settle({ id, ...reply }: Reply, from: Worker): void {
+function settle({ id, ...reply }: WorkerReply, from: Worker): void {
   const waiting = pending.get(id);
   pending.delete(id);
   if (pending.size === 0) from.unref();
