@@ -609,7 +609,12 @@ test('names an outage, during which there is no estimate', async () => {
 test('ends with its last response, although the client still calls quota for the limit', async () => {
   const clock = new FakeClock();
 
-  const { code, requests } = await batch('-', { stdin: lines(40), clock, replies: [rateLimited('1'), echo], quota: 'never' });
+  const { code, requests } = await batch('-', {
+    stdin: lines(40),
+    clock,
+    replies: [rateLimited('1'), echo],
+    quota: 'never',
+  });
 
   expect([code, requests.filter(({ url }) => url.endsWith('/quota')).length]).toEqual([0, 1]);
   expect(await clock.left()).toBe(0);
