@@ -75,8 +75,8 @@ type LineEditor = import('node:readline').Interface;
 const STOPPED_WITHIN_MS = 50;
 
 /**
- * Ctrl-Z, SIGTSTP and SIGSTOP: the shell gets the terminal with its echo. Whoever continues the process may have changed the
- * mode of the terminal, so the echo is turned off again before the question is repeated; what was typed before is dropped.
+ * Ctrl-Z, SIGTSTP and SIGSTOP: the shell gets the terminal with its echo. The mode of the terminal can have changed when the
+ * process continues, so the echo is turned off again before the question is repeated; what was typed before is dropped.
  */
 function handleSuspension(
   stdin: NodeJS.ReadStream,

@@ -72,7 +72,7 @@ class FileCacheStore implements CacheStore {
     this.#cleanUp ??= this.#removeOld().catch(() => undefined);
   }
 
-  /** Whoever can write to the folder could decide what a command prints. Throws the reason; the client warns with it. */
+  /** Other users who can write to the folder could change what a command prints. Throws the reason; the client warns with it. */
   async #requireOwn(): Promise<void> {
     const uid = process.geteuid?.();
     const stats = await fs.stat(this.folder).catch(ifMissing(undefined));

@@ -53,7 +53,7 @@ export function messageSettings(sources: Sources) {
 export function resolveSettings(sources: Sources) {
   const { options, env } = sources;
   const { keyStdin = false, keyFile, get = [] } = options;
-  // No stored setting: whoever sets up a container decides it for that container.
+  // Not a stored setting: it applies to the network of one container.
   const insecureHttp = options.insecureHttp ?? isSwitchedOn(env['FXRATES_INSECURE_HTTP']);
   return {
     ...messageSettings(sources),
