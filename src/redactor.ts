@@ -97,12 +97,13 @@ export function maskKeysIn(text: string): string {
 
 /** Removes the digits of keys, however few, from texts that can contain a key by mistake, such as a path or an option. */
 export function redactKeys(text: string): string {
-  // The expression alone takes longer than the journal entry of a long body.
-  if (!MAY_HAVE_KEY.test(text)) return text;
+  // For a long body, an expression takes longer than everything else in its journal entry.
+  if (!IN_EVERY_KEY.some((character) => text.includes(character))) return text;
   return text.replace(DIGITS_OF_A_KEY, '_live_…');
 }
 
-const MAY_HAVE_KEY = /_live_|[%\\&=]/i;
+/** A key contains one of these: the underscore of its prefix, or the start of its code. */
+const IN_EVERY_KEY = ['_', '%', '\\', '&', '='];
 
 /** Removes keys from texts, as the last step before output. */
 export class Redactor {

@@ -65,10 +65,15 @@ export function quotaPeriod(kind: BehaviourValues['quotaPeriod'], now: number, a
 }
 
 function calendarMonth(now: number): QuotaPeriod {
+  if (now >= lastMonth.start && now < lastMonth.end) return lastMonth;
   const date = new Date(now);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
-  return { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) };
+  lastMonth = { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) };
+  return lastMonth;
 }
+
+/** Nearly all requests are in the month of the one before, and the dates took an eighth of the time of a request. */
+let lastMonth: QuotaPeriod = { start: 0, end: 0 };
 
 /** Months from the day and time at which the account was created; in a shorter month, from its last day. */
 function monthFromAnniversary(now: number, createdAt: number): QuotaPeriod {
