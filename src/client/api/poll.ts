@@ -8,8 +8,8 @@ import type { PollOptions, PollSchedule } from '../options/call-options.ts';
 import type { QuotaEstimate } from '../options/client-options.ts';
 import { readOptions } from '../options/option-table.ts';
 import { resolveCall } from '../options/resolve-options.ts';
-import { type KeyQuota, type RunningPoll, SHARED_KEY_MS } from '../state/key-quota.ts';
 import { abortErrorOf } from '../state/lifetime.ts';
+import { type QuotaLedger, type RunningPoll, SHARED_KEY_MS } from '../state/quota-ledger.ts';
 import { granularityMs, perMinuteIn, resetsAtMsIn } from '../state/quota-record.ts';
 import { onReturn } from '../time/abort.ts';
 import type { LoopClient } from './connect.ts';
@@ -88,7 +88,7 @@ class Rounds<Data> implements RunningPoll {
   readonly #parts: PollParts;
   #interval: Interval | undefined;
   /** The quota that the poll shares with the other polls of its key. */
-  #quota: KeyQuota | undefined;
+  #quota: QuotaLedger | undefined;
   /** Time of `SteadyTime` at which the last round started. */
   #startedAt = 0;
   readonly #stop = new AbortController();

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import type { QuotaData } from '../../generated/types.ts';
 import { isolatesRequests, keyGenerations, processState } from '../../process-state.ts';
 import type { ClientEvents } from '../call/events.ts';
-import type { RetryAfter } from '../errors/errors.ts';
+import { AbortError, type RetryAfter } from '../errors/errors.ts';
 import type { ApiKey } from '../key/api-key.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
 import { type KeyLimits, type LongWait, RateLimiter, type Wait } from '../limits/rate-limiter.ts';
@@ -10,9 +10,10 @@ import type { RetryAfterUnit } from '../limits/retry-after.ts';
 import type { AnyOptions } from '../options/client-options.ts';
 import type { Warning } from '../options/hooks.ts';
 import type { ClientSettings } from '../options/resolve-options.ts';
+import { SharedWork } from '../time/abort.ts';
 import { type Clock, realClock, type SteadyTime } from '../time/clock.ts';
-import { KeyQuota } from './key-quota.ts';
 import { Lifetime, type RetainedState } from './lifetime.ts';
+import { QuotaLedger } from './quota-ledger.ts';
 import { perMinuteIn } from './quota-record.ts';
 
 /** What the registry needs of a state. */
@@ -35,7 +36,9 @@ export class KeyState implements RetainedState {
   readonly options: ReturnType<typeof sharedOptions>;
   /** `undefined` with `rateLimit: false`: no call waits. */
   readonly limiter: RateLimiter | undefined;
-  readonly quota: KeyQuota;
+  readonly quota: QuotaLedger;
+  /** The client's own calls of `quota()`: for the record or the limit, and to explain a refusal. */
+  readonly lookups = { asking: new SharedWork<QuotaData>(), explaining: new SharedWork<QuotaData | undefined>() };
   /** Measures the waits of its calls. */
   readonly time: SteadyTime;
   /** How Retry-After is read, with the next step, for the errors of refused calls; `undefined` for plain seconds. */
@@ -53,11 +56,11 @@ export class KeyState implements RetainedState {
     this.key = masked;
     this.time = settings.time;
     this.forget = () => {
-      this.quota.close();
+      this.lookups.asking.cancel(new AbortError());
       onForgotten?.();
     };
     this.options = sharedOptions(settings);
-    this.quota = new KeyQuota(clock, this.time);
+    this.quota = new QuotaLedger(clock);
     this.limiter = createLimiter(this, stateName(hash, settings), settings);
   }
 

@@ -13,6 +13,7 @@ import type { NotSent, RateLimiter } from '../limits/rate-limiter.ts';
 import type { AcquireOptions } from '../limits/request-queue.ts';
 import { type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
 import type { KeyState } from '../state/key-state.ts';
+import { lookUpLimit } from './quota-lookup.ts';
 import type { StepContext } from './send.ts';
 
 interface SlotContext extends StepContext {
@@ -27,9 +28,9 @@ interface SlotContext extends StepContext {
 /** Waits until the limit of the key has a slot for the call. @throws an error with the reason if the call may not wait */
 export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options: SlotContext): Promise<Permit> {
   const { limiter, state, events, ask, refused } = options;
-  const { time, quota } = state;
+  const { time } = state;
   const learnLimit = () => {
-    if (call.quotaReason === 'call' && limiter.isLimitWanted) quota.learnLimit(call, ask);
+    if (call.quotaReason === 'call' && limiter.isLimitWanted) lookUpLimit({ call, state, send: ask });
   };
   state.join(events);
   try {

@@ -3,9 +3,10 @@ import { FxRatesError, QuotaExhaustedError } from '../errors/errors.ts';
 import { callHook } from '../errors/program-values.ts';
 import type { QuotaEstimate, QuotaGuardOptions } from '../options/client-options.ts';
 import type { ClientSettings } from '../options/resolve-options.ts';
-import { type KeyQuota, SHARED_KEY_MS } from '../state/key-quota.ts';
 import type { KeyState } from '../state/key-state.ts';
+import { type QuotaLedger, SHARED_KEY_MS } from '../state/quota-ledger.ts';
 import { resetsAtMsIn } from '../state/quota-record.ts';
+import { updateRecord } from './quota-lookup.ts';
 import type { StepContext } from './send.ts';
 
 /**
@@ -17,10 +18,10 @@ export async function refreshQuota(
   call: KeyedCall,
   { maxAgeMs, send }: { readonly maxAgeMs: number; readonly send: Handler },
 ): Promise<void> {
-  const { quota, key } = states.of(call.key);
-  const error = await quota.refresh(call, maxAgeMs, send);
-  if (error === undefined || quota.estimate() !== undefined) return;
-  events.warnOnce(unknownQuotaWarning(key, error, settings));
+  const state = states.of(call.key);
+  const error = await updateRecord({ call, state, send }, maxAgeMs);
+  if (error === undefined || state.quota.estimate() !== undefined) return;
+  events.warnOnce(unknownQuotaWarning(state.key, error, settings));
 }
 
 function unknownQuotaWarning(key: string, error: unknown, { quotaGuard, cache }: ClientSettings): string {
@@ -77,7 +78,7 @@ export class QuotaGuard {
   }
 }
 
-function refusal(quota: KeyQuota, reserve: number): QuotaExhaustedError {
+function refusal(quota: QuotaLedger, reserve: number): QuotaExhaustedError {
   const record = quota.estimate()?.quota;
   const reset = record && resetsAtMsIn(record) !== undefined ? `The quota resets at ${record.resets_at}; to` : 'To';
   return new QuotaExhaustedError(

@@ -20,6 +20,7 @@ import { abortable } from '../time/abort.ts';
 import { backoffMs, equalJitter } from '../time/clock.ts';
 import { endOf, limitedError, waitForSlot } from './limit.ts';
 import { QuotaGuard } from './quota.ts';
+import { explainRefusal, usedUpError } from './quota-lookup.ts';
 import { type EndedAttempt, type NextAttempt, type Send, type StepContext, send } from './send.ts';
 
 /** From 520 on: those of Cloudflare and of overloaded services that pass, so not 525 and 526, which are about certificates. */
@@ -103,7 +104,7 @@ class Attempts {
       this.#admittedBy = state;
       await guard.admit(call, ask);
     }
-    state.quota.requireLeft(call);
+    this.#requireQuota(state);
     const { signal, settings } = call;
     const slot: AcquireOptions = {
       signal,
@@ -122,6 +123,11 @@ class Attempts {
     return outcome;
   }
 
+  /** @throws QuotaExhaustedError if the quota is used up */
+  #requireQuota({ quota: { usedUp } }: KeyState): void {
+    if (usedUp !== undefined && this.#call.endpoint.consumesQuota) throw usedUpError(usedUp);
+  }
+
   async #waitForSlot(slot: AcquireOptions, limiter: RateLimiter, state: KeyState): Promise<Permit> {
     const { time } = this.#parts.settings;
     const askedAt = time.now();
@@ -134,7 +140,7 @@ class Attempts {
 
   async #sendOnce(state: KeyState, { hasWaited }: { readonly hasWaited: boolean }): Promise<EndedAttempt> {
     try {
-      if (hasWaited) state.quota.requireLeft(this.#call); // another call may have been refused during the wait
+      if (hasWaited) this.#requireQuota(state); // another call may have been refused during the wait
       const ended = await this.#parts.send(this.#call, state, this.#next);
       this.#next = { ...this.#next, waitedMs: 0 };
       return ended;
@@ -155,7 +161,7 @@ class Attempts {
       if ('rawBody' in outcome) return outcome;
       throw outcome.error;
     };
-    const error = await state.quota.explain(failure, call, ask).catch((aborted: unknown) => aborted);
+    const error = await explainRefusal(failure, { call, state, send: ask }).catch((aborted: unknown) => aborted);
     const ended = error instanceof AbortError ? failure : error;
     const reading = this.#permit?.end(endOf(ended, { wasSent, unit: state.retryAfterUnit }));
     if (error instanceof RateLimitError) {

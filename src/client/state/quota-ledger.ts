@@ -1,0 +1,204 @@
+import type { QuotaData } from '../../generated/types.ts';
+import type { AttemptOutcome, Call } from '../call/call.ts';
+import { FxRatesError } from '../errors/errors.ts';
+import { wasNeverSent } from '../errors/network-failure.ts';
+import type { QuotaEstimate } from '../options/client-options.ts';
+import { backoffMs, type Clock } from '../time/clock.ts';
+import { isExhausted, perMinuteIn, remainingOf, resetsAtMsIn } from './quota-record.ts';
+
+/** A poll that runs: it uses requests of the month of its key. */
+export interface RunningPoll {
+  /** Requests of a round that count toward the quota. */
+  readonly requests: number;
+  /** The interval between rounds; `undefined` if the poll spreads what is left of the month. */
+  readonly fixedMs: number | undefined;
+}
+
+/** Maximum age of an estimate for a key that other processes may use too. */
+export const SHARED_KEY_MS = 300_000;
+/** Pause after a failed `quota()`. */
+const FAILURE_PAUSE_MS = 60_000;
+/** Shorter than the time until the reset: a change of plan can restore the quota, and one refused call a minute detects it. */
+const STOPPED_FOR_MS = 60_000;
+/** A refusal within this time after a record is explained by it. */
+const SAME_REFUSAL_MS = 1_000;
+/** Between two calls of `quota()` for the limit, which seldom changes; longer after each failure in a row. */
+const LIMIT_INTERVAL = { firstMs: 60_000, longestMs: 3_600_000 };
+/** Age up to which a quota record shows whether the quota can be exhausted. */
+const RECORD_FRESH_MS = 60_000;
+/** Refusals that are not counted: for the rate (docs/facts.md, Limits), the key, or the quota itself. */
+const FREE_STATUSES: readonly (number | undefined)[] = [401, 402, 403, 429];
+
+interface Known {
+  readonly quota: QuotaData;
+  readonly asOfMs: number;
+  readonly spentBefore: number;
+}
+
+/**
+ * The month of one key: the last quota record, the requests since, those reserved for calls in flight, and whether the
+ * quota is used up. It sends nothing: it says when a record is missing, and `steps/quota-lookup.ts` enters the answer.
+ */
+export class QuotaLedger {
+  /** Requests that this process has spent so far. */
+  spent = 0;
+  readonly #clock: Clock;
+  #known: Known | undefined;
+  readonly #reservedFor = new Set<Call>();
+  readonly #polls = new Set<RunningPoll>();
+  /** The service has refused a request because of its quota. */
+  #stopped: { readonly since: number; readonly until: number; readonly quota: QuotaData } | undefined;
+  #explained: { readonly quota: QuotaData | undefined; readonly atMs: number } | undefined;
+  #failedAtMs = Number.NEGATIVE_INFINITY;
+  #limitAskedAt = Number.NEGATIVE_INFINITY;
+  /** Calls of `quota()` that failed in a row, for any reason. */
+  #failures = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** `undefined` before the first record, and after its period has ended. */
+  estimate(): QuotaEstimate | undefined {
+    if (this.#known === undefined || hasEnded(this.#known, this.#clock.now())) return undefined;
+    const { quota, asOfMs, spentBefore } = this.#known;
+    const left = remainingOf(quota);
+    const usedSince = this.spent - spentBefore;
+    const remaining = left === undefined ? undefined : Math.max(0, left - usedSince);
+    return { quota, asOf: new Date(asOfMs), usedSince, remaining };
+  }
+
+  /** Whether the record is no older than `maxAgeMs`, or `quota()` has just failed. */
+  isUpToDate(maxAgeMs: number): boolean {
+    const estimate = this.estimate();
+    if (estimate !== undefined && this.#isWithin(maxAgeMs, estimate.asOf.getTime())) return true;
+    return this.#isWithin(FAILURE_PAUSE_MS, this.#failedAtMs);
+  }
+
+  /** Whether a fresh record has more than twice the requests that the key can make while it is fresh. */
+  get isPlenty(): boolean {
+    if (!this.isUpToDate(RECORD_FRESH_MS)) return false;
+    const { quota, remaining } = this.estimate() ?? {};
+    const perMinute = quota && perMinuteIn(quota);
+    return remaining !== undefined && perMinute !== undefined && remaining > 2 * perMinute;
+  }
+
+  /** Requests left that are not reserved; `undefined` if unknown. */
+  available(): number | undefined {
+    const remaining = this.estimate()?.remaining;
+    return remaining === undefined ? undefined : Math.max(0, remaining - this.#reservedFor.size);
+  }
+
+  /** Reserves a request for a call in flight, so that concurrent calls cannot all pass the check for the last request. */
+  reserve(call: Call): void {
+    this.#reservedFor.add(call);
+  }
+
+  release(call: Call): void {
+    this.#reservedFor.delete(call);
+  }
+
+  /** An attempt was sent and has ended. A request counts if it may have: a 429 is free (docs/facts.md, Limits). */
+  sent(call: Call, outcome: AttemptOutcome): void {
+    if (call.endpoint.consumesQuota && mayHaveCounted(outcome)) this.spent += 1;
+  }
+
+  /**
+   * A record replaces the count. `spentBefore` is `spent` at the time of its request. Later requests may or may not be in
+   * the record; they are counted, so that the estimate is never too high.
+   */
+  sawRecord(quota: QuotaData, spentBefore: number): void {
+    this.#known = { quota, asOfMs: this.#clock.now(), spentBefore };
+    if (!isExhausted(quota)) this.#stopped = undefined;
+  }
+
+  /** A `quota()` of the client itself has responded. */
+  lookedUp(): void {
+    this.#failures = 0;
+  }
+
+  /** A `quota()` of the client itself has failed. A 429 says nothing about the next one for the estimate. */
+  lookupFailed({ isRefused }: { readonly isRefused: boolean }): void {
+    this.#failures += 1;
+    if (!isRefused) this.#failedAtMs = this.#clock.now();
+  }
+
+  /** Whether to call `quota()` for the limit now, by `now` of the steady time; the next one is due later. */
+  startLimitLookup(now: number): boolean {
+    if (now - this.#limitAskedAt < backoffMs(this.#failures, LIMIT_INTERVAL)) return false;
+    this.#limitAskedAt = now;
+    return true;
+  }
+
+  /** The record that explained the refusals of the last second; none if `quota()` failed. */
+  get explained(): { readonly quota: QuotaData | undefined } | undefined {
+    return this.#explained && this.#isWithin(SAME_REFUSAL_MS, this.#explained.atMs) ? this.#explained : undefined;
+  }
+
+  explain(quota: QuotaData | undefined): void {
+    this.#explained = { quota, atMs: this.#clock.now() };
+  }
+
+  /** The service has refused a request because of its quota, by this record. */
+  stop(quota: QuotaData): void {
+    const since = this.#clock.now();
+    const until = Math.min(since + STOPPED_FOR_MS, resetsAtMsIn(quota) ?? Number.POSITIVE_INFINITY);
+    this.#stopped = { since, until, quota };
+  }
+
+  /** The record of a used-up quota, for a minute after a refusal because of it. */
+  get usedUp(): QuotaData | undefined {
+    if (this.#stopped === undefined) return undefined;
+    const { since, until, quota } = this.#stopped;
+    const now = this.#clock.now();
+    return now >= since && now < until ? quota : undefined; // before its beginning if the clock was set back
+  }
+
+  startPoll(poll: RunningPoll): void {
+    this.#polls.add(poll);
+  }
+
+  endPoll(poll: RunningPoll): void {
+    this.#polls.delete(poll);
+  }
+
+  /** Number of requests in one round of all polls. */
+  get requestsPerRound(): number {
+    return [...this.#polls].reduce((sum, { requests }) => sum + requests, 0);
+  }
+
+  /**
+   * The interval with which the polls without a fixed one, which all have the same, use what the others and the reserve
+   * leave of the month until its reset, `leftMs` from now. `undefined` without a numeric limit.
+   */
+  spreadMs(leftMs: number, reserve: number): number | undefined {
+    const remaining = this.estimate()?.remaining;
+    if (remaining === undefined) return undefined;
+    let [spread, fixed] = [0, 0];
+    for (const { requests, fixedMs } of this.#polls) {
+      if (fixedMs === undefined) spread += requests;
+      else fixed += (requests * leftMs) / fixedMs;
+    }
+    const available = remaining - reserve - fixed;
+    return available <= spread ? leftMs : Math.ceil((leftMs * spread) / available);
+  }
+
+  /** A time in the future means that the clock was set back, so the age is not known. */
+  #isWithin(maxAgeMs: number, atMs: number): boolean {
+    const ageMs = this.#clock.now() - atMs;
+    return ageMs >= 0 && ageMs <= maxAgeMs;
+  }
+}
+
+/** Whether a request counts toward the quota, or may count: the service does not document which failed ones do. */
+function mayHaveCounted(outcome: AttemptOutcome): boolean {
+  if ('rawBody' in outcome) return true;
+  const { error } = outcome;
+  return !(error instanceof FxRatesError && FREE_STATUSES.includes(error.status)) && !wasNeverSent(error);
+}
+
+/** If the period was over when the record arrived, the clocks disagree, and the record of the service is valid. */
+function hasEnded({ quota, asOfMs }: Known, nowMs: number): boolean {
+  const resetsAtMs = resetsAtMsIn(quota);
+  return resetsAtMs !== undefined && asOfMs < resetsAtMs && nowMs >= resetsAtMs;
+}

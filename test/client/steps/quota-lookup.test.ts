@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest';
+import { type ApiResponse, Call, type KeyedCall } from '../../../src/client/call/call.ts';
+import { operationEndpoint } from '../../../src/client/call/endpoint.ts';
+import {
+  NetworkError,
+  type QuotaData,
+  QuotaExhaustedError,
+  RateLimitError,
+  RequestError,
+} from '../../../src/client/index.ts';
+import { ApiKey } from '../../../src/client/key/api-key.ts';
+import { resolveCall, resolveOptions } from '../../../src/client/options/resolve-options.ts';
+import { QuotaLedger } from '../../../src/client/state/quota-ledger.ts';
+import { explainRefusal, lookUpLimit, updateRecord } from '../../../src/client/steps/quota-lookup.ts';
+import { Cancellation, SharedWork } from '../../../src/client/time/abort.ts';
+import { SteadyTime } from '../../../src/client/time/clock.ts';
+import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
+import { API_KEY, exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';
+
+const { settings } = resolveCall({}, resolveOptions({}));
+
+/** A call of `latest`. */
+function aCall(): KeyedCall {
+  const signal = new Cancellation();
+  const deadlineAt = Number.POSITIVE_INFINITY;
+  const call = new Call({ endpoint: operationEndpoint('latest'), settings, signal, deadlineAt, quotaReason: 'call' });
+  return Object.assign(call, { key: ApiKey.from(API_KEY) });
+}
+
+function responseWith(data: unknown): ApiResponse {
+  return { status: 200, headers: [], rawBody: '{}', data };
+}
+
+const refusal = () => new RateLimitError('no', { status: 429, code: 'quota_exceeded', reason: 'policy' });
+
+/** A quota whose own calls of `quota()` are counted and end with `records` in order. */
+function asking(...records: (QuotaData | Error)[]) {
+  const clock = new FakeClock();
+  const quota = new QuotaLedger(clock);
+  const lookups = { asking: new SharedWork<QuotaData>(), explaining: new SharedWork<QuotaData | undefined>() };
+  const state = { quota, lookups, time: new SteadyTime(clock) };
+  const asked: KeyedCall[] = [];
+  const send = async (call: KeyedCall) => {
+    asked.push(call);
+    const record = records.shift();
+    if (record === undefined || record instanceof Error) throw record ?? new Error('asked too often');
+    quota.sawRecord(record, quota.spent);
+    return responseWith(record);
+  };
+  const lookup = () => ({ call: aCall(), state, send });
+  const refuse = () => explainRefusal(refusal(), lookup());
+  return { clock, quota, asked, lookup, refuse };
+}
+
+test('simultaneous refusals call quota() once; those of the next second use its record', async () => {
+  const { clock, asked, refuse } = asking(quotaRecord({ monthly_used: 990 }), exhaustedQuota());
+
+  const errors = await Promise.all(Array.from({ length: 50 }, () => refuse()));
+  await clock.advance(1000);
+  errors.push(await refuse());
+  expect(new Set(errors.map((error) => (error as Error).name))).toEqual(new Set(['RateLimitError']));
+  expect(asked).toHaveLength(1);
+  await clock.advance(1);
+
+  expect(await refuse()).toBeInstanceOf(QuotaExhaustedError);
+  expect(asked).toHaveLength(2);
+});
+
+test('a refusal is unchanged for a second after a failed quota()', async () => {
+  const { clock, asked, refuse } = asking(new Error('down'), exhaustedQuota());
+
+  expect(await refuse()).toBeInstanceOf(RateLimitError);
+  expect(await refuse()).toBeInstanceOf(RateLimitError);
+  await clock.advance(1001);
+
+  expect(await refuse()).toBeInstanceOf(QuotaExhaustedError);
+  expect(asked).toHaveLength(2);
+});
+
+test.each<[string, QuotaData | Error, readonly number[]]>([
+  ['once a minute', quotaRecord(), [0, 0, 59_999, 1]],
+  ...[refusal(), new RequestError('no', { status: 404 }), new NetworkError('down', {})].map(
+    (error): [string, Error, number[]] => [
+      `half as often after a failure: ${error.kind}`,
+      error,
+      [0, 0, 119_999, 1, 239_999, 1],
+    ],
+  ),
+])('calls quota() for the limit %s', async (_, record, passing) => {
+  const { clock, asked, lookup } = asking(record, record, record);
+  const counts: number[] = [];
+
+  for (const ms of passing) {
+    await clock.advance(ms);
+    lookUpLimit(lookup());
+    await quiet();
+    counts.push(asked.length);
+  }
+
+  expect(counts).toEqual([1, 1, 1, 2, 2, 3].slice(0, passing.length));
+});
+
+test('after a success, quota() is called for the limit as often as before its failures', async () => {
+  const failure = new NetworkError('down', {});
+  const { clock, asked, lookup } = asking(...Array<Error>(9).fill(failure), ...Array(10).fill(quotaRecord()));
+  const askedIn = async (minutes: number) => {
+    const before = asked.length;
+    for (let passed = 0; passed < minutes; passed += 1) {
+      lookUpLimit(lookup());
+      await clock.advance(60_000);
+    }
+    return asked.length - before;
+  };
+
+  expect(await askedIn(302)).toBe(9); // after 0, 2, 6, 14, 30 and 62 minutes, then every hour
+  expect(await askedIn(10)).toBe(10);
+});
+
+test('calls quota() once for the limit and for the estimate', async () => {
+  const { quota, asked, lookup } = asking(quotaRecord());
+
+  lookUpLimit(lookup());
+  await updateRecord(lookup(), 60_000);
+
+  expect(asked).toHaveLength(1);
+  expect(quota.estimate()?.remaining).toBe(258);
+});
