@@ -89,7 +89,7 @@ class Rounds<Data> implements RunningPoll {
   #interval: Interval | undefined;
   /** The quota that the poll shares with the other polls of its key. */
   #quota: QuotaLedger | undefined;
-  /** Time of `SteadyTime` at which the last round started. */
+  /** Dated time of `SteadyTime` at which the last round started. */
   #startedAt = 0;
   readonly #stop = new AbortController();
   /** Ends the calls. If the client is closed, it ends them itself. */
@@ -140,7 +140,7 @@ class Rounds<Data> implements RunningPoll {
   async #startRound(): Promise<readonly (CallOutcome<Data> | Promise<CallOutcome<Data>>)[]> {
     const { queries, operation, call, request, settings } = this.#parts;
     if (this.#signal.aborted) throw abortErrorOf(this.#signal);
-    this.#startedAt = settings.time.now();
+    this.#startedAt = settings.time.now() + settings.time.skippedMs;
     try {
       await this.#updateQuota();
     } catch (error) {
@@ -168,12 +168,12 @@ class Rounds<Data> implements RunningPoll {
   }
 
   async #wait(): Promise<void> {
-    const { clock, time } = this.#parts.settings;
+    const { time } = this.#parts.settings;
     for (;;) {
       const { intervalMs, reason } = this.#schedule();
-      const leftMs = this.#startedAt + intervalMs - time.now();
+      const leftMs = this.#startedAt + intervalMs - time.now() - time.skippedMs;
       if (leftMs <= 0) return;
-      await clock.sleep(Math.min(leftMs, QUOTA_REFRESH_MS), this.#signal).catch((error: unknown) => {
+      await time.sleep(Math.min(leftMs, QUOTA_REFRESH_MS), this.#signal).catch((error: unknown) => {
         throw this.#signal.aborted ? abortErrorOf(this.#signal) : error;
       });
       // No call was made yet, so there is no interval.
@@ -201,7 +201,7 @@ class Rounds<Data> implements RunningPoll {
   #schedule(): PollSchedule {
     const { every, settings } = this.#parts;
     this.#shareQuota();
-    const fromMs = settings.time.toEpoch(this.#startedAt);
+    const fromMs = settings.time.toEpoch(this.#startedAt - settings.time.skippedMs);
     const known =
       typeof every === 'number' ? { intervalMs: every, reason: 'every' as const } : this.#intervalAt(fromMs);
     this.#interval = known ?? this.#interval;

@@ -113,6 +113,7 @@ export class InFlight {
   /** Results of requests sent before it say nothing about an outage. */
   #downAt = Number.NEGATIVE_INFINITY;
   #lastSuccessSentAt = Number.NEGATIVE_INFINITY;
+  #skippedMs = 0;
 
   constructor({ maxConcurrent, random }: { readonly maxConcurrent: number; readonly random: () => number }) {
     this.#random = random;
@@ -132,6 +133,14 @@ export class InFlight {
     const isKnown = this.#probe !== undefined || now <= this.health.retryAt + LONGEST_OUTAGE_MS;
     if (this.health.isDown && !isKnown) this.#isUp();
     return this.health;
+  }
+
+  /** The dated time moved ahead of the limiter's: the next probe is that much earlier. */
+  skipTo(skippedMs: number): void {
+    if (skippedMs === this.#skippedMs) return;
+    if (this.health.isDown)
+      this.health = { ...this.health, retryAt: this.health.retryAt - skippedMs + this.#skippedMs };
+    this.#skippedMs = skippedMs;
   }
 
   /** Time at which a request may be sent even if no response arrives; `undefined`: only after a response. */

@@ -1,3 +1,4 @@
+import type { SteadyTime } from '../time/clock.ts';
 import { applyReport, configured, type Report, type RetryAfterReading, readRetryAfter } from './limit-rules.ts';
 import { initialState, type LimiterSettings, type LimiterState } from './limit-state.ts';
 import { type Grant, grant, isLimitWanted } from './slots.ts';
@@ -18,15 +19,20 @@ export interface Demand {
 export class Limit {
   readonly settings: LimiterSettings;
   state: LimiterState;
+  readonly #time: Pick<SteadyTime, 'skippedMs'>;
 
-  constructor(settings: LimiterSettings) {
+  constructor(settings: LimiterSettings, time: Pick<SteadyTime, 'skippedMs'>) {
     this.settings = settings;
+    this.#time = time;
     this.state = startingState(settings);
   }
 
-  /** Milliseconds by which the clock of `state` is ahead of the limiter's own, by which all other times are given. */
+  /**
+   * Milliseconds by which the clock of `state` is ahead of the limiter's own, by which all other times are given: the waits
+   * of the service pass also while the machine sleeps.
+   */
   get aheadMs(): number {
-    return 0;
+    return this.#time.skippedMs;
   }
 
   /** Slots that this process has been granted and that no call uses yet. `state` counts them as in flight. */
@@ -35,22 +41,30 @@ export class Limit {
   }
 
   grant(now: number, { wanted, low }: Demand): Grant {
-    const granted = grant(this.state, { now, wanted, low });
+    const { aheadMs } = this;
+    const granted = grant(this.state, { now: now + aheadMs, wanted, low });
     this.state = granted.state;
-    return granted.grant;
+    const { count, askAgainAt } = granted.grant;
+    return { count, askAgainAt: askAgainAt && askAgainAt - aheadMs };
   }
 
   /** Returns the meaning of the Retry-After of a refusal. */
   report(report: Report): RetryAfterReading | undefined {
-    this.state = applyReport(this.state, report, this.settings);
+    this.state = applyReport(this.state, shiftReport(report, this.aheadMs), this.settings);
     if (report.kind !== 'refused') return undefined;
     return readRetryAfter(this.state.unit, report.retryAfter, this.settings.retryAfterUnit);
   }
 
   /** Whether this process must call `quota()` for the limit. `waiting`: the number of its waiting calls. */
   isWanted(now: number, waiting: number): boolean {
-    return isLimitWanted(this.state, { now, waiting });
+    return isLimitWanted(this.state, { now: now + this.aheadMs, waiting });
   }
+}
+
+/** The report with its times in a clock that is `byMs` ahead. */
+export function shiftReport(report: Report, byMs: number): Report {
+  const now = report.now + byMs;
+  return 'sentAt' in report ? { ...report, now, sentAt: report.sentAt + byMs } : { ...report, now };
 }
 
 /** The state of a process that starts. The option of this process overrides the limit that another one has stored. */

@@ -121,13 +121,13 @@ export class RateLimiter {
     this.#inFlight = new InFlight({ maxConcurrent, random });
     const onChange = () => this.#serve();
     this.shared = shared && new SharedLimit({ settings: options, ...shared, clock, onChange, onOutage });
-    this.#limit = this.shared ?? new Limit(options);
+    this.#limit = this.shared ?? new Limit(options, this.#time);
   }
 
   /** The permit if the call need not wait: no other call waits, and a slot is free. */
   tryAcquire(options: AcquireOptions = {}): Permit | undefined {
     const { priority, due = NEVER } = options;
-    const now = this.#time.now();
+    const now = this.#now();
     this.#sawCall(now, options);
     if (due.deadlineAt < now) return undefined;
     // A shared limit asks its store; until then, the call is in the queue.
@@ -149,7 +149,7 @@ export class RateLimiter {
     const { signal, retryOf, priority = 'normal', isOwn, due = NEVER, wait: waits = true } = options;
     const ahead = this.#queue.countAhead(priority, retryOf !== undefined);
     const notSent = this.#whyNotSent(ahead, { waits, due, priority });
-    if (notSent) this.#sawCall(this.#time.now(), options);
+    if (notSent) this.#sawCall(this.#now(), options);
     const sent = notSent ?? this.tryAcquire(options);
     if (sent) return Promise.resolve(sent);
     return new Promise((resolve, reject) => {
@@ -175,13 +175,13 @@ export class RateLimiter {
 
   /** The limit of the plan became known, for example from `quota()`. */
   configure(perMinute: number): void {
-    this.#limit.report({ kind: 'configured', perMinute, now: this.#time.now() });
+    this.#limit.report({ kind: 'configured', perMinute, now: this.#now() });
     if (this.#queue.size > 0) this.#serveSoon();
   }
 
   /** Whether to call `quota()`, and `configure()` with the limit of the plan. */
   get isLimitWanted(): boolean {
-    return !this.#inFlight.health.isDown && this.#limit.isWanted(this.#time.now(), this.#queue.size);
+    return !this.#inFlight.health.isDown && this.#limit.isWanted(this.#now(), this.#queue.size);
   }
 
   /**
@@ -190,7 +190,7 @@ export class RateLimiter {
    */
   etaMs(calls: number, concurrency: number): number {
     const { maxConcurrent, roundTripMs, size } = this.#inFlight;
-    const now = this.#time.now();
+    const now = this.#now();
     const sentAt = calls > size ? this.#slotAt(now, calls - size - 1, { estimate: expectedSlotAt }) : now;
     const byService = Math.ceil(calls / Math.min(maxConcurrent, concurrency)) * roundTripMs;
     return Math.ceil(Math.max(sentAt - now + roundTripMs, byService));
@@ -203,7 +203,7 @@ export class RateLimiter {
 
   limits(): KeyLimits {
     const { state, aheadMs } = this.#limit;
-    const now = this.#time.now();
+    const now = this.#now();
     const health = this.#inFlight.healthAt(now);
     const dateOf = (at: number) => new Date(this.#time.toEpoch(at));
     const closedAt = closedUntil(state) - aheadMs;
@@ -226,6 +226,12 @@ export class RateLimiter {
     if (closedUntil(state) - aheadMs > now) return 'retry_after';
     if (this.#slotAt(now, this.#queue.countAhead('normal')) > now) return 'window';
     return this.#queue.size > 0 || this.#inFlight.size >= this.#maxConcurrent ? 'in_flight' : undefined;
+  }
+
+  /** The time of the limiter. While the machine sleeps, an outage goes on for the service, but not for this time. */
+  #now(): number {
+    this.#inFlight.skipTo(this.#time.skippedMs);
+    return this.#time.now();
   }
 
   /** Number of requests that may be in flight now. */
@@ -276,7 +282,7 @@ export class RateLimiter {
   }
 
   #serve(): void {
-    const now = this.#time.now();
+    const now = this.#now();
     this.#rejectTooLate(now);
     const { health, mayBeDown } = this.#inFlight;
     const wanted = Math.min(this.#queue.size, this.#inFlight.room(now));
@@ -301,7 +307,7 @@ export class RateLimiter {
     ahead: number,
     { waits, due, priority }: Pick<QueuedCall, 'waits' | 'due' | 'priority'>,
   ): NotSent | undefined {
-    const now = this.#time.now();
+    const now = this.#now();
     const tooLong = this.#tooLongWait(now);
     if (tooLong) return tooLong;
     const slotAt = this.#slotAt(now, ahead, { priority });
@@ -358,8 +364,8 @@ export class RateLimiter {
       this.#serve();
     };
     // A shorter sleep could end in the millisecond in which it began, and repeat without an end.
-    const endsAt = Math.max(this.#time.now() + 1, Math.ceil(wakeAt));
-    this.#wake = { at: wakeAt, cancel: this.#time.at(endsAt, wake) };
+    const endsAt = Math.max(this.#now() + 1, Math.ceil(wakeAt));
+    this.#wake = { at: wakeAt, cancel: this.#time.atDate(endsAt + this.#time.skippedMs, wake) };
   }
 
   /** With a shared limit, `askAgainAt` is often earlier than the next slot, so the later time is reported. */
@@ -384,7 +390,7 @@ export class RateLimiter {
   }
 
   readonly #end: OnEnd = (permit, end) => {
-    const now = this.#time.now();
+    const now = this.#now();
     if (end.kind === 'failed') this.#inFlight.failed(permit, now, end);
     else if (end.kind === 'accepted' || end.kind === 'refused') this.#inFlight.responded(permit, now);
     else this.#inFlight.left(permit);

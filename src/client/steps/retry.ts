@@ -190,13 +190,13 @@ class Attempts {
   async #backOff(error: unknown, state: KeyState): Promise<void> {
     const call = this.#call;
     if (!isRetryable(error) || call.signal.aborted) throw error;
-    const { clock } = this.#parts.settings;
+    const { clock, time } = this.#parts.settings;
     const waitMs = this.#waitBeforeRetry(error, state);
     this.#retries += 1;
     // In an outage, its probe can be later than the backoff.
     const slotMs = Number(state.limits()?.nextSlotAt ?? 0) - clock.now();
     this.#parts.events.retry(state, { call, error, waitMs: Math.max(waitMs, slotMs), retry: this.#retries });
-    await abortable(clock.sleep(waitMs, call.signal.toSignal()), call.signal);
+    await abortable(time.sleep(waitMs, call.signal.toSignal()), call.signal);
     this.#continue(error instanceof RateLimitError ? 'rate_limited' : 'retry', waitMs);
   }
 

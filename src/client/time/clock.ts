@@ -7,8 +7,8 @@ export interface Clock {
   /** Resolves after `ms` milliseconds. Rejects with the signal's reason as soon as `signal` aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /**
-   * Returns milliseconds since any fixed moment, unaffected by changes of the system clock. The client measures durations
-   * with it. If omitted, it uses `now()`, and a step forward counts as elapsed time.
+   * Returns milliseconds since any fixed moment, unaffected by changes of the system clock. The client measures timeouts
+   * and deadlines with it. If omitted, it uses `now()`, and a step forward counts as elapsed time.
    */
   monotonicNow?(): number;
   /** Returns a number from 0 (inclusive) to 1 (exclusive), for jitter. If omitted, the client uses `Math.random()`. */
@@ -77,20 +77,32 @@ export const realClock: Clock = new SystemClock();
 const STOPPED = 'stopped';
 /** If a timer fires later than this, the process was suspended. */
 const SUSPENDED_MS = 50;
+/** The system clock was set, or the machine slept, if it moved ahead of the monotonic clock by more. */
+const SKIPPED_FROM_MS = 5_000;
+/** Longest timer of a wait for a date: timers do not run while the machine sleeps. */
+const SLICE_MS = 30_000;
 
 /**
  * The time with which all durations are measured: whole milliseconds that never decrease. It equals epoch time at
- * first, then follows the monotonic clock, so that setting the system clock neither ends nor prolongs a wait. For a
+ * first, then follows the monotonic clock, so that setting the system clock neither ends nor prolongs a timeout. For a
  * clock without `monotonicNow`, a step back is absorbed and a step forward counts as elapsed time.
+ *
+ * What the service or a person dates (a Retry-After, a reset, the next poll) passes also while the machine sleeps. Its
+ * time is `now() + skippedMs`.
  */
 export class SteadyTime {
   readonly #clock: Clock;
   /** Steady time minus monotonic time, or minus epoch time for a clock without one. */
   #offsetMs: number;
   #last = Number.NEGATIVE_INFINITY;
+  #leastSkippedMs = 0;
+  #lastDate = Number.NEGATIVE_INFINITY;
+  /** The sleeps of a clock without a monotonic one follow its dates. */
+  readonly #sliceMs: number;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#sliceMs = clock.monotonicNow ? SLICE_MS : Number.POSITIVE_INFINITY;
     this.#offsetMs = clock.monotonicNow ? clock.now() - clock.monotonicNow() : 0;
   }
 
@@ -108,18 +120,51 @@ export class SteadyTime {
     return steadyMs - now + this.#clock.now();
   }
 
+  /**
+   * Milliseconds of the dated time that `now()` has not counted: the machine slept, or its clock was set forward. If the
+   * clock is set back, the dated time continues at the pace of `now()`.
+   */
+  get skippedMs(): number {
+    const now = this.now();
+    const aheadMs = this.#clock.now() - now;
+    const skippedMs = aheadMs > this.#leastSkippedMs + SKIPPED_FROM_MS ? aheadMs : this.#leastSkippedMs;
+    if (now + skippedMs < this.#lastDate) this.#leastSkippedMs = this.#lastDate - now;
+    this.#lastDate = Math.max(this.#lastDate, now + skippedMs);
+    return this.#lastDate - now;
+  }
+
   /** Calls `fire` once, when `now()` has reached `at`. Returns a function that cancels it. */
   at(at: number, fire: () => void): () => void {
+    return this.#callWhenLate(() => this.now() - at, fire);
+  }
+
+  /** The same, when the dated time has reached `date`. */
+  atDate(date: number, fire: () => void): () => void {
+    return this.#callWhenLate(() => this.now() + this.skippedMs - date, fire, this.#sliceMs);
+  }
+
+  /** Waits for `ms` of the dated time, by the sleeps of the clock. Rejects with the signal's reason as soon as it aborts. */
+  async sleep(ms: number, signal: AbortSignal): Promise<void> {
+    const endsAt = this.now() + this.skippedMs + ms;
+    for (let leftMs = ms; leftMs > 0; ) {
+      const sleepMs = Math.min(leftMs, this.#sliceMs);
+      await this.#clock.sleep(sleepMs, signal);
+      // At most as many sleeps as without a jump: those of another clock need not move its time.
+      leftMs = Math.min(leftMs - sleepMs, endsAt - this.now() - this.skippedMs);
+    }
+  }
+
+  #callWhenLate(lateMs: () => number, fire: () => void, longestMs = Number.POSITIVE_INFINITY): () => void {
     let hasWaited = false;
     const wake = () => {
-      const lateMs = this.now() - at;
+      const byMs = lateMs();
       // After a suspension of the process, the responses that have arrived are read first.
-      const isDue = lateMs >= 0 && (lateMs <= SUSPENDED_MS || hasWaited);
+      const isDue = byMs >= 0 && (byMs <= SUSPENDED_MS || hasWaited);
       if (isDue) return fire();
-      hasWaited = lateMs >= 0;
-      cancel = callAfter(this.#clock, Math.max(0, -lateMs), wake);
+      hasWaited = byMs >= 0;
+      cancel = callAfter(this.#clock, Math.min(longestMs, Math.max(0, -byMs)), wake);
     };
-    let cancel = callAfter(this.#clock, Math.max(0, at - this.now()), wake);
+    let cancel = callAfter(this.#clock, Math.min(longestMs, Math.max(0, -lateMs())), wake);
     return () => cancel();
   }
 

@@ -1,5 +1,5 @@
 import { type SteadyTime, steadyTime } from '../../time/clock.ts';
-import { type Demand, Limit, startingState } from '../key-limit.ts';
+import { type Demand, Limit, shiftReport, startingState } from '../key-limit.ts';
 import { applyReport, type Report, type RetryAfterReading, stayClosedUntil } from '../limit-rules.ts';
 import {
   addInFlight,
@@ -62,20 +62,21 @@ export class SharedLimit extends Limit {
   #isAlone = false;
   /** Number of processes that each continue with a part of the limit; otherwise 1. */
   #sharers = 1;
-  /** That of the exchange when `state` was last set: during an exchange, the estimate can change before the state does. */
+  /** Of the store's clock, when `state` was last set: during an exchange, the estimate can change before the state does. */
   #aheadMs = 0;
-  /** The end of the longest Retry-After of this process, in its own time. A store that fails over can lose a refusal. */
+  /** The end of the longest Retry-After of this process, in its dated time. A store that fails over can lose a refusal. */
   #refusedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(options: SharedLimitOptions) {
-    super(options.settings);
+    const time = steadyTime(options.clock);
+    super(options.settings, time);
     this.#options = options;
-    this.#time = steadyTime(options.clock);
+    this.#time = time;
     this.#exchange = new StoreExchange(options);
   }
 
   override get aheadMs(): number {
-    return this.#aheadMs;
+    return super.aheadMs + this.#aheadMs;
   }
 
   override get reserved(): number {
@@ -112,18 +113,17 @@ export class SharedLimit extends Limit {
     this.#reports.push(report);
     // The slot of the call that has arrived is asked for next.
     if (!this.#isAlone && report.kind !== 'called') this.#exchangeSoon();
-    const shifted = shiftReport(report, this.aheadMs);
-    const isLimit = shifted.kind === 'configured';
-    const own = isLimit ? { ...shifted, perMinute: partOf(shifted.perMinute, this.#sharers) } : shifted;
-    const reading = super.report(own);
+    const isLimit = report.kind === 'configured';
+    const reading = super.report(isLimit ? { ...report, perMinute: partOf(report.perMinute, this.#sharers) } : report);
     const { waitMs = 0 } = reading ?? {};
-    if (waitMs <= this.settings.maxRetryAfterMs) this.#refusedUntil = Math.max(this.#refusedUntil, report.now + waitMs);
+    const openAt = report.now + this.#time.skippedMs + waitMs;
+    if (waitMs <= this.settings.maxRetryAfterMs) this.#refusedUntil = Math.max(this.#refusedUntil, openAt);
     return reading;
   }
 
   /** Only the process that the state names calls `quota()`. */
   override isWanted(now: number, waiting: number): boolean {
-    return this.#isAlone ? super.isWanted(now + this.aheadMs, waiting) : this.#asksForLimit;
+    return this.#isAlone ? super.isWanted(now, waiting) : this.#asksForLimit;
   }
 
   /** The others need not leave a slot for this process any longer. */
@@ -156,10 +156,9 @@ export class SharedLimit extends Limit {
   #grantAlone(now: number, demand: Demand): Grant {
     const { awayUntil = now } = this.#exchange.guard;
     if (now >= awayUntil) this.#exchangeSoon();
-    const { count, askAgainAt } = super.grant(now + this.aheadMs, demand);
+    const { count, askAgainAt = UNBOUNDED } = super.grant(now, demand);
     this.#inFlight += count;
-    const slotAt = askAgainAt === undefined ? UNBOUNDED : askAgainAt - this.aheadMs;
-    return { count, askAgainAt: earliest(slotAt, this.#isExchanging ? UNBOUNDED : awayUntil) };
+    return { count, askAgainAt: earliest(askAgainAt, this.#isExchanging ? UNBOUNDED : awayUntil) };
   }
 
   /** In an outage of the store, drops reports of requests that expired: `#refusedUntil` has the end of a longer wait. */
@@ -246,7 +245,7 @@ export class SharedLimit extends Limit {
       (next, report) => applyReport(next, respondedBetween(report, state?.at ?? 0, now), this.settings),
       addInFlight(before, missing),
     );
-    return { ...limit, gate: stayClosedUntil(limit.gate, this.#refusedUntil + aheadMs) };
+    return { ...limit, gate: stayClosedUntil(limit.gate, this.#refusedUntil - this.#time.skippedMs + aheadMs) };
   }
 
   #apply({ state, grant, asks, reported }: Proposal): void {
@@ -254,7 +253,7 @@ export class SharedLimit extends Limit {
     this.#sharers = 1;
     this.#reports.splice(0, reported);
     this.#setState(copyOf(state.limit));
-    for (const report of this.#reports) super.report(shiftReport(report, this.aheadMs));
+    for (const report of this.#reports) super.report(report);
     this.#asksForLimit ||= asks;
     this.#inFlight += grant.count;
     // If a request was refused during the exchange, the grant is returned: it did not consider the refusal.
@@ -276,7 +275,7 @@ export class SharedLimit extends Limit {
 
   #setState(state: LimiterState): void {
     this.state = state;
-    this.#aheadMs = this.#exchange.aheadMs;
+    this.#aheadMs = this.#exchange.aheadMs - super.aheadMs;
   }
 }
 
@@ -317,12 +316,6 @@ function earliest(at: number, other: number): number | undefined {
 
 function copyOf(state: LimiterState): LimiterState {
   return { ...state, log: state.log.copy() };
-}
-
-/** The report with its times in a clock that is `byMs` ahead. */
-function shiftReport(report: Report, byMs: number): Report {
-  const now = report.now + byMs;
-  return 'sentAt' in report ? { ...report, now, sentAt: report.sentAt + byMs } : { ...report, now };
 }
 
 /** A response that arrived while another process wrote counts as later than that write: all processes see one order. */

@@ -49,6 +49,7 @@ export class StoreExchange {
   readonly #options: StoreExchangeOptions;
   readonly #time: SteadyTime;
   readonly #name: string;
+  /** Of the dated time. */
   #aheadMs: number | undefined;
 
   constructor(options: StoreExchangeOptions) {
@@ -59,9 +60,9 @@ export class StoreExchange {
     this.#name = `${LIMITER_STATE_VERSION}:${options.name}`;
   }
 
-  /** Milliseconds by which the store's clock is ahead of ours; 0 while unknown. */
+  /** Milliseconds by which the store's clock is ahead of ours; while unknown, that of the machine. */
   get aheadMs(): number {
-    return this.#aheadMs ?? 0;
+    return this.#time.skippedMs + (this.#aheadMs ?? 0);
   }
 
   /** The store's time. */
@@ -104,7 +105,7 @@ export class StoreExchange {
    * time never moves backwards between two exchanges.
    */
   #observe(storeNowMs: number): void {
-    const aheadMs = storeNowMs - this.#time.now();
+    const aheadMs = storeNowMs - this.#time.now() - this.#time.skippedMs;
     const known = this.#aheadMs ?? aheadMs;
     this.#aheadMs = aheadMs < known - CLOCK_WAS_SET_MS ? aheadMs : Math.max(known, aheadMs);
   }

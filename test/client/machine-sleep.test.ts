@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest';
+import type { FxRatesOptions } from '../../src/client/index.ts';
+import { FakeClock } from '../helpers/fake-clock.ts';
+import type { Reply } from '../helpers/fake-fetch.ts';
+import { MemoryLimitStore } from '../helpers/memory-limit-store.ts';
+import { failure, rateLimited, success } from '../helpers/service-replies.ts';
+import { differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** The longest timer of a wait for a date, and the steps of a shared limit. */
+const SOON_MS = 35_000;
+
+/** The clock of a machine: neither timers nor the monotonic clock run while it sleeps. `set` moves only the wall clock. */
+class MachineClock extends FakeClock {
+  readonly #startedAt = this.now();
+  #setByMs = 0;
+
+  monotonicNow(): number {
+    return this.now() - this.#setByMs - this.#startedAt;
+  }
+
+  override set(byMs: number): void {
+    this.#setByMs += byMs;
+    super.set(byMs);
+  }
+}
+
+type Work = (client: ReturnType<typeof testClient>) => Promise<unknown>;
+
+const latest: Work = ({ fx }) => fx.latest();
+const secondRound: Work = async ({ fx }) => {
+  let rounds = 0;
+  for await (const _ of fx.poll({}, { every: HOUR })) if (++rounds === 2) return;
+};
+
+const waits: readonly [string, Reply, number, Work, ((clock: FakeClock) => FxRatesOptions)?][] = [
+  ['an hour of Retry-After', rateLimited('3600'), HOUR, latest],
+  ['an hour of Retry-After without the limiter', rateLimited('3600'), HOUR, latest, () => ({ rateLimit: false })],
+  [
+    'an hour of Retry-After of a poll',
+    rateLimited('3600'),
+    HOUR,
+    ({ fx }) => fx.poll({}, { every: HOUR })[Symbol.asyncIterator]().next(),
+  ],
+  [
+    'ten minutes of Retry-After with a store',
+    rateLimited('600'),
+    10 * MINUTE,
+    latest,
+    (clock) => ({ rateLimit: { store: new MemoryLimitStore(clock) } }),
+  ],
+  [
+    'ten minutes of Retry-After with a store that is down',
+    rateLimited('600'),
+    10 * MINUTE,
+    latest,
+    (clock) => ({ rateLimit: { store: Object.assign(new MemoryLimitStore(clock), { health: 'down' }) } }),
+  ],
+  ['the Retry-After of a 503', failure(503, { headers: { 'retry-after': '90' } }), 90_000, latest],
+  ['the rest of the minute', success(), MINUTE, (client) => Promise.all(differentCalls(client.fx, 5)), minuteOf4],
+  ['the next hour of a poll', success(), HOUR, secondRound],
+];
+
+function minuteOf4(): FxRatesOptions {
+  return { rateLimit: { perMinute: 4 } };
+}
+
+function waitOf(reply: Reply, options: ((clock: FakeClock) => FxRatesOptions) | undefined) {
+  const clock = new MachineClock();
+  const client = testClient([reply, success()], {
+    ...{ clock, maxRetryAfterMs: 2 * HOUR, retryAfterUnit: 'seconds', quota: failure(500), ...options?.(clock) },
+  });
+  return { clock, client };
+}
+
+test.each(waits)('a machine that slept for longer than it waits ends the wait soon: %s', async (_, ...given) => {
+  const [reply, waitMs, work, options] = given;
+  const { clock, client } = waitOf(reply, options);
+  let isDone = false;
+  const done = work(client).then(() => {
+    isDone = true;
+  });
+  await clock.advance(waitMs / 3);
+  expect(isDone).toBe(false);
+
+  clock.set(8 * HOUR);
+  await clock.advance(SOON_MS);
+
+  expect(isDone).toBe(true);
+  await done;
+});
+
+test.each(waits)('a wall clock set back in a wait makes it no longer: %s', async (_, ...given) => {
+  const [reply, waitMs, work, options] = given;
+  const { clock, client } = waitOf(reply, options);
+  let isDone = false;
+  const done = work(client).then(() => {
+    isDone = true;
+  });
+  await clock.advance(waitMs / 3);
+
+  clock.set(-8 * HOUR);
+  await clock.advance(waitMs / 2);
+  expect(isDone).toBe(false);
+  await clock.advance(waitMs / 6 + SOON_MS);
+
+  expect(isDone).toBe(true);
+  await done;
+});
+
+test.each([8 * HOUR, -8 * HOUR])('a wall clock set by %i ms ends no timeout and no deadline', async (byMs) => {
+  const clock = new MachineClock();
+  const { fx } = testClient('never', { clock, timeoutMs: 9_000, maxRetries: 0, deadlineMs: 20_000 });
+  let endedAfterMs: number | undefined;
+  const started = clock.monotonicNow();
+  const ended = errorOf(fx.latest()).then(() => {
+    endedAfterMs = clock.monotonicNow() - started;
+  });
+  await clock.advance(1_000);
+
+  clock.set(byMs);
+  await clock.advance(20_000);
+  await ended;
+
+  expect(endedAfterMs).toBe(9_000);
+});
+
+test('after a sleep of the machine, a call with a deadline is sent, and the next refusal waits as long as it asks', async () => {
+  const { clock, client } = waitOf(success(), undefined);
+  await clock.run(client.fx.latest());
+  clock.set(8 * HOUR);
+
+  await clock.run(client.fx.latest({ base: 'EUR' }, { deadlineMs: 1_000 }));
+  const refused = testClient([rateLimited('60'), success()], { clock });
+  const startedAt = clock.monotonicNow();
+  await clock.run(refused.fx.latest());
+
+  expect(clock.monotonicNow() - startedAt).toBe(MINUTE);
+});
