@@ -1,7 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
 import { text } from 'node:stream/consumers';
-import { setupServer } from 'msw/node';
 import * as undici from 'undici';
 import type { AdapterName, MockServer } from '../../src/mock-server/index.ts';
 
@@ -27,8 +26,6 @@ export type Send = (request: PlainRequest) => Promise<PlainResponse>;
 export interface MockAdapter {
   readonly name: string;
   readonly adapter: AdapterName;
-  /** For a URL without scheme, msw reads the path `//a/b` of node:http as the host `a`. */
-  readonly losesDoubleSlash?: boolean;
   readonly open: (mock: MockServer) => Promise<{ readonly send: Send; readonly close: () => Promise<void> }>;
 }
 
@@ -43,24 +40,8 @@ export const mockAdapters: readonly MockAdapter[] = [
     adapter: 'msw',
     open: (mock) => listening(mock, byFetch(fetch, mock.baseUrl)),
   },
-  {
-    name: 'node:http, intercepted by mock.listen()',
-    adapter: 'msw',
-    losesDoubleSlash: true,
-    open: (mock) => listening(mock, byNodeHttp(mock.baseUrl)),
-  },
-  {
-    name: "a test suite's own msw with mock.handlers",
-    adapter: 'msw',
-    open: async (mock) => {
-      const server = setupServer(...mock.handlers);
-      server.listen({ onUnhandledRequest: 'error', onUnhandledFrame: 'error' } as object); // msw 2 and 3
-      return { send: byFetch(globalThis.fetch, mock.baseUrl), close: async () => server.close() };
-    },
-  },
   { name: 'a real socket, by node:http', adapter: 'socket', open: (mock) => serving(mock, byNodeHttp) },
   { name: 'a real socket, by undici', adapter: 'socket', open: (mock) => serving(mock, byUndici) },
-  { name: 'a real socket, by fetch', adapter: 'socket', open: (mock) => serving(mock, (url) => byFetch(fetch, url)) },
 ];
 
 async function listening(mock: MockServer, send: Send) {
