@@ -41,7 +41,7 @@ export type {
   QuotaGuardOptions,
   RateLimitOptions,
 } from './options/client-options.ts';
-export type { Logger, QuotaEvent, RequestEvent, RetryEvent, WaitEvent } from './options/hooks.ts';
+export type { CallEvent, Logger, QuotaEvent, RequestEvent, RetryEvent, WaitEvent } from './options/hooks.ts';
 export { forecastQuota, type QuotaForecast } from './state/quota-record.ts';
 export type { Clock } from './time/clock.ts';
 export type { FetchLike } from './transport/transport.ts';

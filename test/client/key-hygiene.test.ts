@@ -29,7 +29,11 @@ afterEach(() => {
   process.off('warning', note);
 });
 
-const hooks = { onRequest: note, onRetry: note, onWait: note, onQuota: note, logger: { warn: note, debug: note } };
+const log = (...entry: unknown[]) => entry.forEach(note);
+const hooks = {
+  ...{ onCall: note, onRequest: note, onRetry: note, onWait: note, onQuota: note },
+  logger: { warn: log, info: log, debug: log },
+};
 
 /** Every way to print a thing. */
 function prints(thing: unknown): string[] {
@@ -281,7 +285,7 @@ test.each(keys)('the issues of a schema do not show a key %s', async (_, key) =>
 test("auth 'query' warns once that keys appear in logs", () => {
   clientFor(keys[0]![1], 'query', { fetch: fakeFetch(success()) });
 
-  expect(seen).toEqual([expect.stringContaining("auth: 'query' puts the API key into URLs")]);
+  expect(seen).toEqual([expect.stringContaining("auth: 'query' puts the API key into URLs"), { summary: seen[0] }]);
 });
 
 test('without a logger, a warning is a process warning of its own type, with the key masked', async () => {

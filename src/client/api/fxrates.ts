@@ -11,6 +11,7 @@ import {
   pathEndpoint,
 } from '../call/endpoint.ts';
 import { ClientEvents } from '../call/events.ts';
+import { AbortError } from '../errors/errors.ts';
 import type { KeyLimits } from '../limits/rate-limiter.ts';
 import type {
   BatchOptions,
@@ -26,6 +27,7 @@ import type { FxRatesOptions, QuotaEstimate } from '../options/client-options.ts
 import { type CallerSettings, inheritedOptions, resolveCall, resolveOptions } from '../options/resolve-options.ts';
 import type { KeyState } from '../state/key-state.ts';
 import { Lifetime } from '../state/lifetime.ts';
+import type { Caller, SharedCalls } from '../steps/share-request.ts';
 import { Batch, type BatchQueries } from './batch.ts';
 import { type ClientConnection, type ClientParts, connect, type LoopClient, requireConnection } from './connect.ts';
 import { createPoll, type Poll, type PollQueries } from './poll.ts';
@@ -79,7 +81,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   ): ApiCall<SchemaOutput<Schema>>;
   get<Data = unknown>(path: string, options?: GetOptions): ApiCall<Data>;
   get(path: string, { query, ...options }: GetOptions = {}): ApiCall<unknown> {
-    return createApiCall(this.#call(() => pathEndpoint(path, query), options));
+    return createApiCall(this.#call('get', () => pathEndpoint(path, query), options));
   }
 
   /**
@@ -196,25 +198,42 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   }
 
   protected override request<Data>(id: OperationId, query: object | undefined, options?: CallOptions): ApiCall<Data> {
-    return createApiCall(this.#call<Data>(() => operationEndpoint(id, query), options));
+    return createApiCall(this.#call<Data>(id, () => operationEndpoint(id, query), options));
   }
 
+  /** `name`: that of the call until its endpoint is known. */
   async #call<Data>(
+    name: string,
     endpointOf: () => Endpoint,
-    options: (CallOptions & Partial<SchemaCallOptions<StandardSchema>>) | undefined,
+    options: AnyCallOptions | undefined,
   ): Promise<CallResult<Data>> {
+    const { settings, events } = this.#parts;
+    const startedAt = settings.time.now();
+    let prepared: { readonly calls: SharedCalls; readonly caller: Caller };
+    try {
+      prepared = this.#prepare(endpointOf, options, startedAt);
+    } catch (error) {
+      const durationMs = settings.time.now() - startedAt;
+      const nothing = { source: undefined, waitedMs: 0, attempts: [], callId: undefined };
+      events.call({ operation: name, durationMs, error, ...nothing });
+      throw error;
+    }
+    // The data has been checked by the schema of the operation or of the caller.
+    return prepared.calls.send(prepared.caller) as Promise<CallResult<Data>>;
+  }
+
+  /** @throws the error of a call that is not made */
+  #prepare(endpointOf: () => Endpoint, options: AnyCallOptions | undefined, startedAt: number) {
     const { settings: client, lifetime } = this.#parts;
-    const startedAt = client.time.now();
     lifetime.requireOpen();
     this.#connection ??= requireConnection(this.#parts);
     const { calls } = this.#connection;
     const { settings, signal } = options === undefined ? this.#usual : resolveCall(options, client);
     const endpoint = endpointOf();
+    if (signal?.aborted) throw new AbortError({ cause: signal.reason });
     const { schema } = options ?? {};
     const deadlineAt = startedAt + settings.deadlineMs;
-    const caller = { endpoint, settings, signal, deadlineAt, startedAt, schema };
-    // The data has been checked by the schema of the operation or of the caller.
-    return calls.send(caller) as Promise<CallResult<Data>>;
+    return { calls, caller: { endpoint, settings, signal, deadlineAt, startedAt, schema } };
   }
 
   /** Returns the base URL and the masked key, for `JSON.stringify()` and `console.log()`. */
@@ -228,6 +247,8 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     return `FxRates ${inspect(this.toJSON())}`;
   }
 }
+
+type AnyCallOptions = CallOptions & Partial<SchemaCallOptions<StandardSchema>>;
 
 /** Outside the class: esbuild changes the name of a class that refers to itself. */
 function derivedClient<Chosen extends Numbers>(

@@ -11,10 +11,10 @@ export interface ResponseMeta {
   /** The body exactly as received, with all digits of its numbers. */
   readonly rawBody: string;
   /**
-   * Where the response comes from: a request (`'network'`), the cache, the request of an identical call (`'coalesced'`), or
+   * Where the response comes from: a request (`'network'`), the cache, the request of an identical call (`'shared'`), or
    * an expired cache entry returned because the key is limited (`'stale'`, see `staleIfLimitedMs`).
    */
-  readonly source: 'network' | 'cache' | 'coalesced' | 'stale';
+  readonly source: 'network' | 'cache' | 'shared' | 'stale';
   /** Milliseconds since the response arrived; 0 unless it comes from the cache. */
   readonly ageMs: number;
   /** The attempts of the call, with the wait before each. */

@@ -36,6 +36,12 @@ export class Call {
   readonly quotaReason: QuotaReason;
   /** The attempts that have ended, in order. */
   readonly attempts: Attempt[] = [];
+  /** Whether an attempt has begun. */
+  wasTried = false;
+  /** Milliseconds of its waits that have ended: for the limit, and before retries. */
+  waitedMs = 0;
+  /** Time of `SteadyTime` at which the wait in progress began. */
+  waitsSince: number | undefined;
 
   constructor({ endpoint, settings, signal, deadlineAt, quotaReason }: GivenFields) {
     this.endpoint = endpoint;
@@ -46,7 +52,7 @@ export class Call {
   }
 }
 
-type GivenFields = Omit<Call, 'id' | 'attempts'>;
+type GivenFields = Omit<Call, 'id' | 'attempts' | 'wasTried' | 'waitedMs' | 'waitsSince'>;
 
 /** A call with the key with which it is sent; another one after a rotation. */
 export interface KeyedCall extends Call {

@@ -4,6 +4,7 @@ import { type Attempt, FxRatesError, requestIdOf } from '../errors/errors.ts';
 import { callHook } from '../errors/program-values.ts';
 import type { KeyLimits, Wait } from '../limits/rate-limiter.ts';
 import type {
+  CallEvent,
   EventHooks,
   KeyEvent,
   Logger,
@@ -33,7 +34,12 @@ interface TimedAttempt {
 }
 
 const LEVELS = ['warn', 'info', 'debug'] as const;
-type Log = (message: string) => unknown;
+
+interface LogEntry {
+  readonly message: string;
+  readonly fields: object;
+}
+type Log = (entry: LogEntry) => unknown;
 
 /** Calls the hooks and the logger. No event contains the full key. */
 export class ClientEvents {
@@ -47,7 +53,19 @@ export class ClientEvents {
     const levels = LEVELS.slice(0, 1 + LEVELS.indexOf(logLevel ?? 'warn'));
     this.#hooks = hooks;
     this.#warned = warned;
-    this.#log = Object.fromEntries(levels.map((level) => [level, logger?.[level]?.bind(logger)]));
+    this.#log = Object.fromEntries(levels.map((level) => [level, logOf(logger, level)]));
+  }
+
+  /** Whether `call()` has an effect: most clients do without its event. */
+  get reportsCalls(): boolean {
+    return this.#hooks.onCall !== undefined || this.#log.debug !== undefined;
+  }
+
+  /** Reports a call that has ended. */
+  call(event: CallEvent): void {
+    callHook(this.#hooks.onCall, event);
+    const log = this.#log.debug;
+    if (log !== undefined) callHook(log, { message: callLine(event), fields: event });
   }
 
   /** Reports the last attempt of the call, which has ended. */
@@ -67,19 +85,19 @@ export class ClientEvents {
       durationMs,
     };
     callHook(hook, event);
-    if (log !== undefined) callHook(log, requestLine(event));
+    if (log !== undefined) callHook(log, { message: requestLine(event), fields: event });
   }
 
   retry(subject: EventSubject, { call, error: { kind, status, code }, ...plan }: PlannedRetry): void {
     const event = { ...about(subject), ...callOf(call), kind, status, code, ...plan };
     callHook(this.#hooks.onRetry, event);
-    callHook(this.#log.info, retryLine(event));
+    callHook(this.#log.info, { message: retryLine(event), fields: event });
   }
 
   wait(subject: EventSubject, wait: Wait): void {
     const event = { ...about(subject), ...wait };
     callHook(this.#hooks.onWait, event);
-    callHook(this.#log.info, waitLine(event));
+    callHook(this.#log.info, { message: waitLine(event), fields: event });
   }
 
   quota(subject: EventSubject, { reason, quota }: Pick<QuotaEvent, 'reason' | 'quota'>): void {
@@ -89,14 +107,15 @@ export class ClientEvents {
 
   /** Sends each warning once per client; with a `code`, once per code, and without a logger once per process. */
   warnOnce(warning: string | Warning, code?: string): void {
-    const { summary, advice, ...cause } = typeof warning === 'string' ? { summary: warning } : warning;
+    const fields: Warning = typeof warning === 'string' ? { summary: warning } : warning;
+    const { summary, advice, ...cause } = fields;
     const message = oneLine(advice === undefined ? summary : `${summary}; ${advice}`); // it can contain text of the service
     const name = code ?? message;
     if (this.#warned.has(name)) return;
     this.#warned.add(name);
     const warnOf = this.#hooks.logger?.warnOf;
     if (warnOf !== undefined) callHook(warnOf, { summary: oneLine(summary), ...cause });
-    else if (this.#log.warn !== undefined) callHook(this.#log.warn, message);
+    else if (this.#log.warn !== undefined) callHook(this.#log.warn, { message, fields });
     else if (code === undefined) process.emitWarning(message, { type: 'FxRatesWarning' });
     else warnProcessOnce(message, code);
   }
@@ -122,10 +141,24 @@ function callOf({ endpoint, key, id }: KeyedCall) {
   return { operation: key.redact(endpoint.name), target: key.redact(endpoint.target), callId: id };
 }
 
+/** The method of a level; `undefined` if the logger does not have it. */
+function logOf(logger: Logger | undefined, level: (typeof LEVELS)[number]): Log | undefined {
+  const method = logger?.[level]?.bind(logger);
+  if (method === undefined) return undefined;
+  const isConsole = logger === globalThis.console; // it would print the fields over many lines
+  return ({ message, fields }) => (isConsole ? (method as (line: string) => void)(message) : method(message, fields));
+}
+
 /** The console, whose lines come from many sources. */
 function consoleLogger({ console } = globalThis): Logger {
   const write = (level: (typeof LEVELS)[number]) => (message: string) => console[level](`fxrates: ${message}`);
   return { warn: write('warn'), info: write('info'), debug: write('debug') };
+}
+
+function callLine({ operation, source, durationMs, waitedMs, error }: CallEvent): string {
+  const result = error === undefined ? source : `failed (${FxRatesError.is(error) ? error.kind : 'error'})`;
+  const waited = waitedMs < 1 ? '' : `, of which it waited ${Math.round(waitedMs)} ms`;
+  return `${operation}: ${result} in ${Math.round(durationMs)} ms${waited}`;
 }
 
 function requestLine({ target, key, attempt, reason, waitedMs, status, code, durationMs }: RequestEvent): string {

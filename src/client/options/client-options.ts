@@ -114,6 +114,8 @@ export interface MiddlewareRequest {
   readonly operation: string;
   /** Number of the attempt; 1 for the first. */
   readonly attempt: number;
+  /** Milliseconds that the call has waited for this attempt: for the rate limit, an outage or a retry. */
+  readonly waitedMs: number;
   /** ID of the call, the same for all its attempts. */
   readonly callId: string;
   /** Aborts if the attempt takes longer than `timeoutMs` or the call is aborted. */

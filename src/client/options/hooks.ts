@@ -15,8 +15,8 @@ export interface KeyEvent {
   readonly limits: KeyLimits | undefined;
 }
 
-/** The fields of every event about one call. */
-export interface CallEvent extends KeyEvent {
+/** The fields of every event about a request. */
+export interface RequestFields extends KeyEvent {
   /** The operation, such as `latest`; for `get()` with another path, the path. */
   readonly operation: string;
   /**
@@ -30,7 +30,7 @@ export interface CallEvent extends KeyEvent {
 }
 
 /** Event of `onRequest`: an attempt has succeeded or failed. */
-export interface RequestEvent extends CallEvent, Attempt {
+export interface RequestEvent extends RequestFields, Attempt {
   /** Number of the attempt; 1 for the first. */
   readonly attempt: number;
   /** ID of the response: `x-request-id` or a header like it. */
@@ -40,7 +40,7 @@ export interface RequestEvent extends CallEvent, Attempt {
 }
 
 /** Event of `onRetry`: a failed attempt will be retried. */
-export interface RetryEvent extends CallEvent {
+export interface RetryEvent extends RequestFields {
   /** Number of the retry; 1 for the first. */
   readonly retry: number;
   /** Kind of the error with which the attempt failed. */
@@ -70,6 +70,30 @@ export interface QuotaEvent extends KeyEvent {
   readonly quota: QuotaData;
 }
 
+/** Event of `onCall`: a call has ended, with or without a request. */
+export interface CallEvent {
+  /**
+   * The operation, such as `latest`; for `get()` with another path, the path; `'get'` if the call ended before its path was
+   * checked.
+   */
+  readonly operation: string;
+  /**
+   * Where the response comes from, as in `meta`. If the call failed: `'network'` if it made an attempt, `'shared'` if an
+   * identical call made one for it, and otherwise `undefined`.
+   */
+  readonly source: 'network' | 'cache' | 'shared' | 'stale' | undefined;
+  /** Milliseconds from the call to its end. */
+  readonly durationMs: number;
+  /** How many of them the call waited for the rate limit, an outage or a retry. */
+  readonly waitedMs: number;
+  /** The attempts that have ended. Callers that share a request have the same ones. */
+  readonly attempts: readonly Attempt[];
+  /** The error of the call: an `FxRatesError`, or what a function of the program threw; `undefined` after a success. */
+  readonly error: unknown;
+  /** ID of the call, also in its other events; `undefined` if it ended before it got one, as with a wrong option. */
+  readonly callId: string | undefined;
+}
+
 /** A warning: its text is `summary`, then `advice`. */
 export interface Warning {
   readonly summary: string;
@@ -79,16 +103,19 @@ export interface Warning {
   readonly storeFailure?: string;
 }
 
-/** A logger such as `console`, pino or winston. */
+/**
+ * A logger such as winston; `docs/observability.md` shows one for pino. `fields` is the event, as the hooks receive it. The
+ * `console` receives only the message.
+ */
 export interface Logger {
-  /** Receives warnings. */
-  warn(message: string): void;
+  /** Receives warnings. The fields are the parts of the message. */
+  warn(message: string, fields: object): void;
   /** @internal Receives warnings instead of `warn`, because the command line has options of its own. */
   warnOf?(warning: Omit<Warning, 'advice'>): void;
   /** Receives waits and retries with their reasons. */
-  info?(message: string): void;
-  /** Receives each attempt with its result. */
-  debug?(message: string): void;
+  info?(message: string, fields: object): void;
+  /** Receives each attempt with its result, and the end of each call. */
+  debug?(message: string, fields: object): void;
 }
 
 /**
@@ -96,6 +123,14 @@ export interface Logger {
  * continues.
  */
 export interface EventHooks {
+  /**
+   * Called once for each call of the program that ends: after requests, with a response of the cache or of an identical call,
+   * or with an error, even if nothing was sent.
+   *
+   * @default undefined
+   * @example ({ operation, source, durationMs, waitedMs }) => metrics.record(operation, source, durationMs - waitedMs)
+   */
+  readonly onCall?: ((event: CallEvent) => void) | undefined;
   /**
    * Called after each attempt, whether it succeeded or failed.
    *
@@ -133,7 +168,8 @@ export interface EventHooks {
    */
   readonly logger?: Logger | undefined;
   /**
-   * Lowest level that `logger` receives: warnings, also waits and retries (`'info'`), or also each attempt (`'debug'`).
+   * Lowest level that `logger` receives: warnings, also waits and retries (`'info'`), or also each attempt and call
+   * (`'debug'`).
    *
    * @default 'warn'
    */

@@ -113,6 +113,7 @@ const CLIENT = {
     clock: { check: having<Clock>('an object with now() and sleep(ms, signal)', 'now', 'sleep'), default: realClock },
     logger: { check: optional(having<Logger>('an object with warn(message)', 'warn')) },
     logLevel: { check: optional(oneOf('warn', 'info', 'debug')) },
+    onCall: { check: callable() },
     onRequest: { check: callable() },
     onRetry: { check: callable() },
     onWait: { check: callable() },

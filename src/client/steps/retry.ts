@@ -66,7 +66,9 @@ class Attempts {
   /** The state in which the guard has admitted the call. */
   #admittedBy: KeyState | undefined;
   #permit: Permit | undefined;
-  #next: NextAttempt = FIRST;
+  #reason: NextAttempt['reason'] = 'first';
+  /** `waitedMs` of the call at its last attempt. */
+  #waitedBefore = 0;
   /** The last 429, and how its Retry-After is read. */
   #refusal: { readonly error: RateLimitError; readonly reading: RetryAfterReading | undefined } | undefined;
   #retries = 0;
@@ -129,21 +131,32 @@ class Attempts {
   }
 
   async #waitForSlot(slot: AcquireOptions, limiter: RateLimiter, state: KeyState): Promise<Permit> {
+    const refused = this.#refusal?.error;
+    return this.#waited(() => waitForSlot(this.#call, slot, { ...this.#parts, limiter, state, refused }));
+  }
+
+  /** Measures a wait of the call. */
+  async #waited<T>(wait: () => Promise<T>): Promise<T> {
     const { time } = this.#parts.settings;
-    const askedAt = time.now();
+    const call = this.#call;
+    const startedAt = time.now();
+    call.waitsSince = startedAt;
     try {
-      return await waitForSlot(this.#call, slot, { ...this.#parts, limiter, state, refused: this.#refusal?.error });
+      return await wait();
     } finally {
-      this.#next = { ...this.#next, waitedMs: this.#next.waitedMs + time.now() - askedAt };
+      call.waitedMs += time.now() - startedAt;
+      call.waitsSince = undefined;
     }
   }
 
   async #sendOnce(state: KeyState, { hasWaited }: { readonly hasWaited: boolean }): Promise<EndedAttempt> {
     try {
       if (hasWaited) this.#requireQuota(state); // another call may have been refused during the wait
-      const ended = await this.#parts.send(this.#call, state, this.#next);
-      this.#next = { ...this.#next, waitedMs: 0 };
-      return ended;
+      const { waitedMs } = this.#call;
+      const next = { reason: this.#reason, waitedMs: Math.round(waitedMs - this.#waitedBefore) };
+      this.#waitedBefore = waitedMs;
+      this.#call.wasTried = true;
+      return await this.#parts.send(this.#call, state, next);
     } catch (error) {
       return { outcome: { error }, wasSent: false };
     }
@@ -177,13 +190,17 @@ class Attempts {
     state: KeyState,
     { wasAttempted }: { readonly wasAttempted: boolean },
   ): Promise<void> {
-    if (await this.#replaceKey(error)) return this.#continue('key_rotated');
+    if (await this.#replaceKey(error)) {
+      this.#reason = 'key_rotated';
+      return;
+    }
     // Not sent, because the call may not wait: a retry would not be sent either.
     if (!wasAttempted) throw error;
     if (error instanceof RateLimitError) {
       this.#requireWait(error, state);
-      if (state.limiter !== undefined) return this.#continue('rate_limited');
-    }
+      this.#reason = 'rate_limited';
+      if (state.limiter !== undefined) return;
+    } else this.#reason = 'retry';
     await this.#backOff(error, state);
   }
 
@@ -196,8 +213,7 @@ class Attempts {
     // In an outage, its probe can be later than the backoff.
     const slotMs = Number(state.limits()?.nextSlotAt ?? 0) - clock.now();
     this.#parts.events.retry(state, { call, error, waitMs: Math.max(waitMs, slotMs), retry: this.#retries });
-    await abortable(time.sleep(waitMs, call.signal.toSignal()), call.signal);
-    this.#continue(error instanceof RateLimitError ? 'rate_limited' : 'retry', waitMs);
+    await this.#waited(() => abortable(time.sleep(waitMs, call.signal.toSignal()), call.signal));
   }
 
   /** Milliseconds. @throws the error of the call if it is not retried */
@@ -213,10 +229,6 @@ class Attempts {
     if (!isRefused) throw error;
     const reason = isTooLong ? 'max_retry_after' : isLate ? 'deadline' : 'retries';
     throw limitedError(this.#call, { state, reason, waitMs: hintMs, refused: error });
-  }
-
-  #continue(reason: NextAttempt['reason'], waitMs = 0): void {
-    this.#next = { reason, waitedMs: this.#next.waitedMs + waitMs };
   }
 
   /** Once per call: if the key cannot be used, its source is called again (docs/facts.md, States and transitions). */

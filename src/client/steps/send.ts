@@ -54,7 +54,6 @@ export function send({ settings, events }: StepContext): Send {
 
   const exchange = (attempt: StartedAttempt, cancellation: Cancellation, onSent: () => void) => {
     const { call } = attempt;
-    const target = `${baseUrl}${call.endpoint.target}`;
     const { headers } = call.settings;
     const { 'user-agent': program } = headers; // appended to that of the client
     const plain = {
@@ -62,17 +61,19 @@ export function send({ settings, events }: StepContext): Send {
       ...headers,
       'user-agent': program === undefined ? userAgent : `${userAgent} ${program}`,
     };
-    const transmit = (url: string, others: Readonly<Record<string, string>>): Promise<TransportResponse> => {
+    const transmit = (to: string, others: Readonly<Record<string, string>>): Promise<TransportResponse> => {
       onSent();
-      const signed = authenticate(url, { key: call.key, form, others });
+      const signed = authenticate(to, { key: call.key, form, others });
       return transport({ cancellation, maxBytes, timeoutMs: call.settings.timeoutMs, ...signed }).catch((error) => {
         throw call.signal.aborted ? call.signal.reason : networkFailure(error, call, baseUrl);
       });
     };
-    if (middleware.length === 0) return transmit(target, plain);
-    const next = (url: string, headers: Headers) => transmit(url, resolveHeaders('middleware', headers));
-    const parts = { middleware, call, attempt: cancellation, url: target, headers: plain, maxBytes, transmit: next };
-    return abortable(intercept(parts), cancellation); // a middleware may ignore the signal
+    const url = `${baseUrl}${call.endpoint.target}`;
+    if (middleware.length === 0) return transmit(url, plain);
+    const checked = (to: string, others: Headers) => transmit(to, resolveHeaders('middleware', others));
+    const parts = { middleware, call, waitedMs: attempt.next.waitedMs, url, headers: plain, maxBytes };
+    // A middleware may ignore the signal.
+    return abortable(intercept({ ...parts, attempt: cancellation, transmit: checked }), cancellation);
   };
 
   return async (call, state, next) => {
@@ -127,7 +128,7 @@ function report(
 ): EndedAttempt {
   const { call, state, next } = attempt;
   const outcome = call.quotaReason === 'call' ? byContract(parsed) : parsed;
-  call.attempts.push({ waitedMs: Math.round(next.waitedMs), reason: next.reason, ...resultOf(outcome) });
+  call.attempts.push({ ...next, ...resultOf(outcome) });
   events.request(state, call, { durationMs, outcome });
   if (wasSent) state.quota.sent(call, outcome);
   if (call.endpoint.name === 'quota' && 'rawBody' in parsed) reportQuota(attempt, parsed, events);

@@ -5,14 +5,18 @@ import { parseBody, sortedTarget } from '../call/endpoint.ts';
 import { checkPayload } from '../call/parse-response.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
 import type { StandardSchema } from '../options/call-options.ts';
+import type { CallEvent } from '../options/hooks.ts';
 import type { CallerSettings } from '../options/resolve-options.ts';
 import { abortable, Cancellation, onAbort } from '../time/abort.ts';
 import type { SteadyTime } from '../time/clock.ts';
 import { headerIn, headersOf } from '../transport/transport.ts';
 import type { StepContext } from './send.ts';
 
+/** How a call ended. */
+type CallEnd = Pick<CallEvent, 'source' | 'attempts'> & { readonly error?: unknown };
+
 /** One caller of a call. */
-interface Caller extends CallerSettings {
+export interface Caller extends CallerSettings {
   readonly endpoint: Endpoint;
   /** Times of `SteadyTime` at which the call started, and of its deadline. */
   readonly startedAt: number;
@@ -48,27 +52,47 @@ export class SharedCalls {
   }
 
   async send(caller: Caller): Promise<CallResult<unknown>> {
-    const { time } = this.#context.settings;
     const shared = this.#join(caller);
     const { call } = shared;
-    const { attempts } = call;
     const isOwn = shared.callers === 0;
     shared.callers += 1;
     call.deadlineAt = Math.max(call.deadlineAt, caller.deadlineAt);
     try {
-      const leave = () => this.#leave(shared);
-      const checked = caller.schema && this.#check(shared, isOwn, caller.schema);
-      const response = await waitAsCaller(checked ?? shared.response, caller, { time, attempts, leave });
-      const durationMs = time.now() - caller.startedAt;
-      return {
-        data: checked ? response.data : this.#dataOf(response, call, isOwn),
-        meta() {
-          return metaOf(response, call, { isOwn, durationMs });
-        },
-      };
-    } catch (error) {
-      throw errorOfCall(error, call);
+      const result = await this.#await(shared, isOwn, caller);
+      if (this.#context.events.reportsCalls) this.#report(caller, call, result.meta());
+      return result;
+    } catch (thrown) {
+      const error = errorOfCall(thrown, call);
+      const source = !call.wasTried ? undefined : isOwn ? 'network' : 'shared';
+      this.#report(caller, call, { source, error, attempts: [...call.attempts] });
+      throw error;
     }
+  }
+
+  async #await(shared: SharedCall, isOwn: boolean, caller: Caller): Promise<CallResult<unknown>> {
+    const { time } = this.#context.settings;
+    const { call } = shared;
+    const { attempts } = call;
+    const leave = () => this.#leave(shared);
+    const checked = caller.schema && this.#check(shared, isOwn, caller.schema);
+    const response = await waitAsCaller(checked ?? shared.response, caller, { time, attempts, leave });
+    const durationMs = time.now() - caller.startedAt;
+    return {
+      data: checked ? response.data : this.#dataOf(response, call, isOwn),
+      meta() {
+        return metaOf(response, call, { isOwn, durationMs });
+      },
+    };
+  }
+
+  #report({ startedAt }: Caller, call: Call & Partial<KeyedCall>, { source, attempts, error }: CallEnd): void {
+    const now = this.#context.settings.time.now();
+    const { endpoint, id: callId, waitedMs, waitsSince = now } = call;
+    const operation = call.key?.redact(endpoint.name) ?? endpoint.name;
+    const durationMs = now - startedAt;
+    // A caller may have joined the call after the wait began.
+    const ownWaitMs = Math.round(Math.min(durationMs, waitedMs + now - waitsSince));
+    this.#context.events.call({ operation, source, durationMs, waitedMs: ownWaitMs, attempts, error, callId });
   }
 
   /** The response with the output of the caller's own schema. A schema that does not end does not outlive the client. */
@@ -96,8 +120,7 @@ export class SharedCalls {
   }
 
   #join(caller: Caller): SharedCall {
-    const { signal, settings, endpoint } = caller;
-    if (signal?.aborted) throw new AbortError({ cause: signal.reason });
+    const { settings, endpoint } = caller;
     if (settings.sharedBy === undefined) return this.#start(caller);
     const name = `${sortedTarget(endpoint.target)} ${settings.sharedBy}`;
     return this.#calls[name] ?? this.#start(caller, name);
@@ -182,7 +205,7 @@ function metaOf(response: ApiResponse, call: Call, { isOwn, durationMs }: MetaPa
       return headers;
     },
     rawBody,
-    source: cached?.source ?? (isOwn ? 'network' : 'coalesced'),
+    source: cached?.source ?? (isOwn ? 'network' : 'shared'),
     ageMs: cached?.ageMs ?? 0,
     attempts: call.attempts,
     requestId: requestIdOf({ get: (name) => headerIn(list, name) }),

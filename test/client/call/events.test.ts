@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { QuotaEvent, RequestEvent } from '../../../src/client/index.ts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { CallEvent, FxRates, FxRatesOptions, QuotaEvent, RequestEvent } from '../../../src/client/index.ts';
 import { runScript } from '../../helpers/child-program.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
+import type { Reply } from '../../helpers/fake-fetch.ts';
 import { failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
-import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
+import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
 
 const warnings: Error[] = [];
 const note = (warning: Error) => warnings.push(warning);
@@ -61,6 +62,191 @@ test('reports an attempt without a response with the kind of its error', async (
   ]);
 });
 
+interface Ended {
+  readonly events: CallEvent[];
+  readonly client: TestClient;
+}
+
+function callsOf(replies: Reply | readonly Reply[], options: FxRatesOptions = {}): Ended {
+  const events: CallEvent[] = [];
+  return { events, client: testClient(replies, { onCall: (event) => events.push(event), ...options }) };
+}
+
+const own = { status: 200, code: undefined, waitedMs: 0, reason: 'first' } as const;
+const none = { source: undefined, waitedMs: 0, attempts: [] };
+const ended: [string, () => Ended, (fx: FxRates) => Promise<unknown>, Partial<CallEvent>][] = [
+  [
+    'that succeeds',
+    () => callsOf(success()),
+    (fx) => fx.latest(),
+    { operation: 'latest', source: 'network', waitedMs: 0, attempts: [own], error: undefined },
+  ],
+  [
+    'to a path',
+    () => callsOf(success()),
+    (fx) => fx.get('/api/v1/other', { query: { a: 1 } }),
+    { operation: '/api/v1/other', source: 'network', attempts: [own] },
+  ],
+  [
+    'that is retried',
+    () => callsOf([failure(503, { code: 'down' }), success()]),
+    (fx) => fx.latest(),
+    {
+      source: 'network',
+      ...{ durationMs: 375, waitedMs: 375 },
+      attempts: [
+        { ...own, status: 503, code: 'down' },
+        { ...own, reason: 'retry', waitedMs: 375 },
+      ],
+    },
+  ],
+  [
+    'that the service refuses',
+    () => callsOf(failure(401)),
+    (fx) => fx.latest(),
+    { source: 'network', attempts: [{ ...own, status: 401, code: 'some_code' }], error: { kind: 'authentication' } },
+  ],
+  [
+    'that ends during its first attempt',
+    () => callsOf('never'),
+    (fx) => fx.latest({}, { deadlineMs: 100 }),
+    { source: 'network', durationMs: 100, waitedMs: 0, error: { kind: 'timeout' } },
+  ],
+  [
+    'that may not wait for the limit',
+    () => callsOf(success(), { rateLimit: { perMinute: 1 } }),
+    (fx) => fx.latest().then(() => fx.latest({}, { onLimit: 'throw' })),
+    { ...none, durationMs: 0, error: { kind: 'rate_limited' } },
+  ],
+  [
+    'with a wrong option',
+    () => callsOf(success()),
+    (fx) => fx.latest({}, { timeoutMs: -1 }),
+    { ...none, operation: 'latest', callId: undefined, error: { kind: 'config' } },
+  ],
+  [
+    'with a wrong query',
+    () => callsOf(success()),
+    (fx) => fx.latest({ api_key: 'x' }),
+    { ...none, callId: undefined, error: { kind: 'config' } },
+  ],
+  [
+    'to a wrong path',
+    () => callsOf(success()),
+    (fx) => fx.get('nowhere'),
+    { ...none, operation: 'get', callId: undefined, error: { kind: 'config' } },
+  ],
+  [
+    'with an aborted signal',
+    () => callsOf(success()),
+    (fx) => fx.latest({}, { signal: AbortSignal.abort() }),
+    { ...none, callId: undefined, error: { kind: 'aborted' } },
+  ],
+  [
+    'of a closed client',
+    () => callsOf(success()),
+    (fx) => fx.close().then(() => fx.latest()),
+    { ...none, callId: undefined, error: { kind: 'config' } },
+  ],
+  [
+    'whose key function throws',
+    () =>
+      callsOf(success(), {
+        apiKey: () => {
+          throw new Error('no key');
+        },
+      }),
+    (fx) => fx.latest(),
+    { ...none, error: new Error('no key') },
+  ],
+];
+
+test.each(ended)('reports a call %s', async (_, create, work, expected) => {
+  const { events, client } = create();
+
+  const result = await client.clock.run(work(client.fx).catch((error: unknown) => error));
+
+  const event = events.at(-1);
+  expect(event).toMatchObject(expected);
+  expect(event?.error).toBe(expected.error === undefined ? undefined : result);
+});
+
+test('reports each caller of a shared request, cached responses and stale ones', async () => {
+  const { events, client } = callsOf([success(), success(), rateLimited('99999')], {
+    cache: { maxAgeMs: 60_000, staleIfLimitedMs: 3_600_000 },
+    quotaGuard: { reserve: 0 },
+  });
+  const { fx, clock } = client;
+
+  await clock.run(Promise.all([fx.latest(), fx.latest()]));
+  await fx.latest();
+  await clock.run(clock.sleep(60_000));
+  await clock.run(fx.latest());
+
+  expect(events.map(({ source }) => source)).toEqual(['network', 'shared', 'cache', 'stale']);
+  expect(events.map(({ attempts }) => attempts.length)).toEqual([1, 1, 0, 1]);
+});
+
+test('a caller that joins a call reports at most its own time as waited', async () => {
+  const { events, client } = callsOf(success(), { rateLimit: { perMinute: 1 } });
+  const { fx, clock } = client;
+  await fx.latest({ first: 1 });
+
+  const first = fx.latest();
+  await clock.run(clock.sleep(40_000));
+  await clock.run(Promise.all([first, fx.latest()]));
+
+  const [, ...waited] = events.map(({ source, durationMs, waitedMs }) => ({ source, durationMs, waitedMs }));
+  expect(waited).toEqual([
+    { source: 'network', durationMs: 60_000, waitedMs: 60_000 },
+    { source: 'shared', durationMs: 20_000, waitedMs: 20_000 },
+  ]);
+});
+
+test('reports the wait of a call that is aborted in the queue', async () => {
+  const { events, client } = callsOf(success(), { rateLimit: { perMinute: 1 } });
+  const { fx, clock } = client;
+  const controller = new AbortController();
+  await fx.latest();
+
+  const waiting = errorOf(fx.latest({}, { signal: controller.signal }));
+  await clock.run(clock.sleep(700));
+  controller.abort();
+  await waiting;
+
+  expect(events.at(-1)).toMatchObject({
+    source: undefined,
+    durationMs: 700,
+    waitedMs: 700,
+    error: { kind: 'aborted' },
+  });
+});
+
+test('the log has the fields of the events, except on the console', async () => {
+  const entries: unknown[][] = [];
+  const events: unknown[] = [];
+  const log = (...entry: unknown[]) => void entries.push(entry);
+  const note = (event: unknown) => void events.push(event);
+  const options: FxRatesOptions = { onCall: note, onRequest: note, onRetry: note, onWait: note, logLevel: 'debug' };
+  const replies = [failure(503), rateLimited('2'), success()];
+  const { fx, clock } = testClient(replies, {
+    ...options,
+    apiKey: 'odd',
+    logger: { warn: log, info: log, debug: log },
+  });
+  const ofConsole: unknown[][] = [];
+  const debug = vi.spyOn(console, 'debug').mockImplementation((...entry) => void ofConsole.push(entry));
+
+  await clock.run(fx.latest());
+  await testClient(success(), { logger: console, logLevel: 'debug' }).fx.latest();
+  debug.mockRestore();
+
+  const [warning, ...others] = entries;
+  expect(warning).toEqual([expect.stringContaining('…'), { summary: warning?.[0] }]);
+  expect(others.map(([, fields]) => fields)).toEqual(events);
+  expect(ofConsole.map(({ length }) => length)).toEqual([1, 1]);
+});
+
 test('reports each response of quota()', async () => {
   const events: QuotaEvent[] = [];
   const { fx, clock } = testClient(failure(402), {
@@ -108,6 +294,7 @@ test.each([
   const { fx, clock } = testClient([failure(503), rateLimited('20'), success({ EUR: 1 })], {
     apiKey: async () => 'not-of-the-documented-form',
     quota: success(quotaRecord()),
+    onCall: broken('onCall'),
     onRequest: broken('onRequest'),
     onRetry: broken('onRetry'),
     onWait: broken('onWait'),
@@ -125,9 +312,10 @@ test.each([
 
   const details = warnings.map((warning) => (warning as { detail?: string }).detail?.split('\n')[0]);
   expect(details.toSorted()).toEqual(
-    [...['debug', 'info', 'logger', 'onLow', 'onProgress'], ...['onQuota', 'onRequest', 'onRetry', 'onWait']].map(
-      (name) => `Error: ${name}`,
-    ),
+    [
+      ...['debug', 'info', 'logger', 'onCall', 'onLow', 'onProgress'],
+      ...['onQuota', 'onRequest', 'onRetry', 'onWait'],
+    ].map((name) => `Error: ${name}`),
   );
   expect(new Set(warnings.map(({ name }) => name))).toEqual(new Set(['FxRatesWarning']));
 });
@@ -173,6 +361,7 @@ test('logs waits and retries at level info, each attempt at level debug, and non
     'debug: GET /api/v1/latest?base=EUR with fx_live_…cdef: 503 down in 0 ms',
     'debug: GET /api/v1/latest?base=EUR with fx_live_…cdef: 429 rate_limited in 0 ms, attempt 2 (retry), waited 375 ms',
     expect.stringMatching(/200 in 0 ms, attempt 3 \(rate_limited\), waited \d+ ms$/),
+    expect.stringMatching(/^debug: latest: network in (\d+) ms, of which it waited \1 ms$/),
   ]);
 });
 
@@ -185,6 +374,8 @@ test('without a logger, logLevel logs to the console, one short line per event',
     await fx.latest({ base: 'EUR' });
   `);
 
-  expect(stdout).toMatch(/^fxrates: GET \/api\/v1\/latest\?base=EUR with …form: 200 in \d+ ms\n$/);
+  expect(stdout).toMatch(
+    /^fxrates: GET \/api\/v1\/latest\?base=EUR with …form: 200 in \d+ ms\nfxrates: latest: network in \d+ ms\n$/,
+  );
   expect(stderr).toMatch(/^fxrates: The key …form does not have the documented form .*\n$/);
 });

@@ -92,6 +92,7 @@ const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
   clock: [null, {}, { now: () => 0 }, { now: 0, sleep: () => undefined }],
   logger: [null, {}, 'console', () => undefined, { warn: true }],
   logLevel: ['verbose', null, 1],
+  onCall: [null, {}, 'log'],
   onRequest: [null, {}, 'log'],
   onRetry: [null, {}, 'log'],
   onWait: [null, {}, 'log'],

@@ -162,7 +162,7 @@ test('identical calls in flight share one read, one request and one write of the
   const { metaOf, store, fetch } = cached();
 
   const responses = await Promise.all(Array.from({ length: 50 }, () => metaOf()));
-  expect(responses.map(({ source }) => source)).toEqual(['network', ...Array(49).fill('coalesced')]);
+  expect(responses.map(({ source }) => source)).toEqual(['network', ...Array(49).fill('shared')]);
   expect([store.reads, store.writes, fetch.requests.length]).toEqual([1, 1, 1]);
 
   const kept = await Promise.all(Array.from({ length: 50 }, () => metaOf()));

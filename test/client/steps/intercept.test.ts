@@ -30,6 +30,21 @@ test('a middleware runs around each attempt of a call, with one callId', async (
   expect(seen[3]?.callId).not.toBe(seen[0]?.callId);
 });
 
+test('a middleware knows how long the call has waited for its attempt', async () => {
+  const waits: number[] = [];
+  const note: Middleware = (request, next) => {
+    waits.push(request.waitedMs);
+    return next(request);
+  };
+  const options = { middleware: [note], rateLimit: { perMinute: 2 } };
+  const { fx, clock } = testClient([success(), failure(503), success()], options);
+
+  await fx.latest({ n: 1 });
+  await clock.run(fx.latest({ n: 2 }));
+
+  expect(waits).toEqual([0, 0, 60_000]);
+});
+
 test('the first middleware is the outermost', async () => {
   const order: string[] = [];
   const named =

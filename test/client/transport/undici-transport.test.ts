@@ -1,9 +1,12 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { channel } from 'node:diagnostics_channel';
 import { Agent, type Dispatcher } from 'undici';
 import { expect, test, vi } from 'vitest';
-import { ConfigError } from '../../../src/client/index.ts';
+import { ConfigError, FxRates } from '../../../src/client/index.ts';
 import { Cancellation } from '../../../src/client/time/abort.ts';
 import { type HeaderList, headerIn, headersOf } from '../../../src/client/transport/transport.ts';
 import { headerList, undiciTransport } from '../../../src/client/transport/undici-transport.ts';
+import { servedMock } from '../../helpers/served-mock.ts';
 import { errorOf } from '../../helpers/test-client.ts';
 
 function headers(...raw: (string | string[])[]): HeaderList {
@@ -255,4 +258,27 @@ test('one Agent serves all requests, and connecting may take as long as the long
 
   expect(new Set(agents).size).toBe(1);
   expect(used).toEqual([10_000, 30_000, 30_000]);
+});
+
+test('instrumentation of undici sees each request in the context of its call, also after a wait', async () => {
+  await using served = await servedMock();
+  const { key } = served.mock.createKey({ plan: 'developer' });
+  await using fx = new FxRates({ baseUrl: served.server.url, apiKey: key, rateLimit: { maxConcurrent: 1 } });
+  const context = new AsyncLocalStorage<number>();
+  const seen: unknown[] = [];
+  const created = channel('undici:request:create');
+  const note = (message: unknown) => {
+    const { path } = (message as { request: { path: string } }).request;
+    seen.push([path.split('=')[1], context.getStore()]);
+  };
+  created.subscribe(note);
+
+  await Promise.all([1, 2, 3].map((n) => context.run(n, () => fx.latest({ n }))));
+  created.unsubscribe(note);
+
+  expect(seen).toEqual([
+    ['1', 1],
+    ['2', 2],
+    ['3', 3],
+  ]);
 });
