@@ -66,16 +66,27 @@ describe.skipIf(!hasBundle)('a signal during a wait', () => {
 });
 
 describe.skipIf(!hasBundle || !hasTerminal)('on a pseudo-terminal', () => {
-  test('the wait counts down in one line, and Ctrl-C erases it', async () => {
-    const running = startOnTerminal('latest', env);
-    await running.shows('stdout', 'Retrying in');
+  test.each([
+    ['latest', 80, 'Rate limited. Retrying in #'],
+    ['latest', 38, 'Rate limited. Retrying in #'],
+    ['latest --watch', 25, 'Retrying in #'],
+    ['batch --each base=EUR', 25, '0 of 1'],
+  ])('the wait of %s at %d columns is one line, which Ctrl-C ends', async (line, columns, shown) => {
+    const running = startOnTerminal(line, env, columns);
+    const start = shown.replace('#', '');
+    await running.shows('stdout', start);
+    running.stdout = '';
+    await running.shows('stdout', start); // the next frame
 
     running.write('\u0003');
     const { code, stdout } = await running.ended;
 
+    const [frames = '', after = ''] = stripVTControlCharacters(stdout).split('^C\r\n');
+    const lines = frames.split('\r').filter(Boolean);
     expect(code).toBe(130);
-    expect(stripVTControlCharacters(stdout)).toMatch(/Rate limited\. Retrying in (\d+ s|1 min) — Ctrl-C to stop/);
-    expect(stdout.endsWith('\r\u001b[2K')).toBe(true);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(columns);
+    expect(frames).not.toContain('\n');
+    expect(after.trim()).toMatch(line.startsWith('batch') ? /^fxrates: batch stopped/ : /^$/);
   });
 
   test('help is coloured, and plain with NO_COLOR', async () => {

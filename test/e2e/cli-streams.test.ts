@@ -188,16 +188,23 @@ describe.skipIf(!hasBundle)('what the built command loads', () => {
     expect(stderr).not.toMatch(/load "\S*(\/main\.cjs|commander|\/dist\/(index|mock-server)\.cjs|undici|zod|msw)/);
   });
 
-  test.each(['', '--help', 'latest --help', 'help quota', 'help options', 'latest USD', 'cache path'])(
-    "'%s' loads neither SDK nor mock nor undici",
-    async (line) => {
-      const argv = line.split(' ').filter((word) => word !== '');
-      const { stderr } = await runBundle(argv, { env: { ...env, NODE_DEBUG } });
+  const WITHOUT_REQUEST = [
+    '',
+    '--help',
+    'latest --help',
+    'help options',
+    'latest USD',
+    'cache path',
+    '__complete -- qu',
+  ];
 
-      expect(stderr).toMatch(/load "\S*\/main\.cjs"/);
-      expect(stderr).not.toMatch(/load "\S*(\/dist\/(index|mock-server)\.cjs|undici|zod|msw)/);
-    },
-  );
+  test.each(WITHOUT_REQUEST)("'%s' loads neither SDK nor mock nor undici", async (line) => {
+    const argv = line.split(' ').filter((word) => word !== '');
+    const { stderr } = await runBundle(argv, { env: { ...env, NODE_DEBUG } });
+
+    expect(stderr).toMatch(/load "\S*\/main\.cjs"/);
+    expect(stderr).not.toMatch(/load "\S*(\/dist\/(index|mock-server)\.cjs|undici|zod|msw)/);
+  });
 
   test('a call loads the SDK, but no undici and no mock', async () => {
     const { stdout, stderr } = await runBundle(['api', '/small'], { env: { ...env, NODE_DEBUG } });

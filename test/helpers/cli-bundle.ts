@@ -102,8 +102,8 @@ export function runBundle(args: readonly string[], options: BundleOptions = {}):
 export const hasTerminal = hasProgram('script');
 
 /** Runs the bundle with these arguments in a terminal, into which a test can type. */
-export function startOnTerminal(line: string, env: BundleOptions['env'] = {}): Running {
-  const command = `"${process.execPath}" "${BUNDLE}" ${line}`;
+export function startOnTerminal(line: string, env: BundleOptions['env'] = {}, columns = 80): Running {
+  const command = `stty cols ${columns}; "${process.execPath}" "${BUNDLE}" ${line}`;
   return new Running('script', ['-qec', command, '/dev/null'], { env: { TERM: 'xterm', ...env }, stdin: 'open' });
 }
 

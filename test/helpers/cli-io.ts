@@ -39,6 +39,8 @@ export class FakeIo implements Io {
   readonly pid = 4242;
   readonly spawn: Io['spawn'];
   readonly written = { stdout: '', stderr: '' };
+  /** Both streams, as a terminal shows them. */
+  sequence = '';
   readonly #interrupt = new AbortController();
   #listener: ((name: SignalName) => void) | undefined;
 
@@ -52,7 +54,9 @@ export class FakeIo implements Io {
         if (name === 'stdout' && stdoutError !== undefined && stdoutWrites-- <= 0) {
           throw new WriteFailure(Object.assign(new Error(`write ${stdoutError}`), { code: stdoutError }));
         }
-        this.written[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+        const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+        this.written[name] += text;
+        this.sequence += text;
       },
     });
     const typed = stdin.split('\n');

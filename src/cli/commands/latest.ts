@@ -64,11 +64,11 @@ async function runLatest(invocation: Invocation<LatestCommandOptions>): Promise<
   const { fixtureOut } = options;
   const request = operationRequest(latest, invocation);
   const isRepeated = isWatch(options);
-  await remarkOnNames(request, invocation);
   if (settings.printsCurl) return printCurl(request, invocation);
   if (isRepeated) return watchLatest(request, invocation);
   if (fixtureOut !== undefined) await requireFixture(fixtureOut); // before a request uses quota
-  const { rawBody } = await sendAndPrint(request, invocation);
+  // The remark follows the table, in which people look for the reason.
+  const { rawBody } = await sendAndPrint(request, invocation).finally(() => remarkOnNames(request, invocation));
   if (fixtureOut !== undefined) await addToFixture(fixtureOut, { query: request.query, rawBody }, invocation);
 }
 
@@ -88,6 +88,7 @@ function watchLatest(request: OperationRequest, invocation: Invocation<LatestCom
     request,
     every: typeof options.watch === 'number' ? options.watch : 'quota',
     begin: async ({ fx, reporter: { signal }, responseOf }) => {
+      await remarkOnNames(request, invocation);
       const { data, meta } = await fx.get<QuotaData>(operations.quota.path, { signal }).withMeta();
       const { forecastQuota } = await import('../../client/index.ts'); // already loaded for the request
       if (!options.force) requireSafeWatch(forecastQuota(data, responseOf({ data, meta }).receivedAt), invocation);

@@ -99,10 +99,7 @@ export async function watch(
       if (isLast) break;
     }
   };
-  await withClient(invocation, { reporter }, poll).catch(async (error: unknown) => {
-    if (io.interrupts.signal.aborted && screen.out.isTTY) await screen.info('\n'); // after the ^C that the terminal shows
-    throw error;
-  });
+  await withClient(invocation, { reporter }, poll);
 }
 
 /** `14:20:05`. */

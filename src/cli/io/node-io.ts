@@ -35,11 +35,12 @@ function endSoon(reason: unknown, afterMs: number): void {
 
 /** The real world, by way of `process`. */
 export function createNodeIo(env: Env): Io & { readonly interrupts: NodeInterrupts } {
-  const interrupts = createInterrupts();
+  const stderr = createOutput(2, () => process.stderr);
+  const interrupts = createInterrupts(stderr);
   return {
     stdin: createInput(interrupts),
     stdout: createOutput(1, () => process.stdout),
-    stderr: createOutput(2, () => process.stderr),
+    stderr,
     env,
     clock: realClock,
     fetch: httpFetch,
@@ -114,7 +115,7 @@ interface NodeInterrupts extends Interrupts {
 
 const SIGNAL_NAMES = Object.keys(signalExitCodes) as readonly SignalName[]; // Object.keys loses the type
 
-function createInterrupts(): NodeInterrupts {
+function createInterrupts(stderr: Output): NodeInterrupts {
   const controller = new AbortController();
   let listener: ((name: SignalName) => void) | undefined;
   let received: SignalName | undefined;
@@ -125,7 +126,11 @@ function createInterrupts(): NodeInterrupts {
     else controller.abort(new Interrupted(name));
     endSoon(controller.signal.reason, LAST_COMMAND_MS);
   };
+  const endLine = () => {
+    if (stderr.isTTY) void stderr.write('\n').catch(() => undefined);
+  };
   for (const name of SIGNAL_NAMES) process.on(name, receive);
+  for (const name of ['SIGINT', 'SIGQUIT'] as const) process.prependListener(name, endLine); // which shows ^C
   return {
     signal: controller.signal,
     receive,

@@ -62,7 +62,7 @@ export function keyOptions(): readonly Option[] {
   return inGroup('Connection', [
     new Option('--base-url <url>', 'URL of the service (env: FXRATES_BASE_URL)'),
     profileOption(),
-    new Option('--key-file <file>', 'file with the key (env: FXRATES_API_KEY_FILE)'),
+    fileOption('--key-file <file>', 'file with the key (env: FXRATES_API_KEY_FILE)'),
     new Option('--key-stdin', 'read the key from the first line of stdin').conflicts('keyFile'),
   ]);
 }
@@ -111,7 +111,7 @@ export function parsedOption(flags: string, description: string, parse: Parse<un
 /** An option that accepts the path of a file. An empty path usually comes from a shell variable that is not set. */
 export function fileOption(flags: string, description: string): Option {
   return parsedOption(flags, description, (text, label) => {
-    if (text === '') throw usageError(`${label} expects the path of a file, got ''`);
+    if (text.trim() === '') throw usageError(`${label} expects the path of a file, got '${text}'`);
     return text;
   });
 }

@@ -2,7 +2,7 @@ import type { CommanderError, Option } from 'commander';
 import { nearestName } from '../../nearest-name.ts';
 import { holdsKey } from '../../redactor.ts';
 import { type CliError, usageError } from '../errors/cli-error.ts';
-import { commandLine } from '../terminal/text.ts';
+import { commandLine, quoteForShell } from '../terminal/text.ts';
 import type { CliCommand } from './command.ts';
 import { sharedOptions } from './options.ts';
 import { EXAMPLE_NAMES } from './parameters.ts';
@@ -70,13 +70,25 @@ const COMMAND_HINTS = new Map([
 export function explainParserError({ code, message }: CommanderError, command: CliCommand, argv: readonly string[]) {
   if (code === 'commander.unknownOption') return unknownOption(command, argv);
   if (code === 'commander.unknownCommand' || code === 'commander.helpDisplayed') return unknownCommand(command);
-  const { registeredArguments, path } = command;
-  if (code === 'commander.excessArguments' && registeredArguments.length === 0) {
-    const isParameter = argv.some((arg) => /^[^-=][^=]*=/.test(arg));
-    const what = `${path.join(' ')} accepts no ${isParameter ? 'parameters' : 'arguments'}`;
-    return usageError(what, undefined, [helpHint(command)]);
-  }
+  if (code === 'commander.excessArguments') return excessArguments(command);
   return usageError(message.replace(/^error: /, ''), undefined, [helpHint(command)]);
+}
+
+function excessArguments(command: CliCommand): CliError {
+  const { registeredArguments, path, args } = command;
+  const most = registeredArguments.length;
+  const isParameter = args.some((arg) => /^[^=]+=/.test(arg));
+  const accepted = most > 0 ? `at most ${most} argument` : `no ${isParameter ? 'parameters' : 'arguments'}`;
+  const got = most > 0 ? `got ${args.map((arg) => `'${arg}'`).join(', ')}` : undefined;
+  const next = path[0] === 'batch' ? severalFiles(args) : helpHint(command);
+  return usageError(`${path.join(' ')} accepts ${accepted}`, got, [next]);
+}
+
+/** `batch a b`, and `batch base=USD base=EUR`. */
+function severalFiles(args: readonly string[]): string {
+  const isQuery = args.every((arg) => arg.includes('='));
+  if (isQuery) return `Queries without a file:  ${commandLine(['batch', ...args.flatMap((arg) => ['--each', arg])])}`;
+  return `Several files:  cat ${args.map(quoteForShell).join(' ')} | fxrates batch`;
 }
 
 /** Before anything is parsed or printed: a key given as an option or argument is not repeated. */

@@ -178,10 +178,16 @@ export interface NetworkContext {
   readonly env: Env;
 }
 
-type NextStep = (context: NetworkContext) => string;
+type NextStep = (context: NetworkContext) => string | undefined;
 
-export const baseUrlHint: NextStep = ({ baseUrl, source }) =>
+export const baseUrlHint = ({ baseUrl, source }: NetworkContext): string =>
   `Is ${baseUrl} the right base URL? It comes from ${source}.`;
+/** The port can have the other scheme. */
+const schemeHint: NextStep = ({ baseUrl }) => {
+  const { protocol, host, pathname } = new URL(baseUrl);
+  const other = protocol === 'https:' ? 'http' : 'https';
+  return `Does this port speak ${other}?  --base-url ${other}://${host}${pathname.replace(/\/$/, '')}`;
+};
 const trust: NextStep = () => 'To trust a certificate of your own:  export NODE_EXTRA_CA_CERTS=/path/to/ca.pem';
 const clockHint: NextStep = () =>
   "Is this machine's clock right? If so, the certificate of the service has to be renewed.";
@@ -190,11 +196,15 @@ const SYSTEM_CODES: readonly (readonly [codes: RegExp, words: string, nextStep?:
   [/^ENOTFOUND$/, 'name not found', baseUrlHint],
   [/^EAI_AGAIN$/, 'the host name cannot be resolved at the moment'],
   [/^ECONNREFUSED$/, 'connection refused'],
-  [/^(ECONNRESET|UND_ERR_SOCKET)$/, 'the connection was closed'],
+  [
+    /^(ECONNRESET|UND_ERR_SOCKET)$/,
+    'the connection was closed',
+    (context) => (context.baseUrl.startsWith('http:') ? schemeHint(context) : undefined),
+  ],
   [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the connection timed out'],
   [/^EHOSTUNREACH$/, 'no route to the host'],
   [/^ENETUNREACH$/, 'the network is unreachable'],
-  [/^EPROTO$/, 'the TLS handshake failed', baseUrlHint], // also of a server that uses plain http on that port
+  [/^(EPROTO|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG))$/, 'the TLS handshake failed', schemeHint],
   [/^HPE_/, 'the response is not HTTP', baseUrlHint], // the parser of Node.js has a code for each way
   [/^CERT_HAS_EXPIRED$/, 'the certificate has expired', clockHint],
   [/^CERT_NOT_YET_VALID$/, 'the certificate is not valid yet', clockHint],
@@ -228,7 +238,7 @@ export function explainNetworkError(
   const why = words === undefined || isProxyFailure ? said : `${words} (${code})`;
   const nextStep = ofCode ?? (words === undefined && advice !== undefined ? baseUrlHint : undefined);
   const hints = [
-    ...(nextStep === undefined || isProxyFailure ? [] : [nextStep(context)]),
+    ...[isProxyFailure ? undefined : nextStep?.(context)].filter((hint) => hint !== undefined),
     ...networkHints(code, context),
   ];
   return { what: `cannot reach ${host}`, why, hints };

@@ -106,10 +106,11 @@ export class WaitReporter {
     this.#countdown = countdown;
     const until = this.#now() + waitMs;
     for (let leftMs = waitMs; leftMs > 0 && !countdown.signal.aborted; leftMs = until - this.#now()) {
-      const sentence = `${capitalized(cause)}. Retrying in ${formatDuration(leftMs)}`;
-      const whole = `${sentence} — Ctrl-C to stop`;
-      const line = whole.length < screen.err.columns ? whole : sentence;
-      await screen.status(screen.err.palette.warning(line.slice(0, screen.err.columns - 1)));
+      const retrying = `Retrying in ${formatDuration(leftMs)}`;
+      const sentence = `${capitalized(cause)}. ${retrying}`;
+      const isFitting = (line: string) => line.length < screen.err.width;
+      const line = [`${sentence} — Ctrl-C to stop`, sentence].find(isFitting) ?? retrying;
+      await screen.status(screen.err.palette.warning(line));
       // Until the next whole second, so that the last frame shows 1 s.
       await io.clock.sleep(leftMs % 1000 || 1000, countdown.signal).catch(() => undefined);
     }

@@ -57,10 +57,11 @@ export function checkBaseUrl({ text, source }: SourcedText): URL {
   return url;
 }
 
-/** A URL for a text such as `localhost:4010`; `undefined` if it is not valid. */
+/** A URL for a text such as `localhost:4010` and `https//host`; `undefined` if it is not valid. */
 function withScheme(text: string): string | undefined {
-  if (!/^[\w.-]+(:\d+)?(\/|$)/.test(text) || !URL.canParse(`https://${text}`)) return undefined;
-  return `${isLoopback(new URL(`https://${text}`)) ? 'http' : 'https'}://${text}`;
+  const rest = text.replace(/^\w*(?::\/+|\/\/)\s*/, '');
+  if (!/^[\w.-]+(:\d+)?(\/|$)/.test(rest) || !URL.canParse(`https://${rest}`)) return undefined;
+  return `${isLoopback(new URL(`https://${rest}`)) ? 'http' : 'https'}://${rest}`;
 }
 
 const KEY_HINTS = ['Pass the key with FXRATES_API_KEY, --key-file or --key-stdin.', 'Store it:  fxrates auth login'];

@@ -2,17 +2,19 @@ import { usageError } from '../errors/cli-error.ts';
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 /** With at most nine digits, so that the milliseconds are a safe integer. */
-const DURATION = /^(\d{1,9}(?:\.\d+)?)(ms|s|m|h)$/;
+const PART = /(\d{1,9}(?:\.\d+)?)(ms|s|m|h)/g;
 
-/** Milliseconds of `500ms`, `30s`, `1.5m`, `2h` or `0`. `label` is the source of the text. */
+/** Milliseconds of `500ms`, `30s`, `1.5m`, `1h30m` or `0`. `label` is the source of the text. */
 export function parseDuration(text: string, label: string): number {
   if (text === '0') return 0;
-  const [, amount, unit] = DURATION.exec(text) ?? [];
-  const unitMs = UNIT_MS[unit ?? ''];
-  if (amount === undefined || unitMs === undefined) {
-    throw usageError(`${label} expects a duration, got '${text}'`, 'write a number and its unit: 500ms, 30s, 2m, 1h');
+  const parts = [...text.matchAll(PART)];
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) {
+    throw usageError(
+      `${label} expects a duration, got '${text}'`,
+      'write a number and its unit: 500ms, 30s, 2m, 1h30m',
+    );
   }
-  return Math.round(Number(amount) * unitMs);
+  return parts.reduce((sum, [, amount, unit = '']) => sum + Math.round(Number(amount) * (UNIT_MS[unit] ?? 0)), 0);
 }
 
 const UNITS: readonly (readonly [seconds: number, one: string, several?: string])[] = [

@@ -106,6 +106,7 @@ export function checkKey(secret: string, label: string): void {
 /** Never repeats the key. */
 function problemOf(secret: string): string | undefined {
   if (secret === '') return 'it is empty';
+  if (secret.trim() === '') return 'it has only white space';
   if (secret.includes('\0')) return UTF16_PROBLEM; // which PowerShell 5 writes
   if (secret.length > LONGEST_KEY) return `it has ${secret.length} characters`;
   if (/^bearer\s/i.test(secret)) return "it starts with 'Bearer '; pass only the key; fxrates adds this word";

@@ -3,7 +3,7 @@ import type { ChalkInstance, ForegroundColorName } from 'chalk';
 import { Redactor } from '../../redactor.ts';
 import { visible } from '../../text.ts';
 import type { Env, Io, Output } from '../io/io.ts';
-import { jsonLine, wrap } from './text.ts';
+import { clip, jsonLine, wrap } from './text.ts';
 
 export type ColorWhen = 'auto' | 'always' | 'never';
 
@@ -52,10 +52,10 @@ export class Screen {
         isTTY,
         indentsJson: isTTY || when === 'always',
         get columns() {
-          return Math.min(100, widthOf(stream));
+          return Math.min(100, Math.max(20, this.width));
         },
         get width() {
-          return widthOf(stream);
+          return stream.columns || 80; // some pseudo-terminals report 0
         },
         palette,
       };
@@ -116,11 +116,14 @@ export class Screen {
     return this.report(visible(message), { event: 'warning', message });
   }
 
-  /** Shows a line on stderr that the next text there, or on the same terminal, replaces. An empty one erases it. */
+  /**
+   * Shows a line on stderr that the next text there, or on the same terminal, replaces. An empty one erases it. It is cut at
+   * the width of the terminal, because only the last row of a longer one could be erased.
+   */
   status(line: string): Promise<void> {
     const isChange = line !== '' || this.#hasStatus;
     this.#hasStatus = false;
-    const shown = isChange ? this.info(`${ERASE_LINE}${line}`) : Promise.resolve();
+    const shown = isChange ? this.info(`${ERASE_LINE}${clip(line, this.err.width - 1)}`) : Promise.resolve();
     this.#hasStatus = line !== '';
     return shown;
   }
@@ -144,7 +147,7 @@ export class Screen {
   #toStderr(text: string): Promise<void> {
     const erased = this.#hasStatus ? ERASE_LINE : '';
     this.#hasStatus = false;
-    const broken = (line: string) => (line.startsWith(' ') ? line : wrap(line, this.err.columns).join('\n'));
+    const broken = (line: string) => (/^[ \r]/.test(line) ? line : wrap(line, this.err.columns).join('\n'));
     const lines = this.err.isTTY && !this.isJson ? text.split('\n').map(broken) : [text];
     return this.#io.stderr.write(erased + this.#plain(lines.join('\n'))).catch(() => undefined);
   }
@@ -164,16 +167,11 @@ export interface StreamStyle {
   readonly isTTY: boolean;
   /** Whether JSON is indented, in colours: for a program in a pipe it must not, unless the option `--color always` asks for it. */
   readonly indentsJson: boolean;
-  /** Width for text, from 40 to 100. */
+  /** Width for text, from 20 to 100. */
   readonly columns: number;
-  /** Width for tables, from 40. */
+  /** Of the terminal as it is now: it can be resized during a batch. */
   readonly width: number;
   readonly palette: Palette;
-}
-
-/** Of the terminal as it is now: it can be resized during a batch. Some pseudo-terminals report 0. */
-function widthOf({ columns }: Output): number {
-  return Math.max(40, columns || 80);
 }
 
 function hasUnicode({ LC_ALL, LC_CTYPE, LANG, WT_SESSION }: Env): boolean {

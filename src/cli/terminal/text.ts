@@ -75,3 +75,9 @@ export function commandLine(argv: readonly string[]): string {
 export function quoteForShell(text: string): string {
   return /^[\w@%+=:,./…-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+/** The start of `text` that fits in `width` columns; colours are not counted. */
+export function clip(text: string, width: number): string {
+  let left = width;
+  return text.replace(/\p{Cc}\[[\d;]*m|./gsu, (part) => (part.length > 2 || left-- > 0 ? part : ''));
+}

@@ -43,6 +43,13 @@ test.each([
   expect(stderr.includes(hint)).toBe(isAsked);
 });
 
+test('if an http port closes the connection, the hint is https', async () => {
+  const env = { FXRATES_BASE_URL: 'http://127.0.0.1:4010/x/' };
+  const { stderr } = await runCli('latest --retries 0', { env, replies: failedFetch('ECONNRESET') });
+
+  expect(stderr).toContain('Does this port speak https?  --base-url https://127.0.0.1:4010/x\n');
+});
+
 test.each([
   ['ENOTFOUND', 'name not found', 'Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.'],
   ['CERT_HAS_EXPIRED', 'the certificate has expired', "Is this machine's clock right?"],
@@ -56,7 +63,8 @@ test.each([
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another name', 'Is https://api.example.test the right'],
   ['CERT_REVOKED', 'CERT_REVOKED; the certificate has been revoked\n', undefined],
   ['HPE_INVALID_CONSTANT', 'the response is not HTTP (HPE_INVALID_CONSTANT)', 'Is https://api.example.test the right'],
-  ['EPROTO', 'the TLS handshake failed (EPROTO)', 'Is https://api.example.test the right'],
+  ['EPROTO', 'the TLS handshake failed (EPROTO)', 'Does this port speak http?  --base-url http://api.example.test'],
+  ['ECONNRESET', 'the connection was closed (ECONNRESET)\n', undefined],
   ['EPIPE', 'EPIPE\n', undefined],
 ])('%s is reported as: %s, with the next step', async (code, says, nextStep) => {
   const result = await runCli('latest --retries 0', { replies: failedFetch(code) });

@@ -25,11 +25,16 @@ test('on a terminal the wait is one line that counts down and is erased', async 
   expect(stdout).toBe('{"a":1}\n');
 });
 
-test('on a narrow terminal the line fits, so that it can be redrawn', async () => {
-  const { stderr } = await runCli('latest', { replies, tty: ['stderr'], columns: 40 });
+test.each([
+  [40, 'Rate limited. Retrying in 1 s'],
+  [25, 'Retrying in 1 s'],
+  [12, 'Retrying in'],
+])('at %d columns the line fits, so that it can be redrawn', async (columns, last) => {
+  const { stderr } = await runCli('latest', { replies, tty: ['stderr'], columns });
 
-  const frames = stripVTControlCharacters(stderr).split('\r');
-  expect(Math.max(...frames.map((frame) => frame.length))).toBeLessThan(40);
+  const frames = stripVTControlCharacters(stderr).split('\r').filter(Boolean);
+  expect(frames.at(-1)).toBe(last);
+  expect(Math.max(...frames.map((frame) => frame.length))).toBeLessThan(columns);
 });
 
 test('in a log each wait is one plain line', async () => {

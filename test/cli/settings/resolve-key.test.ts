@@ -55,6 +55,8 @@ test('without a key or a base URL in a profile, the next step stores one in that
 
 test.each([
   ['', 'it is empty'],
+  [' \t\n', 'it has only white space'],
+  ['\n\n \n', 'it has only white space'],
   ['Bearer abcdefgh12345678', "it starts with 'Bearer '"],
   ['two words of a key', 'it has white space'],
   [' leading-space-key', 'it has white space at its start or end'],
@@ -102,6 +104,10 @@ test('a refused key is reported with its last characters, its source and the val
   expect(stderr).toContain(`the key is from --key-file ${join(folder, 'key')}`);
   expect(stderr).toContain('takes precedence over FXRATES_API_KEY.');
   expect(stderr).not.toContain(FILE);
+});
+
+test.each(['', ' '])("--key-file '%s' is refused", async (path) => {
+  expect(await usageError(['quota', '--key-file', path])).toContain(`expects the path of a file, got '${path}'`);
 });
 
 test('--key-file - names the option for standard input', async () => {

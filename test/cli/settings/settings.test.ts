@@ -91,6 +91,10 @@ test.each([
   ['not a url', '--base-url expects an http or https URL'],
   ['localhost:4010', 'e.g. http://localhost:4010\n'],
   ['api.example.test', 'e.g. https://api.example.test\n'],
+  ['https//api.example.test', 'e.g. https://api.example.test\n'],
+  ['http//localhost:4010', 'e.g. http://localhost:4010\n'],
+  ['htps://api.example.test/x', 'e.g. https://api.example.test/x\n'],
+  ['//api.example.test', 'e.g. https://api.example.test\n'],
   ['ftp://example.test', '--base-url expects an http or https URL'],
   ['https://user:pw@example.test', 'contains a user name or a password'],
   ['https://example.test?x=1', 'contains a query or a fragment'],
@@ -132,6 +136,8 @@ test.each([
   ['500ms', 500],
   ['30s', 30_000],
   ['1.5m', 90_000],
+  ['1h30m', 5_400_000],
+  ['1m0.5s', 60_500],
   ['2h', 7_200_000],
   ['0', 0],
   ['0s', 0],
@@ -139,7 +145,7 @@ test.each([
   expect(parseDuration(text, '--timeout')).toBe(ms);
 });
 
-test.each(['30', '', ' 30s', '30 s', '-1s', '1e3s', '1d', 's', '0x10s', 'inf', '9999999999h'])(
+test.each(['30', '', ' 30s', '30 s', '-1s', '1e3s', '1d', 's', '0x10s', 'inf', '1h30', '1h 30m', '9999999999h'])(
   "'%s' is not a duration",
   (text) => {
     expect(() => parseDuration(text, '--timeout')).toThrow(`--timeout expects a duration, got '${text}'`);

@@ -13,6 +13,8 @@ const MINUTE_MS = 60_000;
 /** A batch without any response for longer ends, unless --max-wait says otherwise. */
 const LONGEST_STALL_MS = 15 * MINUTE_MS;
 const BAR_WIDTH = 16;
+/** Below this width, the numbers need the space of the bar. */
+const NARROW = 50;
 
 interface BatchCounts extends Pick<BatchProgress, 'done' | 'failed'> {
   readonly cached: number;
@@ -124,12 +126,14 @@ export class ProgressView {
 
   #frame(): string {
     const { done, total = 1 } = this.#progress;
-    const { columns, palette } = this.#invocation.screen.err;
+    const { width, palette } = this.#invocation.screen.err;
     const filled = Math.floor((BAR_WIDTH * done) / total);
     const bar = `[${palette.good('█'.repeat(filled))}${palette.faint('░'.repeat(BAR_WIDTH - filled))}] `;
     const parts = this.#parts();
-    const width = columns - BAR_WIDTH - 4;
-    return bar + parts.filter((_, index) => parts.slice(0, index + 1).join(' · ').length <= width).join(' · ');
+    const isNarrow = width < NARROW;
+    const most = isNarrow ? width - 1 : width - BAR_WIDTH - 4;
+    const shown = parts.filter((_, index) => parts.slice(0, index + 1).join(' · ').length <= most).join(' · ');
+    return isNarrow ? shown : bar + shown;
   }
 
   /** The most important ones first, because a narrow terminal shows only the start. */

@@ -650,8 +650,10 @@ const frames = (stderr: string) => stderr.split('\r\u001b[2K').slice(1);
 test.each([
   [120, /^\[█+░+\] \d+ of 700 · (\d+ (min|s) )+left · 0 failed · \d+\/min · \d+ rate limited( · \d+ waiting)?$/],
   [80, /^\[█+░+\] \d+ of 700 · (\d+ (min|s) )+left · 0 failed · \d+\/min( · \d+ rate limited)?$/],
-  [40, /^\[█+░+\] \d+ of 700$/],
-])('a terminal of %d columns shows a progress bar, which is erased at the end', async (columns, expected) => {
+  [50, /^\[█+░+\] \d+ of 700( · (\d+ (min|s) )+left)?$/],
+  [40, /^\d+ of 700 · (\d+ (min|s) )+left( · 0 failed)?$/],
+  [25, /^\d+ of 700( · \d+ (s|min) left)?$/],
+])('a terminal of %d columns shows the progress in a line, which is erased at the end', async (columns, expected) => {
   const { stderr, stdout } = await onMock(700, { tty: ['stderr'], columns, env: { NO_COLOR: '1' } });
 
   const bars = frames(stderr).filter((frame) => frame.includes(' of 700'));

@@ -168,6 +168,12 @@ test.each([
   );
 });
 
+test('the remark on a misspelled parameter follows the response', async () => {
+  const { io } = await runCli('latest bse=EUR -o csv', { replies: success({ base: 'USD' }) });
+
+  expect(io.sequence).toBe("name,value\nbase,USD\nfxrates: 'bse' is sent as typed; did you mean base?\n");
+});
+
 let file = '';
 beforeEach(() => {
   file = join(temporaryFolder(), 'responses.json');
