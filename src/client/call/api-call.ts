@@ -99,7 +99,9 @@ export function errorOfCall(error: unknown, { id: callId }: { readonly id: strin
 function showCaller(error: unknown, handler: (error: unknown) => never): void {
   if (!(error instanceof FxRatesError)) return;
   const frames = framesBelow(handler);
-  if (frames !== '') error.stack = `${error.name}: ${error.message}\n${frames}`;
+  if (frames === '') return;
+  const value = `${error.name}: ${error.message}\n${frames}`;
+  Object.defineProperty(error, 'stack', { value, writable: true, configurable: true });
 }
 
 /** Empty if no async function awaits the call. The error then keeps its original stack. */

@@ -53,8 +53,7 @@ function isSignal(error: unknown, key: SecretKey): boolean {
 function withoutKey(error: unknown, key: SecretKey): unknown {
   if (!mayShowKey(error, key)) return error;
   const copy = new Error(key.redact(thrownMessage(error)));
-  copy.stack = key.redact(thrownText(error));
-  return copy;
+  return Object.defineProperty(copy, 'stack', { value: key.redact(thrownText(error)) });
 }
 
 /** Limit of the search for the key. Errors of transports are far smaller. */

@@ -121,7 +121,8 @@ export function onReturn<T>(
     callback();
     return end();
   };
-  return Object.assign(items, { return: callAndEnd });
+  // An assignment fails if the prototype is frozen, as by `node --frozen-intrinsics`.
+  return Object.defineProperty(items, 'return', { value: callAndEnd, writable: true, configurable: true });
 }
 
 interface Listening {

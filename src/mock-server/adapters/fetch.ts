@@ -155,7 +155,8 @@ function failureOf(error: unknown, { ending }: Delivery): TypeError {
 /** The error of undici, and of `fetch` in Node.js, for a connection that ends too early. */
 function brokenConnection(ending: Delivery['ending']): Error {
   if (ending === 'reset') return Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
-  return Object.assign(new Error('other side closed'), { name: 'SocketError', code: 'UND_ERR_SOCKET' });
+  const error = Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' });
+  return Object.defineProperty(error, 'name', { value: 'SocketError' }); // the prototype can be frozen
 }
 
 /** The error of a body that ends too early. */
