@@ -231,6 +231,40 @@ test('withOptions: another key has its own limit, another transport replaces the
   expect(await errorOf(() => fx.withOptions({ timeoutMs: -1 }))).toMatchObject({ kind: 'config' });
 });
 
+class Plain extends FxRates {
+  readonly currency = 'EUR';
+  rate(): Promise<unknown> {
+    return this.latest({ base: this.currency });
+  }
+}
+class WithDefaults extends Plain {
+  constructor({ maxRetries = 5, ...options }: FxRatesOptions = {}) {
+    super({ ...options, maxRetries });
+  }
+}
+class Selective extends Plain {
+  constructor({ baseUrl, apiKey, fetch, clock }: FxRatesOptions = {}) {
+    super({ baseUrl, apiKey, fetch, clock });
+  }
+}
+
+test.each([
+  { name: 'without a constructor', Client: Plain, isClosedToo: true },
+  { name: 'with a constructor that has defaults', Client: WithDefaults, isClosedToo: true },
+  { name: 'with a constructor that selects options', Client: Selective, isClosedToo: false },
+])('withOptions() of a subclass $name returns one of the subclass', async ({ Client, isClosedToo }) => {
+  const fetch = fakeFetch(success());
+  const first = new Client({ baseUrl: BASE_URL, apiKey: API_KEY, fetch, clock: new FakeClock() });
+
+  const second: Plain = first.withOptions({ timeoutMs: 5_000 }).withOptions({ deadlineMs: 5_000 });
+  await second.rate();
+
+  expect(second).toBeInstanceOf(Client);
+  expect(fetch.requests.map(({ url }) => url)).toEqual([`${BASE_URL}/api/v1/latest?base=EUR`]);
+  await first.close();
+  expect(await Promise.allSettled([second.rate()])).toMatchObject([{ status: isClosedToo ? 'rejected' : 'fulfilled' }]);
+});
+
 test('closing a client closes the clients made from it, and theirs', async () => {
   const { fx } = testClient('never');
   const inner = fx.withOptions({ maxRetries: 0 }).withOptions({ timeoutMs: 5_000 });

@@ -207,6 +207,10 @@ expectTypeOf(exact).toEqualTypeOf<FxRates<'string'>>();
 expectTypeOf(await exact.quota()).toExtend<QuotaTexts>();
 expectTypeOf((await exact.withOptions({ timeoutMs: 5 }).quota()).monthly_used).toBeString();
 expectTypeOf((await exact.withOptions({ numbers: 'number' }).quota()).monthly_used).toBeNumber();
+class Own extends FxRates {
+  readonly own = true;
+}
+expectTypeOf(new Own().withOptions({ timeoutMs: 5 })).toEqualTypeOf<Own>();
 expectTypeOf(await exact.latest()).toEqualTypeOf<LatestData>();
 expectTypeOf(exact.latest({}, { schema: rates })).toEqualTypeOf<ApiCall<Rates>>();
 for await (const quota of exact.poll(undefined, { operation: 'quota' })) expectTypeOf(quota.monthly_used).toBeString();

@@ -32,6 +32,15 @@ import { Batch, type BatchQueries } from './batch.ts';
 import { type ClientConnection, type ClientParts, connect, type LoopClient, requireConnection } from './connect.ts';
 import { createPoll, type Poll, type PollQueries } from './poll.ts';
 
+/** In the options of a client that `withOptions()` creates: a subclass passes it on with them. */
+const PARENT: unique symbol = Symbol('fxrates.parent');
+
+/** @internal */
+interface Derived {
+  /** What the client shares with the one that created it. */
+  readonly [PARENT]?: Pick<ClientParts, 'lifetime' | 'keys'>;
+}
+
 /**
  * Client of the exchange-rate service. It authenticates, waits for rate limits and retries failed requests. Calls reject
  * with an `FxRatesError`, whose `kind` says what failed.
@@ -53,10 +62,9 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
    * @throws {ConfigError} if an option is wrong
    */
   constructor(options?: FxRatesOptions<ClientNumbers>);
-  /** @internal Creates a client that shares these parts of another. */
-  constructor(options: FxRatesOptions<ClientNumbers>, parent: Pick<ClientParts, 'lifetime' | 'keys'>);
-  constructor(options: FxRatesOptions<ClientNumbers> = {}, parent?: Pick<ClientParts, 'lifetime' | 'keys'>) {
+  constructor(options: FxRatesOptions<ClientNumbers> & Derived = {}) {
     super();
+    const { [PARENT]: parent } = options;
     const settings = resolveOptions(options);
     const lifetime = new Lifetime(parent?.lifetime);
     const events = new ClientEvents(options, lifetime.warned);
@@ -143,17 +151,20 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
 
   /**
    * Creates a client with other options that shares the key, the limit, the quota estimate and the cache of this one. It is
-   * closed with this one, or alone. It is cheap enough to call per request.
+   * closed with this one, or alone. It is cheap enough to call per request. For a subclass, it calls the constructor of the
+   * subclass with all options; one with other parameters must override this method.
    *
    * @example fx.withOptions({ deadlineMs: 2_000, onLimit: 'throw' })
    * @throws {ConfigError} if an option is wrong
    */
-  withOptions<Chosen extends Numbers = ClientNumbers>(options: FxRatesOptions<Chosen> = {}): FxRates<Chosen> {
+  withOptions(options?: FxRatesOptions<ClientNumbers>): this;
+  withOptions<Chosen extends Numbers>(options: FxRatesOptions<Chosen>): FxRates<Chosen>;
+  withOptions(options: FxRatesOptions<Numbers> = {}): FxRates<Numbers> {
     const { lifetime, settings, options: own } = this.#parts;
     const merged = inheritedOptions(options, { options: own, cache: settings.cache });
     const keys = options.apiKey === undefined ? this.#connection?.keys : undefined;
-    // `options` may override the type of numbers.
-    return derivedClient(merged as FxRatesOptions<Chosen>, { lifetime, keys });
+    const Client = this.constructor as new (options: object) => FxRates<Numbers>;
+    return new Client({ ...merged, [PARENT]: { lifetime, keys } });
   }
 
   /**
@@ -249,14 +260,6 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
 }
 
 type AnyCallOptions = CallOptions & Partial<SchemaCallOptions<StandardSchema>>;
-
-/** Outside the class: esbuild changes the name of a class that refers to itself. */
-function derivedClient<Chosen extends Numbers>(
-  options: FxRatesOptions<Chosen>,
-  parent: Pick<ClientParts, 'lifetime' | 'keys'>,
-): FxRates<Chosen> {
-  return new FxRates(options, parent);
-}
 
 /** The type that the caller gives to open data; otherwise, that of the contract. */
 type DataOf<Id extends OperationId, Data, Chosen extends Numbers> = [Data] extends [never]
