@@ -1,5 +1,5 @@
 import { tokens } from '../../json.ts';
-import { type Attempt, FxRatesError } from '../errors/errors.ts';
+import { type Attempt, FxRatesError, type FxRatesErrorKind } from '../errors/errors.ts';
 import type { Numbers } from '../options/call-options.ts';
 
 /** A response without its data, from `withMeta()`. */
@@ -12,9 +12,14 @@ export interface ResponseMeta {
   readonly rawBody: string;
   /**
    * Where the response comes from: a request (`'network'`), the cache, the request of an identical call (`'shared'`), or
-   * an expired cache entry returned because the key is limited (`'stale'`, see `staleIfLimitedMs`).
+   * the cache although it is older than its maximum age (`'stale'`).
    */
   readonly source: 'network' | 'cache' | 'shared' | 'stale';
+  /**
+   * Why the response is stale: the kind of the error that it replaces (`staleIfLimitedMs`, `staleIfErrorMs`), or `'revalidate'`
+   * because a request renews it (`staleWhileRevalidateMs`); `undefined` if it is not stale.
+   */
+  readonly staleReason: FxRatesErrorKind | 'revalidate' | undefined;
   /** Milliseconds since the response arrived; 0 unless it comes from the cache. */
   readonly ageMs: number;
   /** The attempts of the call, with the wait before each. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationId } from '../../generated/operations.ts';
-import type { Attempt, ResponseError, SchemaIssue } from '../errors/errors.ts';
+import type { Attempt, FxRatesErrorKind, ResponseError, SchemaIssue } from '../errors/errors.ts';
 import type { ApiKey } from '../key/api-key.ts';
 import type { CallSettings, QuotaReason } from '../options/call-options.ts';
 import type { Cancellation } from '../time/abort.ts';
@@ -36,6 +36,8 @@ export class Call {
   readonly quotaReason: QuotaReason;
   /** The attempts that have ended, in order. */
   readonly attempts: Attempt[] = [];
+  /** Returns a stored response for a caller whose call fails with `error`. Set if there may be one. */
+  insteadOf: ((error: unknown) => ApiResponse | undefined) | undefined;
   /** Whether an attempt has begun. */
   wasTried = false;
   /** Milliseconds of its waits that have ended: for the limit, and before retries. */
@@ -52,12 +54,15 @@ export class Call {
   }
 }
 
-type GivenFields = Omit<Call, 'id' | 'attempts' | 'wasTried' | 'waitedMs' | 'waitsSince'>;
+type GivenFields = Omit<Call, 'id' | 'attempts' | 'insteadOf' | 'wasTried' | 'waitedMs' | 'waitsSince'>;
 
 /** A call with the key with which it is sent; another one after a rotation. */
 export interface KeyedCall extends Call {
   key: ApiKey;
 }
+
+/** Why a response is older than its maximum age: the kind of the error that it replaces, or because it is being renewed. */
+export type StaleReason = FxRatesErrorKind | 'revalidate';
 
 /** A success. */
 export interface ApiResponse {
@@ -68,7 +73,7 @@ export interface ApiResponse {
   /** Set if a quota record does not match the contract. The client uses its other fields; for the program, it is an error. */
   readonly oddity?: ResponseError;
   /** Set if the response comes from a store. */
-  readonly cached?: { readonly source: 'cache' | 'stale'; readonly ageMs: number };
+  readonly cached?: { readonly staleReason: StaleReason | undefined; readonly ageMs: number };
 }
 
 export type Handler = (call: KeyedCall) => Promise<ApiResponse>;

@@ -61,6 +61,22 @@ export interface CacheOptions {
    * @example 3_600_000
    */
   readonly staleIfLimitedMs?: number | undefined;
+  /**
+   * Maximum age, in milliseconds, of a response that is returned (with `source: 'stale'`) instead of a `ServerError`,
+   * `NetworkError` or `TimeoutError`, or of any error about a `deadlineMs`. 0 disables it.
+   *
+   * @default 0
+   * @example 86_400_000
+   */
+  readonly staleIfErrorMs?: number | undefined;
+  /**
+   * Maximum age, in milliseconds, of a response that is returned at once (with `source: 'stale'`) while one request of low
+   * priority renews it. 0 disables it.
+   *
+   * @default 0
+   * @example 600_000
+   */
+  readonly staleWhileRevalidateMs?: number | undefined;
 }
 
 /** A store of cached responses: a Keyv instance, or any object with these methods. */

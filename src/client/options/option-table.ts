@@ -64,6 +64,8 @@ const CACHE = {
   maxAgeMs: { check: numberOf(MS, 'snapshot') },
   store: { check: optional(having<CacheStore>('a Keyv instance, or an object with get and set', 'get', 'set')) },
   staleIfLimitedMs: { check: numberOf(MS), default: 0 },
+  staleIfErrorMs: { check: numberOf(MS), default: 0 },
+  staleWhileRevalidateMs: { check: numberOf(MS), default: 0 },
 } as const satisfies Rows<CacheOptions>;
 
 const QUOTA_GUARD = {

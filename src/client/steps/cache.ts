@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { parseJson } from '../../json.ts';
-import type { ApiResponse, Handler, KeyedCall } from '../call/call.ts';
+import { type ApiResponse, Call, type Handler, type KeyedCall, type StaleReason } from '../call/call.ts';
 import { parseBody, sortedTarget } from '../call/endpoint.ts';
-import { QuotaExhaustedError, RateLimitError } from '../errors/errors.ts';
+import { type AnyFxRatesError, FxRatesError } from '../errors/errors.ts';
 import { describeValue, thrownMessage } from '../errors/program-values.ts';
 import { StoreGuard } from '../limits/shared/store-guard.ts';
 import { type CacheSettings, MemoryStore } from '../options/option-table.ts';
 import { granularityMs } from '../state/quota-record.ts';
+import { abortable, Cancellation } from '../time/abort.ts';
 import type { HeaderList } from '../transport/transport.ts';
 import { refreshQuota } from './quota.ts';
 import type { StepContext } from './send.ts';
@@ -30,6 +31,24 @@ export function cache(context: StepContext, settings: CacheSettings, next: Handl
 
 type CachedResponse = CacheEntry & ApiResponse;
 
+/** What a call has read from the store. */
+interface Copy {
+  /** The store may send it after the call has stopped waiting for it. */
+  found: CachedResponse | undefined;
+  /** Settles when the store has responded; `undefined` while it is away. */
+  reading: Promise<void> | undefined;
+}
+
+/** The names of the responses that are renewed, by store: the clients of `withOptions()` share one. */
+const renewals = new WeakMap<CacheSettings['store'], Set<string>>();
+
+/** Kinds of errors that an older response can replace: another request could succeed later. */
+const TEMPORARY = ['rate_limited', 'quota_exhausted', 'timeout', 'network', 'server'] as const;
+
+function isTemporary(error: unknown): error is AnyFxRatesError & { readonly kind: (typeof TEMPORARY)[number] } {
+  return FxRatesError.is(error) && TEMPORARY.some((kind) => kind === error.kind);
+}
+
 /**
  * Responses in a store. A store that fails or hangs neither rejects nor delays a call; while it is away, the responses are in
  * memory, because each call would otherwise be a request of the quota.
@@ -51,24 +70,89 @@ class ResponseCache {
   }
 
   async send(call: KeyedCall): Promise<ApiResponse> {
-    const { maxAgeMs: option, staleIfLimitedMs } = this.#settings;
-    const cached = await this.#read(call);
-    const snapshotMs = option === 'snapshot' ? await this.#snapshotMs(call, cached) : undefined;
+    const copy = await this.#find(call);
+    return this.#atOnce(call, copy.found) ?? this.#respond(call, copy);
+  }
+
+  /** The response of `staleWhileRevalidateMs`, which a call of the client renews. */
+  #atOnce(call: KeyedCall, found: CachedResponse | undefined): ApiResponse | undefined {
+    const { maxAgeMs: option, staleWhileRevalidateMs } = this.#settings;
+    if (call.settings.maxAgeMs === 0 || !this.#isYounger(found, staleWhileRevalidateMs)) return undefined;
+    const { quota } = this.#context.states.of(call.key);
+    const isPlanKnown = option !== 'snapshot' || quota.isUpToDate(PLAN_MS);
+    const plan = quota.estimate()?.quota;
+    const snapshotMs = plan === undefined ? found.snapshotMs : granularityMs(plan.snapshot_granularity);
+    const { maxAgeMs = option === 'snapshot' ? (snapshotMs ?? 0) : option } = call.settings;
+    const isYoung = this.#isYounger(found, maxAgeMs);
+    if (!isYoung || !isPlanKnown) this.#renew(call);
+    return this.#from(found, isYoung ? undefined : 'revalidate');
+  }
+
+  /** Renews a response that a caller has received already: one call per response. */
+  #renew({ endpoint, settings, key }: KeyedCall): void {
+    const { store } = this.#settings;
+    const renewing = renewals.get(store) ?? new Set();
+    renewals.set(store, renewing);
+    const fields = {
+      endpoint,
+      deadlineAt: Number.POSITIVE_INFINITY,
+      signal: new Cancellation(),
+      quotaReason: 'call',
+    } as const;
+    const call = new Call({ ...fields, settings: { ...settings, priority: 'low', onLimit: 'wait' } });
+    const own = Object.assign(call, { key });
+    const name = this.#nameOf(own);
+    if (renewing.has(name)) return;
+    renewing.add(name);
+    const renewed = this.#find(own).then((copy) => this.#respond(own, copy));
+    const remove = this.#context.lifetime.add(own, renewed);
+    const end = () => {
+      remove();
+      renewing.delete(name);
+    };
+    renewed.then(end, end); // the next call tries again
+  }
+
+  async #respond(call: KeyedCall, copy: Copy): Promise<ApiResponse> {
+    const { maxAgeMs: option, staleIfLimitedMs, staleIfErrorMs, staleWhileRevalidateMs } = this.#settings;
+    const snapshotMs = option === 'snapshot' ? await this.#snapshotMs(call, copy.found) : undefined;
     const usualMs = snapshotMs ?? Number(option);
     const { maxAgeMs = usualMs } = call.settings;
-    if (this.#isYounger(cached, maxAgeMs)) return this.#from('cache', cached);
+    if (this.#isYounger(copy.found, maxAgeMs)) return this.#from(copy.found);
+    // 0 asks for the current state.
+    if (call.settings.maxAgeMs !== 0) call.insteadOf = (error) => this.#insteadOf(error, copy, maxAgeMs);
     try {
       const response = await this.#next(call);
       const { status, headers, rawBody } = response;
       const entry = { storedAtMs: this.#now(), snapshotMs, status, headers, rawBody };
-      this.#write(call, entry, Math.max(usualMs, maxAgeMs, staleIfLimitedMs));
+      const staleMs = Math.max(staleIfLimitedMs, staleIfErrorMs, staleWhileRevalidateMs);
+      this.#write(call, entry, Math.max(usualMs, maxAgeMs, staleMs));
       return response;
     } catch (error) {
-      const isLimit = error instanceof RateLimitError || error instanceof QuotaExhaustedError;
-      const mayBeStale = isLimit && call.settings.maxAgeMs !== 0; // 0 asks for the current state
-      if (mayBeStale && this.#isYounger(cached, staleIfLimitedMs)) return this.#from('stale', cached);
-      throw error;
+      if (copy.found === undefined && isTemporary(error)) await this.#untilRead(copy, call);
+      const response = call.insteadOf?.(error);
+      if (response === undefined) throw error;
+      return response;
     }
+  }
+
+  /** The stored response for a call that failed with `error`; `undefined` if there is none that may replace it. */
+  #insteadOf(error: unknown, { found }: Copy, maxAgeMs: number): ApiResponse | undefined {
+    if (!isTemporary(error)) return undefined;
+    if (this.#isYounger(found, maxAgeMs)) return this.#from(found); // the store sent it late
+    const { staleIfLimitedMs, staleIfErrorMs } = this.#settings;
+    const isLimit = error.kind === 'rate_limited' || error.kind === 'quota_exhausted';
+    const isLate = error.kind === 'rate_limited' && error.reason === 'deadline';
+    const staleMs = Math.max(isLimit ? staleIfLimitedMs : 0, !isLimit || isLate ? staleIfErrorMs : 0);
+    return this.#isYounger(found, staleMs) ? this.#from(found, error.kind) : undefined;
+  }
+
+  /** Waits for a store that is slower than the call could wait for before its request. */
+  async #untilRead({ reading }: Copy, { signal }: KeyedCall): Promise<void> {
+    const { time } = this.#context.settings;
+    if (reading === undefined) return;
+    const options = { at: time.now() + STORE_TIMEOUT_MS, signal, errorOf: () => undefined };
+    await time.withTimeout((cancellation) => abortable(reading, cancellation), options).catch(() => undefined);
   }
 
   /** Checked now, because the call may have waited since the entry was read. */
@@ -80,8 +164,8 @@ class ResponseCache {
     return Math.max(0, this.#now() - storedAtMs);
   }
 
-  #from(source: 'cache' | 'stale', cached: CachedResponse): ApiResponse {
-    return { ...cached, cached: { source, ageMs: this.#ageMs(cached) } };
+  #from(found: CachedResponse, staleReason?: StaleReason): ApiResponse {
+    return { ...found, cached: { staleReason, ageMs: this.#ageMs(found) } };
   }
 
   #now(): number {
@@ -110,11 +194,23 @@ class ResponseCache {
     return 0;
   }
 
-  /** `undefined` if the entry is missing, invalid or takes too long. Rejects if the call is cancelled. */
-  async #read(call: KeyedCall): Promise<CachedResponse | undefined> {
+  /** Waits for the store for a part of the time until the deadline. Rejects if the call is cancelled. */
+  async #find(call: KeyedCall): Promise<Copy> {
     const name = this.#nameOf(call);
-    const found = await this.#guard.useFor(call, async () => this.#settings.store.get(name));
-    const stored = found ?? (this.#guard.awayUntil === undefined ? undefined : this.#memory?.get(name));
+    const copy: Copy = { found: undefined, reading: undefined };
+    const read = async () => {
+      copy.found = this.#decode(call, await this.#settings.store.get(name));
+    };
+    await this.#guard.useFor(call, () => {
+      copy.reading = read();
+      return copy.reading;
+    });
+    if (this.#guard.awayUntil !== undefined) copy.found ??= this.#decode(call, this.#memory?.get(name));
+    return copy;
+  }
+
+  /** `undefined` if the entry is missing or invalid. */
+  #decode(call: KeyedCall, stored: unknown): CachedResponse | undefined {
     const entry = decodeEntry(stored);
     if (entry === undefined || entry.storedAtMs > this.#now() + CLOCK_SKEW_MS) return undefined;
     const { issues, data } = parseBody(call.endpoint, parseJson(entry.rawBody));

@@ -73,12 +73,25 @@ export class SharedCalls {
     const { time } = this.#context.settings;
     const { call } = shared;
     const { attempts } = call;
-    const leave = () => this.#leave(shared);
-    const checked = caller.schema && this.#check(shared, isOwn, caller.schema);
-    const response = await waitAsCaller(checked ?? shared.response, caller, { time, attempts, leave });
+    const waiting = { time, attempts, leave: () => this.#leave(shared) };
+    let part = { response: shared.response, call, isOwn };
+    let response: ApiResponse;
+    try {
+      response = await waitAsCaller(this.#checked(part, caller), caller, waiting);
+    } catch (error) {
+      const stored = call.insteadOf?.(error); // such as after the deadline of this caller
+      if (stored === undefined) throw error;
+      part = { response: Promise.resolve(stored), call, isOwn: false };
+      const checkUntil = time.now() + caller.settings.timeoutMs;
+      response = await waitAsCaller(
+        this.#checked(part, caller),
+        { ...caller, deadlineAt: checkUntil },
+        { ...waiting, leave() {} },
+      );
+    }
     const durationMs = time.now() - caller.startedAt;
     return {
-      data: checked ? response.data : this.#dataOf(response, call, isOwn),
+      data: caller.schema ? response.data : this.#dataOf(response, part),
       meta() {
         return metaOf(response, call, { isOwn, durationMs });
       },
@@ -96,12 +109,13 @@ export class SharedCalls {
   }
 
   /** The response with the output of the caller's own schema. A schema that does not end does not outlive the client. */
-  #check(shared: SharedCall, isOwn: boolean, schema: StandardSchema): Promise<ApiResponse> {
-    const { call } = shared;
+  #checked(part: CallersPart, { schema }: Caller): Promise<ApiResponse> {
+    if (schema === undefined) return part.response;
+    const { call } = part;
     const check = async () => {
-      const response = await shared.response;
+      const response = await part.response;
       const keyed = call as KeyedCall; // its key was found before the request
-      const data = await checkPayload(schema, this.#dataOf(response, call, isOwn), { response, call: keyed });
+      const data = await checkPayload(schema, this.#dataOf(response, part), { response, call: keyed });
       return { ...response, data };
     };
     const closing = new Cancellation();
@@ -114,7 +128,7 @@ export class SharedCalls {
    * affect them. Parsed again from the text: a recursive copy could overflow the stack with deeply nested data, and
    * clients with another option `numbers` share cached responses.
    */
-  #dataOf({ rawBody, data }: ApiResponse, { endpoint }: Call, isOwn: boolean): unknown {
+  #dataOf({ rawBody, data }: ApiResponse, { call: { endpoint }, isOwn }: Omit<CallersPart, 'response'>): unknown {
     if (this.#context.settings.numbers === 'string') return dataWithTextNumbers(rawBody);
     return isOwn ? data : parseBody(endpoint, parseJson(rawBody)).data;
   }
@@ -158,6 +172,14 @@ export class SharedCalls {
     remove();
     if (name !== undefined && this.#calls[name] === shared) delete this.#calls[name];
   }
+}
+
+/** The part of a caller in a call. */
+interface CallersPart {
+  readonly call: Call;
+  readonly response: Promise<ApiResponse>;
+  /** Whether the data itself is for this caller; others get copies. */
+  readonly isOwn: boolean;
 }
 
 interface Waiting {
@@ -205,11 +227,17 @@ function metaOf(response: ApiResponse, call: Call, { isOwn, durationMs }: MetaPa
       return headers;
     },
     rawBody,
-    source: cached?.source ?? (isOwn ? 'network' : 'shared'),
+    source: sourceOf(cached, isOwn),
+    staleReason: cached?.staleReason,
     ageMs: cached?.ageMs ?? 0,
     attempts: call.attempts,
     requestId: requestIdOf({ get: (name) => headerIn(list, name) }),
     callId: call.id,
     durationMs,
   };
+}
+
+function sourceOf(cached: ApiResponse['cached'], isOwn: boolean): ResponseMeta['source'] {
+  if (cached === undefined) return isOwn ? 'network' : 'shared';
+  return cached.staleReason === undefined ? 'cache' : 'stale';
 }

@@ -68,6 +68,8 @@ const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
     ...[-1, Number.NaN, '5min', null].map((maxAgeMs) => ({ maxAgeMs })),
     { maxAgeMs: 1, store: {} },
     { maxAgeMs: 1, staleIfLimitedMs: -1 },
+    { maxAgeMs: 1, staleIfErrorMs: '1h' },
+    { maxAgeMs: 1, staleWhileRevalidateMs: -1 },
     { maxAgeMs: 1, ttl: 1 },
   ],
   quotaGuard: [true, null, {}, ...[-1, 1.5, '200', null].map((reserve) => ({ reserve })), { reserve: 1, onLow: 'log' }],

@@ -1,8 +1,17 @@
 import { expect, test } from 'vitest';
+import * as z from 'zod';
 import { type CacheOptions, type CallOptions, FxRatesError, type FxRatesOptions } from '../../../src/client/index.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { FakeStore, type Misbehaviour } from '../../helpers/fake-store.ts';
-import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import {
+  API_KEY,
+  exhaustedQuota,
+  failedFetch,
+  failure,
+  quotaRecord,
+  rateLimited,
+  success,
+} from '../../helpers/service-replies.ts';
 import { BASE_URL, errorOf, testClient } from '../../helpers/test-client.ts';
 
 const OTHER_KEY = `${API_KEY.slice(0, -1)}0`;
@@ -202,10 +211,24 @@ test('all callers of a shared request receive the stale response, with the attem
 });
 
 test.each<[string, Reply, Options]>([
-  ['of a failing service', failure(500), { maxRetries: 0 }],
+  ['of a failing service, without staleIfErrorMs', failure(500), { maxRetries: 0 }],
   ['of a refused key', failure(401), {}],
   ['of a bad request', failure(400), {}],
-  ['of a network that is down', new Error('down'), { maxRetries: 0 }],
+  ['of a network that is down, without it', new Error('down'), { maxRetries: 0 }],
+  ['of a failing service, if the response is older', failure(500), { maxRetries: 0, keep: { staleIfErrorMs: 30_000 } }],
+  ['of a refused key, with it', failure(401), { keep: { staleIfErrorMs: 60_000 } }],
+  ['of a bad request, with it', failure(422), { keep: { staleIfErrorMs: 60_000 } }],
+  ['of a broken response, with it', { body: 'no json' }, { keep: { staleIfErrorMs: 60_000 } }],
+  [
+    'of a used-up month, without staleIfLimitedMs',
+    failure(402),
+    { quota: success(exhaustedQuota()), keep: { staleIfErrorMs: 60_000, staleIfLimitedMs: 0 } },
+  ],
+  [
+    'of a limit that the call may not wait for, without staleIfLimitedMs',
+    rateLimited('30'),
+    { onLimit: 'throw', keep: { staleIfErrorMs: 60_000, staleIfLimitedMs: 0 } },
+  ],
   ['of a broken response', { body: 'no json' }, {}],
   ['of a limit, without staleIfLimitedMs', rateLimited('30'), { onLimit: 'throw', keep: { staleIfLimitedMs: 0 } }],
   [
@@ -217,6 +240,165 @@ test.each<[string, Reply, Options]>([
   const { fx } = await stale(reply, options);
 
   await expect(fx.latest()).rejects.toThrow(FxRatesError);
+});
+
+test.each<[string, Reply, CallOptions, string]>([
+  ['a failing service', failure(503), { maxRetries: 0 }, 'server'],
+  ['a connection that fails', failedFetch('ECONNRESET'), { maxRetries: 0 }, 'network'],
+  ['an attempt that takes too long', 'never', { maxRetries: 0, timeoutMs: 500 }, 'timeout'],
+  ['a deadline during a request', 'never', { deadlineMs: 300 }, 'timeout'],
+  ['a deadline with a schema', 'never', { deadlineMs: 300, schema: z.looseObject({}) } as CallOptions, 'timeout'],
+  ['a deadline during the wait for the limit', rateLimited('30'), { deadlineMs: 300 }, 'rate_limited'],
+])('staleIfErrorMs returns the response instead of the error of %s', async (_, reply, options, staleReason) => {
+  const keep = { staleIfErrorMs: 60_000, staleIfLimitedMs: 0 };
+  const { fx, clock } = await stale(reply, { keep });
+
+  const { data, meta } = await clock.run(fx.latest({}, options).withMeta());
+
+  expect(data).toEqual({ base: 'USD', rates: { EUR: 0.92 } });
+  expect(meta).toMatchObject({ source: 'stale', staleReason });
+  expect(meta.ageMs).toBe(30_000 + meta.durationMs);
+  expect(meta.durationMs).toBe(options.deadlineMs && staleReason === 'timeout' ? 300 : (options.timeoutMs ?? 0));
+});
+
+test('staleIfErrorMs returns the response during an outage without a request', async () => {
+  const { fx, metaOf, clock, fetch } = await stale(failure(503), { keep: { staleIfErrorMs: 3_600_000 } });
+  await clock.run(Promise.all([1, 2, 3].map((n) => errorOf(fx.latest({ n }, { maxRetries: 0 })))));
+  const before = fetch.requests.length;
+
+  const { meta } = await clock.run(metaOf({}, { deadlineMs: 100 }));
+
+  expect(meta).toMatchObject({ source: 'stale', staleReason: 'server', attempts: [] });
+  expect(fetch.requests).toHaveLength(before);
+});
+
+test('each caller receives its own stale data, at its own deadline', async () => {
+  const { fx, clock } = await stale('never', { keep: { staleIfErrorMs: 60_000 } });
+
+  const first = fx.latest({}, { deadlineMs: 300 }).withMeta();
+  await clock.advance(200);
+  const second = fx.latest({}, { deadlineMs: 300 }).withMeta();
+  const [one, two] = await clock.run(Promise.all([first, second]));
+
+  expect([one.meta.durationMs, two.meta.durationMs]).toEqual([300, 300]);
+  expect(one.data).toEqual(two.data);
+  expect(one.data).not.toBe(two.data);
+});
+
+test('a schema that does not end does not hold the stale response beyond timeoutMs', async () => {
+  const { fx, clock } = await stale('never', { keep: { staleIfErrorMs: 60_000 } });
+  const schema = {
+    '~standard': { version: 1 as const, vendor: 'test', validate: () => new Promise<never>(() => undefined) },
+  };
+
+  const error = await clock.run(errorOf(fx.latest({}, { deadlineMs: 300, timeoutMs: 1_000, schema })));
+
+  expect(error).toMatchObject({ kind: 'timeout' });
+});
+
+/** Waits until the client has done what it does after a response. */
+const renewed = async ({ clock }: ReturnType<typeof cached>) => clock.run(clock.sleep(1));
+
+test('staleWhileRevalidateMs returns an older response at once, and one request renews it', async () => {
+  const client = cached(counting(), { keep: { maxAgeMs: 1_000, staleWhileRevalidateMs: 60_000 } });
+  const { metaOf, fetch, clock, fx } = client;
+  await metaOf();
+  await clock.advance(30_000);
+
+  const perRequest = Array.from({ length: 5 }, () => fx.withOptions({ deadlineMs: 2_000 }).latest());
+  const old = await Promise.all([metaOf(), metaOf({}, { coalesce: false })]);
+  await Promise.all(perRequest);
+  await renewed(client);
+
+  expect(old.map(({ meta }) => meta)).toMatchObject([
+    { source: 'stale', staleReason: 'revalidate', ageMs: 30_000, durationMs: 0, attempts: [] },
+    { source: 'stale', staleReason: 'revalidate' },
+  ]);
+  expect(fetch.requests).toHaveLength(2);
+  expect(await metaOf()).toMatchObject({ source: 'cache', data: { n: 2 }, meta: { staleReason: undefined } });
+  await clock.advance(61_000);
+  expect(await metaOf()).toMatchObject({ source: 'network', data: { n: 3 } });
+});
+
+test('a call at the limit receives an older response while its renewal waits', async () => {
+  const client = cached(counting(), {
+    rateLimit: { perMinute: 1 },
+    onLimit: 'throw',
+    keep: { maxAgeMs: 1_000, staleWhileRevalidateMs: 600_000 },
+  });
+  const { metaOf, clock } = client;
+  await metaOf();
+  await clock.advance(30_000);
+
+  expect(await metaOf()).toMatchObject({ source: 'stale' });
+  await clock.advance(30_000);
+  await renewed(client);
+
+  expect(await metaOf()).toMatchObject({ source: 'cache', data: { n: 2 } });
+});
+
+test('a renewal that fails is tried again by the next call, and close() ends it', async () => {
+  const replies: Reply[] = [success({ n: 1 }), failure(404), 'never'];
+  const client = cached(replies, { keep: { maxAgeMs: 1_000, staleWhileRevalidateMs: 600_000 } });
+  const { metaOf, clock, fetch, fx } = client;
+  await metaOf();
+  await clock.advance(30_000);
+
+  const sources = [await metaOf()];
+  await renewed(client);
+  sources.push(await metaOf());
+  await renewed(client);
+  sources.push(await metaOf());
+  await fx.close();
+
+  expect(sources.map(({ source }) => source)).toEqual(['stale', 'stale', 'stale']);
+  expect(fetch.requests).toHaveLength(3);
+  expect(await clock.left()).toBe(0);
+});
+
+test('with maxAgeMs: 0, a call does not return a response that is renewed', async () => {
+  const { metaOf, clock } = cached(counting(), { keep: { maxAgeMs: 1_000, staleWhileRevalidateMs: 60_000 } });
+  await metaOf();
+  await clock.advance(30_000);
+
+  expect(await metaOf({}, { maxAgeMs: 0 })).toMatchObject({ source: 'network', data: { n: 2 } });
+});
+
+test.each<[string, Partial<CacheOptions>, object]>([
+  ['young', { maxAgeMs: 60_000 }, { source: 'cache', staleReason: undefined }],
+  ['stale', { maxAgeMs: 1_000, staleIfErrorMs: 60_000 }, { source: 'stale', staleReason: 'rate_limited' }],
+])('a new process at the limit returns a %s response of a store that is slower than its patience', async (...row) => {
+  const [, keep, expected] = row;
+  const { metaOf, store, clock } = cached(rateLimited('30'), { keep });
+  const ofOther = cached(counting(), { clock, keep: { ...keep, store } });
+  await ofOther.metaOf();
+  await clock.advance(10_000);
+  const text = [...store.entries.values()][0];
+  store.onGet = { gives: clock.sleep(200).then(() => text) };
+
+  const { meta } = await clock.run(metaOf({}, { deadlineMs: 300 }));
+
+  expect(meta).toMatchObject({ ...expected, durationMs: 200 });
+});
+
+test("a new process answers from the store before it calls quota() for the interval of 'snapshot'", async () => {
+  const quota = success(quotaRecord({ snapshot_granularity: '24h' }));
+  const keep = { maxAgeMs: 'snapshot', staleWhileRevalidateMs: 172_800_000 } as const;
+  const first = cached(counting(), { quota, keep });
+  await first.clock.run(first.metaOf());
+  await first.clock.advance(7_200_000);
+  const next = cached('never', {
+    clock: first.clock,
+    apiKey: API_KEY,
+    quota: 'never',
+    keep: { ...keep, store: first.store },
+  });
+  await first.fx.close();
+
+  const { meta } = await next.metaOf();
+
+  expect(meta).toMatchObject({ source: 'cache', durationMs: 0 });
+  await next.fx.close();
 });
 
 test('does not return a response that becomes too old while the call waits', async () => {
