@@ -60,8 +60,6 @@ export function errorFacts(error: CliError): object {
 
 function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
-  // The cause of this one is the refusal as it was read before quota() explained it: as one of the limit per minute.
-  const hasCause = error.cause !== undefined && error.name !== 'QuotaExhaustedError';
-  const cause = hasCause ? `Caused by: ${stackOf(error.cause)}` : '';
+  const cause = error.cause !== undefined ? `Caused by: ${stackOf(error.cause)}` : '';
   return `${visible(error.stack ?? '')}\n${cause}`;
 }

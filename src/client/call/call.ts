@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationId } from '../../generated/operations.ts';
-import type { Attempt, FxRatesErrorKind, ResponseError, SchemaIssue } from '../errors/errors.ts';
+import type {
+  Attempt,
+  ErrorDetails,
+  FxRatesErrorKind,
+  ResponseError,
+  RetryAfter,
+  SchemaIssue,
+} from '../errors/errors.ts';
 import type { ApiKey } from '../key/api-key.ts';
 import type { CallSettings, QuotaReason } from '../options/call-options.ts';
 import type { Cancellation } from '../time/abort.ts';
@@ -78,5 +85,18 @@ export interface ApiResponse {
 
 export type Handler = (call: KeyedCall) => Promise<ApiResponse>;
 
-/** A response or an error. */
-export type AttemptOutcome = ApiResponse | { readonly error: unknown };
+/**
+ * The service refused a request for the rate: 429, or the code `rate_limited`. It becomes an error only if the call does not
+ * wait (`steps/limit.ts`), or if the quota is used up (`steps/quota-lookup.ts`).
+ */
+export interface Refusal extends Required<Pick<ErrorDetails, 'code' | 'status' | 'headers' | 'bodyExcerpt'>> {
+  readonly kind: 'rate_limited';
+  /** What the service said, with status and code: the end of a message. */
+  readonly said: string;
+  readonly retryAfter: RetryAfter | undefined;
+}
+
+/** Why an attempt has no response. */
+export type AttemptFailure = Refusal | { readonly kind: 'failed'; readonly error: unknown };
+
+export type AttemptOutcome = ApiResponse | AttemptFailure;

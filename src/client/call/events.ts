@@ -25,7 +25,8 @@ export interface EventSubject {
 
 interface PlannedRetry extends Pick<RetryEvent, 'retry' | 'waitMs'> {
   readonly call: KeyedCall;
-  readonly error: FxRatesError;
+  /** Why the attempt failed. */
+  readonly failure: Pick<RetryEvent, 'kind' | 'status' | 'code'>;
 }
 
 interface TimedAttempt {
@@ -88,7 +89,7 @@ export class ClientEvents {
     if (log !== undefined) callHook(log, { message: requestLine(event), fields: event });
   }
 
-  retry(subject: EventSubject, { call, error: { kind, status, code }, ...plan }: PlannedRetry): void {
+  retry(subject: EventSubject, { call, failure: { kind, status, code }, ...plan }: PlannedRetry): void {
     const event = { ...about(subject), ...callOf(call), kind, status, code, ...plan };
     callHook(this.#hooks.onRetry, event);
     callHook(this.#log.info, { message: retryLine(event), fields: event });
@@ -130,6 +131,7 @@ function warnProcessOnce(message: string, code: string): void {
 
 function requestIdIn(outcome: AttemptOutcome): string | undefined {
   if ('rawBody' in outcome) return requestIdOf(headersOf(outcome.headers));
+  if (outcome.kind === 'rate_limited') return requestIdOf(outcome.headers);
   return outcome.error instanceof FxRatesError ? outcome.error.requestId : undefined;
 }
 

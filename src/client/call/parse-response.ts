@@ -2,8 +2,6 @@ import { isJsonObject, type JsonObject, parseJson } from '../../json.ts';
 import {
   AuthenticationError,
   type ErrorDetails,
-  type FxRatesError,
-  RateLimitError,
   RequestError,
   ResponseError,
   type SchemaIssue,
@@ -15,7 +13,7 @@ import { parseRetryAfter } from '../limits/retry-after.ts';
 import type { StandardSchema } from '../options/call-options.ts';
 import type { Clock } from '../time/clock.ts';
 import { headerIn, type TransportResponse } from '../transport/transport.ts';
-import type { ApiResponse, KeyedCall } from './call.ts';
+import type { ApiResponse, KeyedCall, Refusal } from './call.ts';
 import { parseBody } from './endpoint.ts';
 
 const EXCERPT_LENGTH = 200;
@@ -28,13 +26,13 @@ interface Arrival {
   readonly clock: Clock;
 }
 
-/** The data of a success. @throws the error of a failure, by status and envelope */
-export function parseResponse(response: TransportResponse, call: KeyedCall, arrival: Arrival): ApiResponse {
+/** The data of a success, or a refusal for the rate. @throws the error of another failure, by status and envelope */
+export function parseResponse(response: TransportResponse, call: KeyedCall, arrival: Arrival): ApiResponse | Refusal {
   const { status, headers, rawBody, problem, advice } = response;
   if (status >= 300 && status < 400) throw unexpectedStatus(response, call); // whatever its body says
   const body = parseJson(rawBody); // the text is empty if there was a problem with it
   const failedStatus = status >= 400 ? status : statusOfFailure(body, status);
-  if (failedStatus !== undefined) throw failureOf(failedStatus, { response, call, body, ...arrival });
+  if (failedStatus !== undefined) return refusalIn(failedStatus, { response, call, body, ...arrival });
   if (status < 200) throw unexpectedStatus(response, call);
   if (problem !== undefined) {
     throw new ResponseError(`${call.key.redact(problem)} (HTTP ${status})`, { ...detailsOf(response, call), advice });
@@ -68,25 +66,27 @@ interface Failure extends Arrival {
   readonly body: unknown;
 }
 
-function failureOf(status: number, failure: Failure): FxRatesError {
+/** The refusal if it is for the rate. @throws the error of another failure */
+function refusalIn(status: number, failure: Failure): Refusal {
   const { response, call, body, clock } = failure;
   const code = codeIn(body, call);
   const date = headerIn(response.headers, 'date');
   const hint = shownHeader('retry-after', response, call);
   const retryAfter = parseRetryAfter(hint, { date, nowMs: clock.now() });
-  const details = { ...detailsOf(response, call), status, code, retryAfter };
   const shownStatus = status === response.status ? `HTTP ${status}` : `status ${status} in HTTP ${response.status}`;
   const suffix = `${prefixed(': ', saidIn(body, response, call))} (${shownStatus}${prefixed(', ', code)})`;
+  const details = { ...detailsOf(response, call), status, code, retryAfter };
   if (status === 429 || code === 'rate_limited') {
-    return new RateLimitError(`The per-minute limit of the key is reached${suffix}`, { ...details, reason: 'policy' });
+    const { headers, bodyExcerpt } = details;
+    return { kind: 'rate_limited', said: suffix, status, code, headers, bodyExcerpt, retryAfter };
   }
   // Retry-After can be the reason why the call is not retried.
   const advice = shortened(prefixed('Retry-After ', hint));
-  if (status >= 500) return new ServerError(`The service failed${suffix}`, { ...details, advice });
-  return refusalOf({ ...failure, details }, suffix);
+  if (status >= 500) throw new ServerError(`The service failed${suffix}`, { ...details, advice });
+  throw refusedError({ ...failure, details }, suffix);
 }
 
-function refusalOf(
+function refusedError(
   { response, call, body, basePath, details }: Failure & { readonly details: ErrorDetails },
   suffix: string,
 ): AuthenticationError | RequestError {
@@ -192,7 +192,7 @@ function notJson(response: TransportResponse, call: KeyedCall): ResponseError {
 function detailsOf(
   { status, headers, rawBody, problem }: Checked['response'] & Partial<Pick<TransportResponse, 'problem'>>,
   { key, attempts }: KeyedCall,
-): ErrorDetails {
+) {
   const bodyExcerpt = problem === undefined ? key.redact(rawBody).slice(0, EXCERPT_LENGTH) : undefined;
   return { status, headers: headersWithoutKey(headers, key), attempts, bodyExcerpt };
 }

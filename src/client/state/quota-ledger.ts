@@ -193,6 +193,7 @@ export class QuotaLedger {
 /** Whether a request counts toward the quota, or may count: the service does not document which failed ones do. */
 function mayHaveCounted(outcome: AttemptOutcome): boolean {
   if ('rawBody' in outcome) return true;
+  if (outcome.kind === 'rate_limited') return !FREE_STATUSES.includes(outcome.status);
   const { error } = outcome;
   return !(error instanceof FxRatesError && FREE_STATUSES.includes(error.status)) && !wasNeverSent(error);
 }

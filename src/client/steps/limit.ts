@@ -1,4 +1,4 @@
-import type { Handler, KeyedCall } from '../call/call.ts';
+import type { AttemptFailure, Handler, KeyedCall, Refusal } from '../call/call.ts';
 import {
   FxRatesError,
   NetworkError,
@@ -19,15 +19,15 @@ import type { StepContext } from './send.ts';
 interface SlotContext extends StepContext {
   readonly limiter: RateLimiter;
   readonly state: KeyState;
-  /** The last 429 of the call. */
-  readonly refused: RateLimitError | undefined;
+  /** The last refusal of the call. */
+  readonly refusal: Refusal | undefined;
   /** Sends a `quota()` of the client, if the limiter wants the limit of the plan. */
   readonly ask: Handler;
 }
 
 /** Waits until the limit of the key has a slot for the call. @throws an error with the reason if the call may not wait */
 export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options: SlotContext): Promise<Permit> {
-  const { limiter, state, events, ask, refused } = options;
+  const { limiter, state, events, ask, refusal } = options;
   const { time } = state;
   const learnLimit = () => {
     if (call.quotaReason === 'call' && limiter.isLimitWanted) lookUpLimit({ call, state, send: ask });
@@ -44,7 +44,7 @@ export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options
     const { reason, failure } = sent;
     if (reason === 'in_flight') throw lateError(call);
     if (reason === 'outage' || failure !== undefined) throw unavailableError(call, { ...sent, waitMs });
-    throw limitedError(call, { state, reason, waitMs, refused });
+    throw limitedError(call, { state, reason, waitMs, refusal });
   } finally {
     state.leave(events);
   }
@@ -60,9 +60,10 @@ interface FailedRequest {
 }
 
 /** How the request of a failed attempt ended for the limiter. */
-export function endOf(error: unknown, { wasSent: wasTried, unit }: FailedRequest): RequestEnd {
-  if (error instanceof RateLimitError) return { kind: 'refused', retryAfter: error.retryAfter };
+export function endOf(failure: AttemptFailure, { wasSent: wasTried, unit }: FailedRequest): RequestEnd {
+  if (failure.kind === 'rate_limited') return { kind: 'refused', retryAfter: failure.retryAfter };
   if (!wasTried) return { kind: 'unused' };
+  const { error } = failure;
   const { status, retryAfter } = error instanceof FxRatesError ? error : {};
   const wasSent = !wasNeverSent(error);
   // Without a status, the caller aborted, or a function of the program failed.
@@ -83,8 +84,8 @@ interface LimitedCall {
   readonly reason: RateLimitReason;
   /** Milliseconds until the next slot; `undefined` if unknown. */
   readonly waitMs: number | undefined;
-  /** The previous 429 of the call; `undefined` if there was none. */
-  readonly refused: RateLimitError | undefined;
+  /** The last refusal of the call; `undefined` if there was none. */
+  readonly refusal: Refusal | undefined;
 }
 
 const WHY: Record<RateLimitReason | NotSent['reason'], string> = {
@@ -97,22 +98,20 @@ const WHY: Record<RateLimitReason | NotSent['reason'], string> = {
 };
 
 /** The error of a call that may not wait for the rate limit: the time of the next slot, and the reason. */
-export function limitedError(call: KeyedCall, { state, reason, waitMs, refused }: LimitedCall): RateLimitError {
+export function limitedError(call: KeyedCall, { state, reason, waitMs, refusal }: LimitedCall): RateLimitError {
   const leftMs = waitMs === undefined ? undefined : Math.ceil(Math.max(0, waitMs));
   const wait = leftMs === undefined ? 'the wait is unknown' : `the next slot is in ${seconds(leftMs)} s`;
   const advice = `${wait}, ${WHY[reason]}`;
   const unit = state.unitInWords && `${state.unitInWords.summary}; ${state.unitInWords.advice}`;
+  const { attempts } = call;
+  const { code, status, headers, bodyExcerpt } = refusal ?? {};
+  const answer = { reason, code, status, headers, bodyExcerpt, attempts };
   return new RateLimitError(`The per-minute limit of key ${call.key.masked} is reached`, {
-    reason,
     advice: unit === undefined ? advice : `${advice}. ${unit}`,
     retryAfterMs: leftMs,
     retryAt: waitMs === undefined ? undefined : new Date(state.time.toEpoch(state.time.now() + waitMs)),
-    code: refused?.code,
-    status: refused?.status,
-    headers: refused?.headers,
-    bodyExcerpt: refused?.bodyExcerpt,
-    attempts: call.attempts,
-    cause: refused,
+    ...answer,
+    cause: refusal && new RateLimitError(`The per-minute limit of the key is reached${refusal.said}`, answer),
   });
 }
 

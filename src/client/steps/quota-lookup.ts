@@ -1,5 +1,5 @@
 import type { QuotaData } from '../../generated/types.ts';
-import { Call, type Handler, type KeyedCall } from '../call/call.ts';
+import { type AttemptFailure, Call, type Handler, type KeyedCall, type Refusal } from '../call/call.ts';
 import { operationEndpoint } from '../call/endpoint.ts';
 import {
   AbortError,
@@ -17,8 +17,8 @@ import type { Cancellation } from '../time/abort.ts';
 
 /** The longest usual wait for a per-minute limit, with the jitter of servers. */
 const LONGEST_RATE_WAIT_MS = 75_000;
-/** The response to an exhausted quota is not documented; it could have one of these statuses. */
-const COULD_BE_QUOTA: readonly (number | undefined)[] = [402, 403, 429];
+/** The response to an exhausted quota is not documented; it could have one of these statuses, or 429. */
+const COULD_BE_QUOTA: readonly (number | undefined)[] = [402, 403];
 
 const QUOTA = operationEndpoint('quota');
 
@@ -70,22 +70,20 @@ export function lookUpLimit(lookup: Lookup): void {
 }
 
 /**
- * The error of a refused call. Without a documented code, a refusal could be for the rate, the key, the request, or a used-up
- * quota: then `quota()` decides, which works with an exhausted quota. `send` bypasses the queue, which cannot know yet
- * whether to wait for a minute or a month.
+ * The failure, or that of a used-up quota. Without a documented code, a refusal could be for the rate, the key, the request, or
+ * a used-up quota: then `quota()` decides, which works with an exhausted quota. `send` bypasses the queue, which cannot know
+ * yet whether to wait for a minute or a month.
  */
-export async function explainRefusal(error: unknown, lookup: Lookup): Promise<unknown> {
+export async function explainFailure(failure: AttemptFailure, lookup: Lookup): Promise<AttemptFailure> {
   const { call, state } = lookup;
-  if (!call.endpoint.consumesQuota || !isUnexplained(error) || mayBeFromProxy(error, call)) return error;
-  // A 429 soon after a record with many requests left is for the rate, unless its Retry-After is longer.
-  const isForRate = error instanceof RateLimitError && waitMsOf(error) <= LONGEST_RATE_WAIT_MS;
-  if (isForRate && state.quota.isPlenty) return error;
+  const refused = call.endpoint.consumesQuota ? quotaRefusal(failure, lookup) : undefined;
+  if (refused === undefined) return failure;
   const quota = await recordAfterRefusal(lookup);
-  if (quota === undefined || !isExhausted(quota)) return error;
+  if (quota === undefined || !isExhausted(quota)) return failure;
   state.quota.stop(quota);
-  const { code, status, headers, bodyExcerpt, attempts } = error;
-  const details = { code, status, headers, bodyExcerpt, attempts, cause: error };
-  return new QuotaExhaustedError(usedUpText(quota), { quota, ...details });
+  const { code, status, headers, bodyExcerpt } = refused;
+  const details = { code, status, headers, bodyExcerpt, attempts: call.attempts, cause: refused };
+  return { kind: 'failed', error: new QuotaExhaustedError(usedUpText(quota), { quota, ...details }) };
 }
 
 /** The error of a call that is not sent, for a minute after a refusal because of the quota. */
@@ -144,27 +142,27 @@ async function lookUp(
   }
 }
 
-type Unexplained = RateLimitError | AuthenticationError | RequestError;
-
-function isUnexplained(error: unknown): error is Unexplained {
-  if (error instanceof RateLimitError) return error.code !== 'rate_limited';
-  return (
-    (error instanceof AuthenticationError || error instanceof RequestError) && COULD_BE_QUOTA.includes(error.status)
-  );
+/** The error of a refusal that may be for the quota; `undefined` for another failure. */
+function quotaRefusal(failure: AttemptFailure, lookup: Lookup): AuthenticationError | RequestError | undefined {
+  if (failure.kind === 'rate_limited') {
+    const { said, code, status, headers, bodyExcerpt } = failure;
+    const details = { code, status, headers, bodyExcerpt, attempts: lookup.call.attempts };
+    return mayBeQuota(failure, lookup)
+      ? new RequestError(`The service refused the request${said}`, details)
+      : undefined;
+  }
+  const { error } = failure;
+  const isRefusal = error instanceof AuthenticationError || error instanceof RequestError;
+  return isRefusal && COULD_BE_QUOTA.includes(error.status) ? error : undefined;
 }
 
-/**
- * Whether a 429 has no code, such as one of a proxy, and a short Retry-After. The call then waits once before `quota()` is
- * called, because the service may count that request too.
- */
-function mayBeFromProxy(error: Unexplained, { attempts, settings }: Call): boolean {
-  if (!(error instanceof RateLimitError) || error.code !== undefined) return false;
+/** Whether the refusal may be for the quota, and not for the rate. */
+function mayBeQuota({ code, retryAfter }: Refusal, { call: { attempts, settings }, state }: Lookup): boolean {
+  if (code === 'rate_limited') return false;
+  const waitMs = retryAfterMs(retryAfter, 'seconds') ?? 0;
+  if (waitMs > LONGEST_RATE_WAIT_MS) return true;
+  // Without a code, such as that of a proxy, the call waits once: the service may count a `quota()` too.
   const refusals = attempts.filter(({ status }) => status === 429).length;
-  const waitMs = waitMsOf(error);
-  return refusals < 2 && settings.onLimit === 'wait' && waitMs > 0 && waitMs <= LONGEST_RATE_WAIT_MS;
-}
-
-/** Retry-After of a 429 in milliseconds, read in seconds; 0 for none. */
-function waitMsOf({ retryAfter }: RateLimitError): number {
-  return retryAfterMs(retryAfter, 'seconds') ?? 0;
+  if (code === undefined && waitMs > 0 && refusals < 2 && settings.onLimit === 'wait') return false;
+  return !state.quota.isPlenty; // soon after a record with many requests left, it is for the rate
 }

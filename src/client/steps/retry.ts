@@ -1,7 +1,8 @@
-import type { ApiResponse, Handler, KeyedCall } from '../call/call.ts';
+import type { ApiResponse, AttemptFailure, Handler, KeyedCall, Refusal } from '../call/call.ts';
 import {
   AbortError,
   AuthenticationError,
+  FxRatesError,
   NetworkError,
   QuotaExhaustedError,
   RateLimitError,
@@ -20,8 +21,8 @@ import { abortable } from '../time/abort.ts';
 import { backoffMs, equalJitter } from '../time/clock.ts';
 import { endOf, limitedError, waitForSlot } from './limit.ts';
 import { QuotaGuard } from './quota.ts';
-import { explainRefusal, usedUpError } from './quota-lookup.ts';
-import { type EndedAttempt, type NextAttempt, type Send, type StepContext, send } from './send.ts';
+import { explainFailure, usedUpError } from './quota-lookup.ts';
+import { type NextAttempt, type Send, type StepContext, send } from './send.ts';
 
 /** From 520 on: those of Cloudflare and of overloaded services that pass, so not 525 and 526, which are about certificates. */
 const RETRYABLE_STATUSES: readonly (number | undefined)[] = [
@@ -55,6 +56,15 @@ interface AttemptsParts extends StepContext {
   readonly ask: Handler;
 }
 
+/** Sends a `quota()` of the client itself once, without the queue. */
+async function sendDirectly(call: KeyedCall, state: KeyState, send: Send): Promise<ApiResponse> {
+  const { outcome } = await send(call, state, FIRST);
+  if ('rawBody' in outcome) return outcome;
+  throw outcome.kind === 'failed'
+    ? outcome.error
+    : limitedError(call, { state, reason: 'policy', waitMs: undefined, refusal: outcome });
+}
+
 const ACCEPTED: RequestEnd = { kind: 'accepted' };
 const UNUSED: RequestEnd = { kind: 'unused' };
 const FIRST: NextAttempt = { reason: 'first', waitedMs: 0 };
@@ -69,8 +79,8 @@ class Attempts {
   #reason: NextAttempt['reason'] = 'first';
   /** `waitedMs` of the call at its last attempt. */
   #waitedBefore = 0;
-  /** The last 429, and how its Retry-After is read. */
-  #refusal: { readonly error: RateLimitError; readonly reading: RetryAfterReading | undefined } | undefined;
+  /** The last one, and how its Retry-After is read. */
+  #refusal: { readonly refusal: Refusal; readonly reading: RetryAfterReading | undefined } | undefined;
   #retries = 0;
   #hasNewKey = false;
 
@@ -80,26 +90,38 @@ class Attempts {
   }
 
   async run(): Promise<ApiResponse> {
-    const { states } = this.#parts;
-    const call = this.#call;
     try {
       for (;;) {
-        if (call.signal.aborted) throw call.signal.reason; // while the key was found
-        const state = states.of(call.key);
-        const { length: attemptsBefore } = call.attempts;
-        try {
-          return await this.#attempt(state);
-        } catch (error) {
-          await this.#prepareNext(error, state, { wasAttempted: call.attempts.length > attemptsBefore });
+        const state = await this.#admit();
+        const { outcome, wasSent } = await this.#parts.send(this.#call, state, this.#startAttempt());
+        if ('rawBody' in outcome) {
+          this.#permit?.end(wasSent ? ACCEPTED : UNUSED);
+          return outcome;
         }
+        await this.#prepareNext(await this.#report(outcome, state, wasSent), state);
       }
     } finally {
       this.#leaveGuard();
     }
   }
 
-  /** One attempt; if there is a limiter, in one of its slots. */
-  async #attempt(state: KeyState): Promise<ApiResponse> {
+  /** Waits until the call may be sent. Returns the state of its key. */
+  async #admit(): Promise<KeyState> {
+    const { signal, key } = this.#call;
+    if (signal.aborted) throw signal.reason; // while the key was found
+    const state = this.#parts.states.of(key);
+    try {
+      await this.#waitForTurn(state);
+      return state;
+    } catch (error) {
+      // Not sent, because the call may not wait: a retry would not be sent either.
+      if (await this.#replaceKey(error)) return this.#admit();
+      throw error;
+    }
+  }
+
+  /** Passes the guard; if there is a limiter, waits for one of its slots. */
+  async #waitForTurn(state: KeyState): Promise<void> {
     const { guard, ask } = this.#parts;
     const call = this.#call;
     if (guard !== undefined && this.#admittedBy !== state) {
@@ -117,22 +139,22 @@ class Attempts {
       retryOf: this.#permit, // a call that is sent again keeps its place in the queue
     };
     const { limiter } = state;
-    const free = limiter?.tryAcquire(slot);
-    this.#permit = free ?? (limiter && (await this.#waitForSlot(slot, limiter, state)));
-    const { outcome, wasSent } = await this.#sendOnce(state, { hasWaited: free === undefined });
-    if (!('rawBody' in outcome)) throw await this.#reportFailure(outcome.error, state, wasSent);
-    this.#permit?.end(wasSent ? ACCEPTED : UNUSED);
-    return outcome;
+    this.#permit = limiter?.tryAcquire(slot);
+    if (limiter === undefined || this.#permit !== undefined) return;
+    this.#permit = await this.#waitForSlot(slot, limiter, state);
+    this.#requireQuota(state); // another call may have been refused during the wait
   }
 
   /** @throws QuotaExhaustedError if the quota is used up */
   #requireQuota({ quota: { usedUp } }: KeyState): void {
-    if (usedUp !== undefined && this.#call.endpoint.consumesQuota) throw usedUpError(usedUp);
+    if (usedUp === undefined || !this.#call.endpoint.consumesQuota) return;
+    this.#permit?.end(UNUSED);
+    throw usedUpError(usedUp);
   }
 
   async #waitForSlot(slot: AcquireOptions, limiter: RateLimiter, state: KeyState): Promise<Permit> {
-    const refused = this.#refusal?.error;
-    return this.#waited(() => waitForSlot(this.#call, slot, { ...this.#parts, limiter, state, refused }));
+    const refusal = this.#refusal?.refusal;
+    return this.#waited(() => waitForSlot(this.#call, slot, { ...this.#parts, limiter, state, refusal }));
   }
 
   /** Measures a wait of the call. */
@@ -149,86 +171,73 @@ class Attempts {
     }
   }
 
-  async #sendOnce(state: KeyState, { hasWaited }: { readonly hasWaited: boolean }): Promise<EndedAttempt> {
-    try {
-      if (hasWaited) this.#requireQuota(state); // another call may have been refused during the wait
-      const { waitedMs } = this.#call;
-      const next = { reason: this.#reason, waitedMs: Math.round(waitedMs - this.#waitedBefore) };
-      this.#waitedBefore = waitedMs;
-      this.#call.wasTried = true;
-      return await this.#parts.send(this.#call, state, next);
-    } catch (error) {
-      return { outcome: { error }, wasSent: false };
-    }
+  #startAttempt(): NextAttempt {
+    const call = this.#call;
+    const next = { reason: this.#reason, waitedMs: Math.round(call.waitedMs - this.#waitedBefore) };
+    this.#waitedBefore = call.waitedMs;
+    call.wasTried = true;
+    return next;
   }
 
   /**
-   * Reports the end of a failed attempt to the limiter. Returns its error: a refusal can be about the quota, and the call
+   * Reports the end of a failed attempt to the limiter. Returns the failure: a refusal can be about the quota, and the call
    * can be aborted while `quota()` explains it, which does not change how its request ended.
    */
-  async #reportFailure(failure: unknown, state: KeyState, wasSent: boolean): Promise<unknown> {
+  async #report(failure: AttemptFailure, state: KeyState, wasSent: boolean): Promise<AttemptFailure> {
     const { send, events } = this.#parts;
     const call = this.#call;
-    const ask: Handler = async (own) => {
-      const { outcome } = await send(own, state, FIRST);
-      if ('rawBody' in outcome) return outcome;
-      throw outcome.error;
-    };
-    const error = await explainRefusal(failure, { call, state, send: ask }).catch((aborted: unknown) => aborted);
-    const ended = error instanceof AbortError ? failure : error;
-    const reading = this.#permit?.end(endOf(ended, { wasSent, unit: state.retryAfterUnit }));
-    if (error instanceof RateLimitError) {
-      state.sawRefusal(reading, error.retryAfter, events);
-      this.#refusal = { error, reading };
+    const lookup = { call, state, send: (own: KeyedCall) => sendDirectly(own, state, send) };
+    const explained = await explainFailure(failure, lookup).catch(
+      (error: unknown) => ({ kind: 'failed', error }) as const,
+    );
+    const isAborted = explained.kind === 'failed' && explained.error instanceof AbortError;
+    const reading = this.#permit?.end(endOf(isAborted ? failure : explained, { wasSent, unit: state.retryAfterUnit }));
+    if (explained.kind === 'rate_limited') {
+      state.sawRefusal(reading, explained.retryAfter, events);
+      this.#refusal = { refusal: explained, reading };
     }
-    return error;
+    return explained;
   }
 
   /** Waits until the call may be sent again. @throws the error of the call if it is not */
-  async #prepareNext(
-    error: unknown,
-    state: KeyState,
-    { wasAttempted }: { readonly wasAttempted: boolean },
-  ): Promise<void> {
-    if (await this.#replaceKey(error)) {
-      this.#reason = 'key_rotated';
-      return;
+  async #prepareNext(failure: AttemptFailure, state: KeyState): Promise<void> {
+    if (failure.kind === 'failed') {
+      const { error } = failure;
+      if (await this.#replaceKey(error)) return;
+      if (!isRetryable(error)) throw error;
+      this.#reason = 'retry';
+      return this.#backOff(error, state);
     }
-    // Not sent, because the call may not wait: a retry would not be sent either.
-    if (!wasAttempted) throw error;
-    if (error instanceof RateLimitError) {
-      this.#requireWait(error, state);
-      this.#reason = 'rate_limited';
-      if (state.limiter !== undefined) return;
-    } else this.#reason = 'retry';
-    await this.#backOff(error, state);
+    this.#requireWait(failure, state);
+    this.#reason = 'rate_limited';
+    if (state.limiter === undefined) await this.#backOff(failure, state);
   }
 
-  async #backOff(error: unknown, state: KeyState): Promise<void> {
+  async #backOff(failure: RetryableError | Refusal, state: KeyState): Promise<void> {
     const call = this.#call;
-    if (!isRetryable(error) || call.signal.aborted) throw error;
+    if (call.signal.aborted) throw call.signal.reason;
     const { clock, time } = this.#parts.settings;
-    const waitMs = this.#waitBeforeRetry(error, state);
+    const waitMs = this.#waitBeforeRetry(failure, state);
     this.#retries += 1;
     // In an outage, its probe can be later than the backoff.
     const slotMs = Number(state.limits()?.nextSlotAt ?? 0) - clock.now();
-    this.#parts.events.retry(state, { call, error, waitMs: Math.max(waitMs, slotMs), retry: this.#retries });
+    this.#parts.events.retry(state, { call, failure, waitMs: Math.max(waitMs, slotMs), retry: this.#retries });
     await this.#waited(() => abortable(time.sleep(waitMs, call.signal.toSignal()), call.signal));
   }
 
   /** Milliseconds. @throws the error of the call if it is not retried */
-  #waitBeforeRetry(error: RetryableError, state: KeyState): number {
+  #waitBeforeRetry(failure: RetryableError | Refusal, state: KeyState): number {
     const { time, random, maxRetryAfterMs } = this.#parts.settings;
     const { settings, deadlineAt } = this.#call;
-    const isRefused = error instanceof RateLimitError;
-    const hintMs = retryAfterMs(error.retryAfter, state.retryAfterUnit);
+    const isError = failure instanceof FxRatesError;
+    const hintMs = retryAfterMs(failure.retryAfter, state.retryAfterUnit);
     const waitMs = Math.max(hintMs ?? 0, equalJitter(backoffMs(this.#retries, RETRY_BACKOFF), random));
-    const isTooLong = (hintMs ?? 0) > (isRefused ? maxRetryAfterMs : Math.min(maxRetryAfterMs, LONGEST_OUTAGE_MS));
+    const isTooLong = (hintMs ?? 0) > (isError ? Math.min(maxRetryAfterMs, LONGEST_OUTAGE_MS) : maxRetryAfterMs);
     const isLate = time.now() + waitMs >= deadlineAt;
     if (!isTooLong && !isLate && this.#retries < settings.maxRetries) return waitMs;
-    if (!isRefused) throw error;
+    if (isError) throw failure;
     const reason = isTooLong ? 'max_retry_after' : isLate ? 'deadline' : 'retries';
-    throw limitedError(this.#call, { state, reason, waitMs: hintMs, refused: error });
+    throw limitedError(this.#call, { state, reason, waitMs: hintMs, refusal: failure });
   }
 
   /** Once per call: if the key cannot be used, its source is called again (docs/facts.md, States and transitions). */
@@ -242,6 +251,7 @@ class Attempts {
     this.#permit = undefined;
     this.#refusal = undefined;
     call.key = key;
+    this.#reason = 'key_rotated';
     return true;
   }
 
@@ -251,12 +261,12 @@ class Attempts {
   }
 
   /** @throws RateLimitError if a refused call is not sent again */
-  #requireWait(error: RateLimitError, state: KeyState): void {
+  #requireWait(refusal: Refusal, state: KeyState): void {
     const { quotaReason, attempts, settings } = this.#call;
     const isOwn = quotaReason !== 'call' && attempts.length >= MOST_OWN_ATTEMPTS;
     if (settings.onLimit === 'throw' || isOwn) {
-      const waitMs = this.#refusal?.reading?.waitMs ?? retryAfterMs(error.retryAfter, state.retryAfterUnit);
-      throw limitedError(this.#call, { state, reason: 'policy', waitMs, refused: error });
+      const waitMs = this.#refusal?.reading?.waitMs ?? retryAfterMs(refusal.retryAfter, state.retryAfterUnit);
+      throw limitedError(this.#call, { state, reason: 'policy', waitMs, refusal });
     }
   }
 }
@@ -270,12 +280,10 @@ function makesKeyUnusable(error: unknown): boolean {
   return error instanceof AuthenticationError || error instanceof QuotaExhaustedError;
 }
 
-type RetryableError = NetworkError | RateLimitError | RequestError | ServerError | TimeoutError;
+type RetryableError = NetworkError | RequestError | ServerError | TimeoutError;
 
-/** A `RateLimitError` is here only with `rateLimit: false`: otherwise the limiter delays the call. */
 function isRetryable(error: unknown): error is RetryableError {
   if (error instanceof NetworkError) return !isPermanent(error.code);
   if (error instanceof TimeoutError) return error.scope === 'attempt';
-  if (error instanceof RateLimitError) return true;
   return (error instanceof ServerError || error instanceof RequestError) && RETRYABLE_STATUSES.includes(error.status);
 }

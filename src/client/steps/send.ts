@@ -46,7 +46,7 @@ export interface EndedAttempt {
 /** Makes one attempt of a call. `state`: that of its key. */
 export type Send = (call: KeyedCall, state: KeyState, next: NextAttempt) => Promise<EndedAttempt>;
 
-/** One attempt within `timeoutMs`: authenticate, send, read, parse. Its error is one of the client's. */
+/** One attempt within `timeoutMs`: authenticate, send, read, parse. It never rejects; its error is one of the client's. */
 export function send({ settings, events }: StepContext): Send {
   const { baseUrl, clock, time, middleware, maxResponseBytes: maxBytes, auth: form, transport } = settings;
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
@@ -82,7 +82,7 @@ export function send({ settings, events }: StepContext): Send {
     const preparing = transport.prepare?.();
     if (preparing !== undefined) await preparing;
     // The last caller may have aborted since the end of the wait.
-    if (signal.aborted) return { outcome: { error: signal.reason }, wasSent: false };
+    if (signal.aborted) return { outcome: { kind: 'failed', error: signal.reason }, wasSent: false };
     const attempt = { call, state, next, startedAt: time.now(), spentBefore: state.quota.spent };
     const { timeoutMs } = call.settings;
     let wasSent = false;
@@ -98,7 +98,7 @@ export function send({ settings, events }: StepContext): Send {
       });
       outcome = parseResponse(response, call, { basePath, clock });
     } catch (error) {
-      outcome = { error };
+      outcome = { kind: 'failed', error };
     }
     return report(attempt, { outcome, wasSent }, { durationMs: time.now() - attempt.startedAt, events });
   };
@@ -137,7 +137,7 @@ function report(
 
 /** The program receives the documented types only; the client itself reads some fields of the record. */
 function byContract(outcome: AttemptOutcome): AttemptOutcome {
-  return 'rawBody' in outcome && outcome.oddity !== undefined ? { error: outcome.oddity } : outcome;
+  return 'rawBody' in outcome && outcome.oddity !== undefined ? { kind: 'failed', error: outcome.oddity } : outcome;
 }
 
 /** Enters a quota record, and warns once of values that the contract does not have. */
@@ -160,6 +160,7 @@ function oddityWarning(quota: QuotaData, { issues = [] }: ResponseError): string
 
 function resultOf(outcome: AttemptOutcome): Pick<Attempt, 'status' | 'code'> {
   if ('rawBody' in outcome) return { status: outcome.status, code: undefined };
+  if (outcome.kind === 'rate_limited') return { status: outcome.status, code: outcome.code ?? outcome.kind };
   const { error } = outcome;
   if (!(error instanceof FxRatesError)) return { status: undefined, code: undefined };
   return { status: error.status, code: error.code ?? error.kind };

@@ -1,17 +1,11 @@
 import { expect, test } from 'vitest';
-import { type ApiResponse, Call, type KeyedCall } from '../../../src/client/call/call.ts';
+import { type ApiResponse, Call, type KeyedCall, type Refusal } from '../../../src/client/call/call.ts';
 import { operationEndpoint } from '../../../src/client/call/endpoint.ts';
-import {
-  NetworkError,
-  type QuotaData,
-  QuotaExhaustedError,
-  RateLimitError,
-  RequestError,
-} from '../../../src/client/index.ts';
+import { NetworkError, type QuotaData, RateLimitError, RequestError } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/key/api-key.ts';
 import { resolveCall, resolveOptions } from '../../../src/client/options/resolve-options.ts';
 import { QuotaLedger } from '../../../src/client/state/quota-ledger.ts';
-import { explainRefusal, lookUpLimit, updateRecord } from '../../../src/client/steps/quota-lookup.ts';
+import { explainFailure, lookUpLimit, updateRecord } from '../../../src/client/steps/quota-lookup.ts';
 import { Cancellation, SharedWork } from '../../../src/client/time/abort.ts';
 import { SteadyTime } from '../../../src/client/time/clock.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
@@ -31,7 +25,10 @@ function responseWith(data: unknown): ApiResponse {
   return { status: 200, headers: [], rawBody: '{}', data };
 }
 
-const refusal = () => new RateLimitError('no', { status: 429, code: 'quota_exceeded', reason: 'policy' });
+const REFUSAL: Refusal = {
+  ...{ kind: 'rate_limited', said: ' (HTTP 429, quota_exceeded)', status: 429, code: 'quota_exceeded' },
+  ...{ headers: new Headers(), bodyExcerpt: '', retryAfter: undefined },
+};
 
 /** A quota whose own calls of `quota()` are counted and end with `records` in order. */
 function asking(...records: (QuotaData | Error)[]) {
@@ -48,7 +45,7 @@ function asking(...records: (QuotaData | Error)[]) {
     return responseWith(record);
   };
   const lookup = () => ({ call: aCall(), state, send });
-  const refuse = () => explainRefusal(refusal(), lookup());
+  const refuse = () => explainFailure(REFUSAL, lookup());
   return { clock, quota, asked, lookup, refuse };
 }
 
@@ -58,34 +55,36 @@ test('simultaneous refusals call quota() once; those of the next second use its 
   const errors = await Promise.all(Array.from({ length: 50 }, () => refuse()));
   await clock.advance(1000);
   errors.push(await refuse());
-  expect(new Set(errors.map((error) => (error as Error).name))).toEqual(new Set(['RateLimitError']));
+  expect(new Set(errors)).toEqual(new Set([REFUSAL]));
   expect(asked).toHaveLength(1);
   await clock.advance(1);
 
-  expect(await refuse()).toBeInstanceOf(QuotaExhaustedError);
+  expect(await refuse()).toMatchObject({ error: { kind: 'quota_exhausted' } });
   expect(asked).toHaveLength(2);
 });
 
 test('a refusal is unchanged for a second after a failed quota()', async () => {
   const { clock, asked, refuse } = asking(new Error('down'), exhaustedQuota());
 
-  expect(await refuse()).toBeInstanceOf(RateLimitError);
-  expect(await refuse()).toBeInstanceOf(RateLimitError);
+  expect(await refuse()).toBe(REFUSAL);
+  expect(await refuse()).toBe(REFUSAL);
   await clock.advance(1001);
 
-  expect(await refuse()).toBeInstanceOf(QuotaExhaustedError);
+  expect(await refuse()).toMatchObject({ error: { kind: 'quota_exhausted' } });
   expect(asked).toHaveLength(2);
 });
 
 test.each<[string, QuotaData | Error, readonly number[]]>([
   ['once a minute', quotaRecord(), [0, 0, 59_999, 1]],
-  ...[refusal(), new RequestError('no', { status: 404 }), new NetworkError('down', {})].map(
-    (error): [string, Error, number[]] => [
-      `half as often after a failure: ${error.kind}`,
-      error,
-      [0, 0, 119_999, 1, 239_999, 1],
-    ],
-  ),
+  ...[
+    new RateLimitError('no', { reason: 'policy' }),
+    new RequestError('no', { status: 404 }),
+    new NetworkError('down', {}),
+  ].map((error): [string, Error, number[]] => [
+    `half as often after a failure: ${error.kind}`,
+    error,
+    [0, 0, 119_999, 1, 239_999, 1],
+  ]),
 ])('calls quota() for the limit %s', async (_, record, passing) => {
   const { clock, asked, lookup } = asking(record, record, record);
   const counts: number[] = [];

@@ -227,5 +227,6 @@ test.each<[string, object, object]>([
   const { call, clock } = unlimited([rateLimited('30'), success()], options);
   const retryAt = new Date(clock.now() + 30_000);
 
-  expect(await call()).toMatchObject({ tookMs: 0, sent: 1, outcome: { kind: 'rate_limited', retryAt, ...expected } });
+  const outcome = { kind: 'rate_limited', retryAt, ...expected, cause: expected };
+  expect(await call()).toMatchObject({ tookMs: 0, sent: 1, outcome });
 });
