@@ -5,11 +5,12 @@ import { CliCommand } from '../parser/command.ts';
 import { dataOptions, profileOption } from '../parser/options.ts';
 import type { Invocation } from '../settings/invocation.ts';
 import {
-  CONFIG_SETTINGS,
   isSettingName,
   requireProfile,
+  rowOf,
   SETTING_NAMES,
   type SettingName,
+  type SharedOptions,
   settingHint,
 } from '../settings/settings.ts';
 import {
@@ -20,7 +21,6 @@ import {
   settingGroups,
   settingText,
 } from '../settings/stored-files.ts';
-import type { SharedOptions } from '../settings/values.ts';
 
 const nameArgument = () => new Argument('<name>', SETTING_NAMES.join(', '));
 
@@ -115,7 +115,9 @@ async function change(invocation: Invocation<SharedOptions>): Promise<void> {
 }
 
 function checkSetting(name: SettingName, value: string, { config, io }: Invocation): void {
-  CONFIG_SETTINGS[name](value, name);
+  const { parse, check } = rowOf(name);
+  const parsed = parse(value, name);
+  check?.(parsed);
   if (name === 'profile') requireProfile({ profile: value }, { config, env: io.env });
 }
 

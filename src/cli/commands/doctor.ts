@@ -19,7 +19,7 @@ import { formatDuration } from '../settings/duration.ts';
 import type { Invocation } from '../settings/invocation.ts';
 import { readJsonFile } from '../settings/json-file.ts';
 import { type KeyInUse, requireKey } from '../settings/resolve-key.ts';
-import { requireProfile, SETTING_NAMES, storedSetting, unknownSettings } from '../settings/settings.ts';
+import { requireProfile, rowOf, SETTING_NAMES, storedSetting, unknownSettings } from '../settings/settings.ts';
 import { type ConfigFile, configPath, credentialsPath, requireConfig } from '../settings/stored-files.ts';
 import { commandLine, grouped, quoteForShell } from '../terminal/text.ts';
 
@@ -223,7 +223,10 @@ async function fileResult(
 function checkValues(config: ConfigFile): CheckResult | undefined {
   requireConfig(config);
   for (const profile of [undefined, ...config.profiles.keys()]) {
-    for (const name of SETTING_NAMES) storedSetting(name, config, profile);
+    for (const name of SETTING_NAMES) {
+      const value = storedSetting(name, config, profile);
+      if (value !== undefined) rowOf(name).check?.(value);
+    }
   }
   const [unknown] = unknownSettings(config);
   return unknown === undefined

@@ -1,16 +1,7 @@
 import { Option } from 'commander';
 import { usageError } from '../errors/cli-error.ts';
-import { parseDuration } from '../settings/duration.ts';
-import {
-  OUTPUT_FORMATS,
-  type OutputFormat,
-  type Parse,
-  parseColor,
-  parseOutputFormat,
-  parseProfile,
-  parseRetries,
-  parseTimeout,
-} from '../settings/values.ts';
+import { rowOf, type SettingName } from '../settings/settings.ts';
+import { OUTPUT_FORMATS, type OutputFormat, type Parse } from '../settings/values.ts';
 
 /** The groups of the options that commands share. */
 export const OPTION_GROUPS = ['Output', 'Connection', 'Waiting', 'General'] as const;
@@ -31,17 +22,27 @@ export function dataOptions(formats: readonly OutputFormat[] = OUTPUT_FORMATS): 
 
 /** A command that prints no data has only `-o json`, for its errors. */
 export function outputOption(formats: readonly OutputFormat[]): Option {
-  const text = `${formats.join(', ')} (env: FXRATES_OUTPUT)`;
-  const parse = (given: string, label: string) => parseOutputFormat(given, label);
-  return parsedOption('-o, --output <format>', text, Object.assign(parse, { choices: formats }));
+  return settingOption('output', formats);
+}
+
+/** The option of a setting. `choices`: those that the command has; others are refused later. */
+function settingOption(name: SettingName, choices = rowOf(name).parse.choices): Option {
+  const { flags = '', text = choices?.join(', '), byDefault, variable, parse } = rowOf(name);
+  const facts = [
+    ...(byDefault === undefined || choices !== undefined ? [] : [`default: ${byDefault}`]),
+    ...(variable === undefined ? [] : [`env: ${variable}`]),
+  ];
+  const option = parsedOption(flags, facts.length === 0 ? `${text}` : `${text} (${facts.join(', ')})`, parse);
+  if (choices !== undefined) option.argChoices = [...choices]; // not `choices()`, whose check a variable would not have
+  return option;
 }
 
 /** For every command, as are the general options. */
 export function formatOptions(): readonly Option[] {
   return inGroup('Output', [
     new Option('--json', 'same as -o json: data and errors as JSON').conflicts('output'),
-    parsedOption('--color <when>', 'auto, always or never', parseColor),
-    new Option('--no-color', 'same as --color never'),
+    settingOption('color'),
+    new Option('--no-color', 'same as --color never').preset('never'),
   ]);
 }
 
@@ -60,7 +61,7 @@ export function helpOption(): Option {
 /** For commands that use the service: where it is, and with which key. */
 export function keyOptions(): readonly Option[] {
   return inGroup('Connection', [
-    new Option('--base-url <url>', 'URL of the service (env: FXRATES_BASE_URL)'),
+    settingOption('base_url'),
     profileOption(),
     fileOption('--key-file <file>', 'file with the key (env: FXRATES_API_KEY_FILE)'),
     new Option('--key-stdin', 'read the key from the first line of stdin').conflicts('keyFile'),
@@ -68,25 +69,20 @@ export function keyOptions(): readonly Option[] {
 }
 
 export function profileOption(): Option {
-  const text = 'stored URL, key and settings (env: FXRATES_PROFILE)';
-  return parsedOption('--profile <name>', text, parseProfile).helpGroup('Connection');
+  return settingOption('profile').helpGroup('Connection');
 }
 
 function attemptOptions(): readonly Option[] {
   return inGroup('Connection', [
-    parsedOption('--timeout <duration>', 'limit for one attempt (default: 30s, env: FXRATES_TIMEOUT)', parseTimeout),
-    parsedOption('--retries <count>', 'retries of a failed attempt (default: 2, env: FXRATES_RETRIES)', parseRetries),
+    settingOption('timeout'),
+    settingOption('retries'),
     new Option('--insecure-http', 'allow http:// to other machines; exposes the key (env: FXRATES_INSECURE_HTTP)'),
   ]);
 }
 
 function waitingOptions(): readonly Option[] {
   return inGroup('Waiting', [
-    parsedOption(
-      '--max-wait <duration>',
-      'longest total wait for limits (default: 10m, env: FXRATES_MAX_WAIT)',
-      parseDuration,
-    ),
+    settingOption('max_wait'),
     new Option('--no-wait', 'fail immediately when rate limited (exit 7)').conflicts('maxWait'),
   ]);
 }

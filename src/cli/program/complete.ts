@@ -1,9 +1,8 @@
 import type { Option } from 'commander';
 import type { Env } from '../io/io.ts';
 import type { CliCommand } from '../parser/command.ts';
-import { CONFIG_SETTINGS, isSettingName } from '../settings/settings.ts';
+import { isSettingName, rowOf } from '../settings/settings.ts';
 import { readConfig } from '../settings/stored-files.ts';
-import type { Parse } from '../settings/values.ts';
 import { createProgram } from './program.ts';
 
 /** Instructions to the shell, added up. `noSpace` and `noFiles` have the numbers of Cobra. */
@@ -144,8 +143,7 @@ function argumentOffers({ command, args }: Position, current: string, env: Env):
 function settingOffers(typed: string, current: string, env: Env): Completion {
   const name = typed.replaceAll('-', '_');
   if (name === 'profile') return choiceOffers(profileNames(env), current);
-  const parse: Parse<unknown> | undefined = isSettingName(name) ? CONFIG_SETTINGS[name] : undefined;
-  return choiceOffers(parse?.choices ?? [], current);
+  return choiceOffers((isSettingName(name) && rowOf(name).parse.choices) || [], current);
 }
 
 /** Of config.json; none if it cannot be used, which other commands report. */

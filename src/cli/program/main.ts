@@ -7,9 +7,14 @@ import { createNodeIo } from '../io/node-io.ts';
 import type { CliCommand } from '../parser/command.ts';
 import { explainParserError, refuseTypedKey, requireOptions } from '../parser/parser-error.ts';
 import type { Invocation } from '../settings/invocation.ts';
-import { messageSettings, requireProfile, resolveSettings, unknownSettings } from '../settings/settings.ts';
+import {
+  messageSettings,
+  requireProfile,
+  resolveSettings,
+  type SharedOptions,
+  unknownSettings,
+} from '../settings/settings.ts';
 import { readConfig, requireConfig } from '../settings/stored-files.ts';
-import type { SharedOptions } from '../settings/values.ts';
 import { Screen, type StreamStyle } from '../terminal/screen.ts';
 import { createProgram } from './program.ts';
 

@@ -77,11 +77,13 @@ function prepare(command: CliCommand, hooks: ProgramHooks | undefined): void {
       if (error.code === 'commander.help' && command.wrongValue !== undefined) throw command.wrongValue;
       throw isAnswer(error, command) ? error : onError(error, command);
     })
-    // Errors are printed in our words.
-    .configureOutput({ outputError: () => undefined, writeOut: write });
-  command.outputHelp = () => write(helpText(command, styleOf(command)));
+    // Errors are printed in our words. The style decides about colours.
+    .configureOutput({ outputError: () => undefined, writeOut: write, writeErr: write, ...HAS_COLORS })
+    .configureHelp({ formatHelp: () => helpText(command, styleOf(command)) });
   if (command.run !== undefined) command.action(() => onCommand(command));
 }
+
+const HAS_COLORS = { getOutHasColors: () => true, getErrHasColors: () => true };
 
 /** Whether commander ends with the help or the version, and not with help in place of a command that does not exist. */
 function isAnswer({ code, exitCode }: CommanderError, { commands, args: [word = '-'] }: CliCommand): boolean {

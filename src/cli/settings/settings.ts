@@ -7,16 +7,87 @@ import { commandLine, lowerFirst } from '../terminal/text.ts';
 import { checkBaseUrl, type SourcedText } from './base-url.ts';
 import { parseDuration } from './duration.ts';
 import { type ConfigFile, configValue, profilesWithKey, settingGroups } from './stored-files.ts';
-import {
-  type OutputFormat,
-  parseColor,
-  parseOutputFormat,
-  parseProfile,
-  parseRetries,
-  parseSwitch,
-  parseTimeout,
-  type SharedOptions,
-} from './values.ts';
+import { oneOf, type Parse, parseColor, parseOutputFormat, parseProfile, parseTimeout, wholeNumber } from './values.ts';
+
+interface Setting<Value> {
+  /** Of its option; a setting without one has only a variable and config.json. */
+  readonly flags?: string;
+  /** For help. Default: the choices. */
+  readonly text?: string;
+  /** Whether the variable FXRATES_NAME sets it. Default: true */
+  readonly hasVariable?: boolean;
+  readonly parse: Parse<Value>;
+  /** Checks a value before it is stored. */
+  check?(value: Value): void;
+  readonly byDefault?: string;
+}
+
+/** A row for each setting in config.json. Its option, its variable and the types follow from it. */
+export const SETTINGS = {
+  base_url: {
+    flags: '--base-url <url>',
+    text: 'URL of the service',
+    // Checked where it is used, because `--curl` and `doctor` report an invalid one themselves.
+    parse: (text: string, source: string): SourcedText => ({ text, source }),
+    check: checkBaseUrl,
+  },
+  profile: {
+    flags: '--profile <name>',
+    text: 'stored URL, key and settings',
+    parse: parseProfile,
+    byDefault: 'default',
+  },
+  output: { flags: '-o, --output <format>', parse: parseOutputFormat, byDefault: 'auto' },
+  timeout: {
+    flags: '--timeout <duration>',
+    text: 'limit for one attempt',
+    parse: parseTimeout,
+    byDefault: '30s',
+  },
+  retries: {
+    flags: '--retries <count>',
+    text: 'retries of a failed attempt',
+    parse: wholeNumber(0, 99),
+    byDefault: '2',
+  },
+  max_wait: {
+    flags: '--max-wait <duration>',
+    text: 'longest total wait for limits',
+    parse: parseDuration,
+    byDefault: '10m',
+  },
+  /** Whether commands share the limit of a key. Default: unless the service is on this machine. */
+  share_limit: { parse: oneOf(['on', 'off']) },
+  /** Its variables are the usual ones, such as NO_COLOR. */
+  color: { flags: '--color <when>', hasVariable: false, parse: parseColor, byDefault: 'auto' },
+} satisfies Readonly<Record<string, Setting<unknown>>>;
+
+export type SettingName = keyof typeof SETTINGS;
+
+type Row<Name extends SettingName> = (typeof SETTINGS)[Name];
+type SettingValue<Name extends SettingName> = ReturnType<Row<Name>['parse']>;
+
+/** A row with all of its fields. */
+export function rowOf(name: SettingName): Setting<unknown> & { readonly variable: string | undefined } {
+  const row: Setting<unknown> = SETTINGS[name];
+  return { ...row, variable: row.hasVariable === false ? undefined : `FXRATES_${name.toUpperCase()}` };
+}
+
+type OptionName<Name extends string> = Name extends `${infer Start}_${infer End}` ? `${Start}${Capitalize<End>}` : Name;
+
+/** The shared options that were typed, by commander's names. */
+export type SharedOptions = { readonly [Name in SettingName as OptionName<Name>]?: SettingValue<Name> } & {
+  readonly json?: boolean;
+  readonly get?: readonly string[];
+  readonly keyStdin?: boolean;
+  readonly keyFile?: string;
+  readonly insecureHttp?: boolean;
+  readonly wait?: boolean;
+  readonly input?: boolean;
+  readonly quiet?: number;
+  readonly verbose?: number;
+  readonly curl?: boolean;
+};
 
 /** The settings of a command, from the options, the variables, config.json and the defaults. */
 export type CliSettings = Readonly<ReturnType<typeof resolveSettings>>;
@@ -42,8 +113,8 @@ interface Sources {
 export function messageSettings(sources: Sources) {
   const { options, env } = sources;
   return {
-    output: outputOf(sources),
-    color: options.color === false ? 'never' : (options.color ?? stored('color', sources) ?? 'auto'),
+    output: options.json ? 'json' : settingOf('output', sources),
+    color: settingOf('color', sources),
     quiet: options.quiet ?? 0,
     verbose: options.verbose ?? debugLevel(env),
   } satisfies MessageSettings;
@@ -53,42 +124,48 @@ export function messageSettings(sources: Sources) {
 export function resolveSettings(sources: Sources) {
   const { options, env } = sources;
   const { keyStdin = false, keyFile, get = [] } = options;
-  // Not a stored setting: it applies to the network of one container.
-  const insecureHttp = options.insecureHttp ?? isSwitchedOn(env['FXRATES_INSECURE_HTTP']);
   return {
     ...messageSettings(sources),
     get: get.map((text): GetPath => ({ text, path: parseGetPath(text) })),
-    profile: profileOf(sources),
-    baseUrl: baseUrlOf(sources),
+    profile: settingOf('profile', sources),
+    baseUrl: settingOf('base_url', sources),
     keyStdin,
     keyFile,
-    insecureHttp,
-    timeoutMs: options.timeout ?? stored('timeout', sources) ?? 30_000,
-    retries: options.retries ?? stored('retries', sources) ?? 2,
+    /** Not a stored setting: it applies to the network of one container. */
+    insecureHttp: options.insecureHttp ?? isSwitchedOn(env['FXRATES_INSECURE_HTTP']),
+    timeoutMs: settingOf('timeout', sources),
+    retries: settingOf('retries', sources),
     /** 0: never wait. */
-    maxWaitMs: options.wait === false ? 0 : (options.maxWait ?? stored('max_wait', sources) ?? 600_000),
-    /** Whether commands share the limit of a key. Default: unless the service is on this machine. */
-    shareLimit: stored('share_limit', sources),
+    maxWaitMs: options.wait === false ? 0 : settingOf('max_wait', sources),
+    shareLimit: settingOf('share_limit', sources),
     mayAsk: options.input !== false && !isSwitchedOn(env['FXRATES_NO_INPUT']) && !isSwitchedOn(env['CI']),
     /** Instead of sending the request. */
     printsCurl: options.curl ?? false,
   };
 }
 
-function outputOf(sources: Sources): OutputFormat {
-  const { json, output } = sources.options;
-  return json ? 'json' : (output ?? stored('output', sources) ?? 'auto');
+type Resolved<Name extends SettingName> =
+  | SettingValue<Name>
+  | (Row<Name> extends { readonly byDefault: string } ? never : undefined);
+
+/** The value of the first source that has one. @throws CliError for an invalid value of a strict source */
+function settingOf<Name extends SettingName>(name: Name, sources: Sources): Resolved<Name> {
+  const { options, env, config } = sources;
+  const { variable, parse, byDefault } = rowOf(name);
+  const typed = new Map(Object.entries(options)).get(camelCase(name));
+  if (typed !== undefined) return typed as Resolved<Name>; // of this option
+  const ofVariable = env[variable ?? ''];
+  const given =
+    (ofVariable ? tolerated('variable', sources, () => parse(ofVariable, variable ?? '')) : undefined) ??
+    tolerated('config.json', sources, () =>
+      storedSetting(name, config, name === 'profile' ? undefined : settingOf('profile', sources)),
+    ) ??
+    (byDefault === undefined ? undefined : parse(byDefault, name));
+  return given as Resolved<Name>; // as `parse` of this row returns it
 }
 
-/** Its text is checked where it is used, because `--curl` and `doctor` report an invalid one themselves. */
-function baseUrlOf(sources: Sources): SourcedText | undefined {
-  const { options, env, config } = sources;
-  if (options.baseUrl !== undefined) return { text: options.baseUrl, source: '--base-url' };
-  const variable = env['FXRATES_BASE_URL'];
-  if (variable) return { text: variable, source: 'FXRATES_BASE_URL' };
-  const profile = profileOf(sources);
-  const text = tolerated('config.json', sources, () => configValue(config, 'base_url', profile));
-  return text === undefined ? undefined : { text, source: `profile ${profile}` };
+function camelCase(name: string): string {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function parseGetPath(text: string): JsonPath {
@@ -105,28 +182,12 @@ function dotted(path: string): string {
   return names.replace(/^\.+/, '') || 'rates.EUR';
 }
 
-function profileOf(sources: Sources): string {
-  return sources.options.profile ?? stored('profile', sources) ?? 'default';
-}
-
-type SettingValue<Name extends SettingName> = ReturnType<(typeof CONFIG_SETTINGS)[Name]>;
-
-/** From the variable FXRATES_NAME, or else from config.json. */
-function stored<Name extends SettingName>(name: Name, sources: Sources): SettingValue<Name> | undefined {
-  const { env, config } = sources;
-  const variable = `FXRATES_${name.toUpperCase()}`;
-  const ofVariable = name === 'color' ? undefined : env[variable]; // it has the usual variables, such as NO_COLOR
-  const given = ofVariable ? tolerated('variable', sources, () => parseSetting(name, ofVariable, variable)) : undefined;
-  if (given !== undefined) return given;
-  const profile = name === 'profile' ? undefined : profileOf(sources);
-  return tolerated('config.json', sources, () => storedSetting(name, config, profile));
-}
-
 /** From config.json: the value of the profile, or else that for all. @throws CliError with the commands that correct it */
-export function storedSetting<Name extends SettingName>(name: Name, config: ConfigFile, profile?: string) {
+export function storedSetting(name: SettingName, config: ConfigFile, profile?: string): unknown {
   const text = configValue(config, name, profile);
+  const source = name === 'base_url' && profile !== undefined ? `profile ${profile}` : `${name} in ${config.path}`;
   try {
-    return text === undefined ? undefined : parseSetting(name, text, `${name} in ${config.path}`);
+    return text === undefined ? undefined : rowOf(name).parse(text, source);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     const { why: _, hints = [], ...details } = error.details; // the message has the reason
@@ -146,10 +207,6 @@ function tolerated<Value>(source: SettingSource, { strict }: Sources, read: () =
   }
 }
 
-function parseSetting<Name extends SettingName>(name: Name, text: string, label: string): SettingValue<Name> {
-  return CONFIG_SETTINGS[name](text, label) as SettingValue<Name>; // TypeScript unites the results of all
-}
-
 function isSwitchedOn(text: string | undefined): boolean {
   return text !== undefined && text !== '' && text !== '0' && text !== 'false';
 }
@@ -160,19 +217,7 @@ function debugLevel({ FXRATES_DEBUG: text }: Env): number {
   return text === '2' ? 2 : 1;
 }
 
-/** The settings in config.json, and how a value is parsed. */
-export const CONFIG_SETTINGS = {
-  base_url: (text: string, source: string) => checkBaseUrl({ text, source }),
-  profile: parseProfile,
-  output: parseOutputFormat,
-  timeout: parseTimeout,
-  retries: parseRetries,
-  max_wait: parseDuration,
-  share_limit: parseSwitch,
-  color: parseColor,
-};
-
-export const SETTING_NAMES = Object.keys(CONFIG_SETTINGS) as readonly SettingName[]; // Object.keys loses the type
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[]; // Object.keys loses the type
 
 /** A warning for each unknown name in config.json. */
 export function unknownSettings(config: ConfigFile): readonly string[] {
@@ -189,10 +234,8 @@ export function settingHint(name: string): string {
   return nearest === undefined ? `Valid settings: ${SETTING_NAMES.join(', ')}` : `Did you mean ${nearest}?`;
 }
 
-export type SettingName = keyof typeof CONFIG_SETTINGS;
-
 export function isSettingName(name: string): name is SettingName {
-  return Object.hasOwn(CONFIG_SETTINGS, name);
+  return Object.hasOwn(SETTINGS, name);
 }
 
 /** A misspelt profile would use other settings and another key. @throws CliError that lists the profiles */

@@ -12,27 +12,6 @@ export interface Parse<Value> {
 export const OUTPUT_FORMATS = ['auto', 'table', 'json', 'csv', 'tsv'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-/** The shared options that were typed. */
-export interface SharedOptions {
-  readonly output?: OutputFormat;
-  readonly json?: boolean;
-  readonly get?: readonly string[];
-  readonly profile?: string;
-  readonly baseUrl?: string;
-  readonly keyStdin?: boolean;
-  readonly keyFile?: string;
-  readonly insecureHttp?: boolean;
-  readonly timeout?: number;
-  readonly retries?: number;
-  readonly maxWait?: number;
-  readonly wait?: boolean;
-  readonly color?: ColorWhen | false;
-  readonly input?: boolean;
-  readonly quiet?: number;
-  readonly verbose?: number;
-  readonly curl?: boolean;
-}
-
 export const parseOutputFormat: Parse<OutputFormat> = Object.assign(
   (text: string, label: string) => {
     const isFile = /[./\\]/.test(text);
@@ -42,8 +21,6 @@ export const parseOutputFormat: Parse<OutputFormat> = Object.assign(
   { choices: OUTPUT_FORMATS },
 );
 export const parseColor = oneOf<ColorWhen>(['auto', 'always', 'never']);
-export const parseSwitch = oneOf(['on', 'off']);
-export const parseRetries = wholeNumber(0, 99);
 
 export function parseTimeout(text: string, label: string): number {
   const timeoutMs = parseDuration(text, label);

@@ -660,7 +660,7 @@ test.each([
   for (const bar of bars.slice(1)) expect(bar).toMatch(expected);
   expect(bars.length).toBeGreaterThan(100);
   expect(Math.max(...bars.map((bar) => bar.length))).toBeLessThan(columns);
-  expect(frames(stderr).at(-1)).toMatch(/^fxrates: batch done after /);
+  expect(frames(stderr).at(-1)).toMatch(/^fxrates: batch done after\s/);
   expect(stdout).not.toContain('\u001b');
 });
 

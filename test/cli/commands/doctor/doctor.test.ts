@@ -146,7 +146,7 @@ test('a key of another form is a warning, and is not shown', async () => {
 test.each([
   ['{"timeout": ', 'config file', 'it is not valid JSON'],
   ['{"timeout": "soon"}', 'config file', 'timeout in'],
-  ['{"profiles": {"work": {"base_url": "ftp://x"}}}', 'config file', 'base_url in'],
+  ['{"profiles": {"work": {"base_url": "ftp://x"}}}', 'config file', 'profile work expects an http or https URL'],
 ])('an invalid config.json, %s, is a finding, and the other checks run', async (text, name, says) => {
   await writeFile(join(folder, 'config.json'), text, { mode: 0o600 });
 
