@@ -85,6 +85,27 @@ const DOCUMENTED = new RegExp(`${MIDDLE}${DIGIT}{44}(${DIGIT}{4})`, 'gi');
 const LIKE_A_KEY = new RegExp(`${MIDDLE}([a-z0-9]{12,})`, 'gi');
 const DIGITS_OF_A_KEY = new RegExp(`${MIDDLE}${DIGIT}+`, 'gi');
 
+const NOT_A_KEY: readonly (readonly [pattern: RegExp, problem: string])[] = [
+  [/^$/, 'is empty'],
+  [/^\s+$/, 'has only white space'],
+  [/\0/, 'is UTF-16; save it as UTF-8'], // which PowerShell 5 writes
+  [/^.{4097}/s, 'has more than 4096 characters'],
+  [/^bearer\s/i, "starts with 'Bearer '; pass only the key, without this word"],
+  [/^(?:export )?\w*KEY=/i, 'is a line of an env file; pass only the part after the ='],
+  [
+    /^(['"]).*\1$/,
+    'is in quotes, which some programs do not remove from the values of an env file; pass it without them',
+  ],
+  [/^\s|\s$/, 'starts or ends with white space, such as the line break of a file; remove it'],
+  [/\n/, 'has several lines; pass only the key'],
+  [/[^\x21-\x7e]/, 'contains characters that are not valid in a key (white space, control or non-ASCII characters)'],
+];
+
+/** Why `text` cannot be a key, without the text; `undefined` if it can. */
+export function keyProblem(text: string): string | undefined {
+  return NOT_A_KEY.find(([pattern]) => pattern.test(text))?.[1];
+}
+
 /** Whether a text contains a key of the documented form. */
 export function holdsKey(text: string): boolean {
   return text.search(DOCUMENTED) !== -1;

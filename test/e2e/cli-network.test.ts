@@ -61,7 +61,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
     const { code, stdout, stderr } = await plan([], { FXRATES_BASE_URL: `https://localhost:${securePort}` });
 
     expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
-    expect(stderr).toContain('the certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)');
+    expect(stderr).toContain('DEPTH_ZERO_SELF_SIGNED_CERT; the certificate is not signed by a trusted authority');
     expect(stderr).toContain('export NODE_EXTRA_CA_CERTS=');
     expect(arrived).toEqual([]);
   });

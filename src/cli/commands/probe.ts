@@ -115,7 +115,10 @@ function probeFailed(cause: unknown, context: ProbeContext): unknown {
   }
   const isProxyFailure = cause instanceof ProxyFailure;
   const { code, message }: NodeJS.ErrnoException = cause;
-  const { what, ...explanation } = explainNetworkError({ code, why: message, isProxyFailure }, context);
+  const { what, ...explanation } = explainNetworkError(
+    { code, why: message, advice: 'check baseUrl', isProxyFailure },
+    context,
+  );
   return new CliError(what, { code: 'network', causeCode: code, ...explanation, cause });
 }
 

@@ -178,42 +178,19 @@ export interface NetworkContext {
   readonly env: Env;
 }
 
-type NextStep = (context: NetworkContext) => string | undefined;
+export function baseUrlHint({ baseUrl, source }: NetworkContext): string {
+  return `Is ${baseUrl} the right base URL? It comes from ${source}.`;
+}
 
-export const baseUrlHint = ({ baseUrl, source }: NetworkContext): string =>
-  `Is ${baseUrl} the right base URL? It comes from ${source}.`;
 /** The port can have the other scheme. */
-const schemeHint: NextStep = ({ baseUrl }) => {
+function schemeHint(baseUrl: string): string {
   const { protocol, host, pathname } = new URL(baseUrl);
   const other = protocol === 'https:' ? 'http' : 'https';
   return `Does this port speak ${other}?  --base-url ${other}://${host}${pathname.replace(/\/$/, '')}`;
-};
-const trust: NextStep = () => 'To trust a certificate of your own:  export NODE_EXTRA_CA_CERTS=/path/to/ca.pem';
-const clockHint: NextStep = () =>
-  "Is this machine's clock right? If so, the certificate of the service has to be renewed.";
+}
 
-const SYSTEM_CODES: readonly (readonly [codes: RegExp, words: string, nextStep?: NextStep])[] = [
-  [/^ENOTFOUND$/, 'name not found', baseUrlHint],
-  [/^EAI_AGAIN$/, 'the host name cannot be resolved at the moment'],
-  [/^ECONNREFUSED$/, 'connection refused'],
-  [
-    /^(ECONNRESET|UND_ERR_SOCKET)$/,
-    'the connection was closed',
-    (context) => (context.baseUrl.startsWith('http:') ? schemeHint(context) : undefined),
-  ],
-  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the connection timed out'],
-  [/^EHOSTUNREACH$/, 'no route to the host'],
-  [/^ENETUNREACH$/, 'the network is unreachable'],
-  [/^(EPROTO|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG))$/, 'the TLS handshake failed', schemeHint],
-  [/^HPE_/, 'the response is not HTTP', baseUrlHint], // the parser of Node.js has a code for each way
-  [/^CERT_HAS_EXPIRED$/, 'the certificate has expired', clockHint],
-  [/^CERT_NOT_YET_VALID$/, 'the certificate is not valid yet', clockHint],
-  [/^DEPTH_ZERO_SELF_SIGNED_CERT$/, 'the certificate is self-signed', trust],
-  [/^SELF_SIGNED_CERT_IN_CHAIN$/, 'the certificate chain is self-signed', trust],
-  [/^(UNABLE_TO_GET_ISSUER_CERT|CERT_UNTRUSTED)/, 'the certificate is not signed by a trusted authority', trust],
-  [/^UNABLE_TO_VERIFY_LEAF_SIGNATURE$/, 'the certificate cannot be verified', trust],
-  [/^(ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/, 'the certificate is for another name', baseUrlHint],
-];
+/** The codes of Node.js for a response that is not TLS, and of a server that expects TLS. */
+const OTHER_SCHEME = { 'https:': /^(EPROTO|ERR_SSL_.*)$/, 'http:': /^(ECONNRESET|UND_ERR_SOCKET)$/ };
 
 function networkFailureIn({ code, summary, advice, isProxyFailure }: NetworkError): NetworkFailure {
   const why = summary.slice(summary.indexOf(': ') + 1).trim(); // after the host, which is told apart
@@ -222,26 +199,27 @@ function networkFailureIn({ code, summary, advice, isProxyFailure }: NetworkErro
 
 interface NetworkFailure {
   readonly code?: string | undefined;
-  /** The reason in words, for a code without words here. */
   readonly why: string;
+  /** That of the client. */
   readonly advice?: string | undefined;
   readonly isProxyFailure: boolean;
 }
 
 /** The message for a service that sent no response: its host, the reason and the next step. */
-export function explainNetworkError(
-  { code = '', why: said, advice, isProxyFailure }: NetworkFailure,
-  context: NetworkContext,
-): Explanation & { readonly what: string } {
-  const { host } = new URL(context.baseUrl);
-  const [, words, ofCode] = SYSTEM_CODES.find(([codes]) => codes.test(code)) ?? [];
-  const why = words === undefined || isProxyFailure ? said : `${words} (${code})`;
-  const nextStep = ofCode ?? (words === undefined && advice !== undefined ? baseUrlHint : undefined);
-  const hints = [
-    ...[isProxyFailure ? undefined : nextStep?.(context)].filter((hint) => hint !== undefined),
-    ...networkHints(code, context),
-  ];
-  return { what: `cannot reach ${host}`, why, hints };
+export function explainNetworkError(failure: NetworkFailure, context: NetworkContext): Explanation & { what: string } {
+  const { code = '', why, isProxyFailure } = failure;
+  const hints = [...(isProxyFailure ? [] : nextSteps(failure, context)), ...networkHints(code, context)];
+  return { what: `cannot reach ${new URL(context.baseUrl).host}`, why, hints };
+}
+
+/** The advice of the client in the words of the command line. */
+function nextSteps({ code = '', advice = '' }: NetworkFailure, context: NetworkContext): readonly string[] {
+  const { protocol } = new URL(context.baseUrl);
+  if (OTHER_SCHEME[protocol as keyof typeof OTHER_SCHEME].test(code)) return [schemeHint(context.baseUrl)];
+  if (advice.includes('baseUrl') || code.startsWith('HPE_')) return [baseUrlHint(context)]; // the response is not HTTP
+  if (advice.includes('NODE_EXTRA_CA_CERTS'))
+    return ['To trust a certificate of your own:  export NODE_EXTRA_CA_CERTS=/path/to/ca.pem'];
+  return advice === '' ? [] : [`${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`];
 }
 
 /** Hints from the environment. A certificate error has none: the certificate is the service's, with a proxy as well. */

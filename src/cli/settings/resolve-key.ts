@@ -1,4 +1,4 @@
-import { UTF16_PROBLEM } from '../../text.ts';
+import { keyProblem } from '../../redactor.ts';
 import { CliError, loginCommand, systemReason, usageError } from '../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted, readLimited } from '../io/io.ts';
 import type { Invocation } from './invocation.ts';
@@ -99,23 +99,8 @@ async function readKeyFile(path: string, interrupted: AbortSignal): Promise<stri
 
 /** @throws CliError with the reason why the key is invalid, without the key */
 export function checkKey(secret: string, label: string): void {
-  const problem = problemOf(secret);
-  if (problem !== undefined) throw unusableKey(`the key from ${label} cannot be used`, problem);
-}
-
-/** Never repeats the key. */
-function problemOf(secret: string): string | undefined {
-  if (secret === '') return 'it is empty';
-  if (secret.trim() === '') return 'it has only white space';
-  if (secret.includes('\0')) return UTF16_PROBLEM; // which PowerShell 5 writes
-  if (secret.length > LONGEST_KEY) return `it has ${secret.length} characters`;
-  if (/^bearer\s/i.test(secret)) return "it starts with 'Bearer '; pass only the key; fxrates adds this word";
-  if (/^(?:export )?\w*KEY=/i.test(secret)) return 'it is a line of an env file; pass only the part after the =';
-  if (/^(['"]).*\1$/.test(secret))
-    return 'it is in quotes, which some programs do not remove from the values of an env file; pass it without them';
-  if (/\n/.test(secret)) return 'it has several lines; pass only the key';
-  if (/^\s|\s$/.test(secret)) return 'it has white space at its start or end';
-  return /^[\x21-\x7e]+$/.test(secret) ? undefined : 'it has white space, control or non-ASCII characters';
+  const problem = keyProblem(secret);
+  if (problem !== undefined) throw unusableKey(`the key from ${label} cannot be used`, `it ${problem}`);
 }
 
 /** Editors add a line end, and some of Windows a byte order mark. */

@@ -123,13 +123,13 @@ export function wasNeverSent(error: unknown): boolean {
 }
 
 /** What a code or message of the system means, and the next step. */
-type Meaning = readonly [meaning: string | undefined, advice?: string];
+type Meaning = readonly [meaning: string, advice?: string];
 
 const EXTRA_CA: Meaning = [
   'the certificate is not signed by a trusted authority',
   'if you trust it, start Node with NODE_EXTRA_CA_CERTS=/path/to/ca.pem',
 ];
-const VALIDITY: Meaning = [undefined, "check the certificate's dates and this machine's clock"];
+const VALIDITY = "check the certificate's dates and this machine's clock";
 const OTHER_HOST: Meaning = ['the certificate is for another host', 'check baseUrl'];
 
 /** Reasons for which Node refuses a certificate, by its code (OpenSSL's X509_V_ERR names, mostly). */
@@ -140,8 +140,8 @@ const ABOUT_CERTIFICATES = new Map<string, Meaning>([
   ['UNABLE_TO_GET_ISSUER_CERT', EXTRA_CA],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', EXTRA_CA],
   ['CERT_UNTRUSTED', EXTRA_CA],
-  ['CERT_HAS_EXPIRED', VALIDITY],
-  ['CERT_NOT_YET_VALID', VALIDITY],
+  ['CERT_HAS_EXPIRED', ['the certificate has expired', VALIDITY]],
+  ['CERT_NOT_YET_VALID', ['the certificate is not valid yet', VALIDITY]],
   ['ERR_TLS_CERT_ALTNAME_INVALID', OTHER_HOST],
   ['HOSTNAME_MISMATCH', OTHER_HOST],
   ['CERT_REVOKED', ['the certificate has been revoked']],
@@ -160,6 +160,7 @@ function isCertificateProblem(code: string | undefined): boolean {
   return code !== undefined && ABOUT_CERTIFICATES.has(code);
 }
 
+const TIMED_OUT: Meaning = ['no connection was made in time'];
 const CLOSED: Meaning = ['the server or a proxy closed the connection'];
 
 /** By the code or the message of a network failure. */
@@ -170,6 +171,12 @@ const MEANINGS = new Map<string, Meaning>([
   ['ECONNREFUSED', ['no server listens on that port', 'check baseUrl, or start the server']],
   ['ECONNRESET', CLOSED],
   ['UND_ERR_SOCKET', CLOSED],
+  ['EAI_AGAIN', ['the name cannot be resolved at the moment']],
+  ['ETIMEDOUT', TIMED_OUT],
+  ['UND_ERR_CONNECT_TIMEOUT', TIMED_OUT],
+  ['EHOSTUNREACH', ['no route leads to the host']],
+  ['ENETUNREACH', ['the network is unreachable']],
+  ['EPROTO', ['the TLS handshake failed', 'check https:// in baseUrl']],
   // OpenSSL's code for a response that is not TLS.
   ['ERR_SSL_WRONG_VERSION_NUMBER', ['the server uses plain http on that port', 'check https:// in baseUrl']],
   // A fetch has no code for a port that the Fetch standard blocks.

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { apiKeyPattern } from '../../generated/service.ts';
-import { maskKey, secretRedactor } from '../../redactor.ts';
+import { keyProblem, maskKey, secretRedactor } from '../../redactor.ts';
 import { ConfigError, TimeoutError } from '../errors/errors.ts';
 import { abortable, type Cancellation, SharedWork } from '../time/abort.ts';
 import type { SteadyTime } from '../time/clock.ts';
 
 const DOCUMENTED_FORM = new RegExp(apiKeyPattern);
-const HEADER_SAFE = /^[\x21-\x7e]+$/;
 
 /** An API key that cannot be printed by accident: `inspect`, JSON and templates print its mask. */
 export class ApiKey {
@@ -56,16 +55,7 @@ export class ApiKey {
 
 function problemOf(value: unknown): string | undefined {
   if (typeof value !== 'string') return `expected a string or a function that returns one, got ${typeof value}`;
-  if (value === '') return 'is empty; set FXRATES_API_KEY or pass apiKey';
-  if (/^bearer\s/i.test(value)) {
-    return "starts with 'Bearer '; pass only the key, the client adds the scheme";
-  }
-  if (/^(['"]).*\1$/.test(value))
-    return 'is in quotes, which some programs do not remove from the values of an env file; pass it without them';
-  if (/^\s|\s$/.test(value)) return 'starts or ends with white space, such as the line break of a file; remove it';
-  if (!HEADER_SAFE.test(value))
-    return 'contains characters that are not valid in a key (white space, control or non-ASCII characters)';
-  return undefined;
+  return value === '' ? 'is empty; set FXRATES_API_KEY or pass apiKey' : keyProblem(value);
 }
 
 /**

@@ -89,7 +89,7 @@ test('login does not write through a symbolic link', async () => {
 const refusedConnection = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
 test.each([
-  ['the key could not be checked', 6, refusedConnection, 'cannot reach api.example.test — connection refused'],
+  ['the key could not be checked', 6, refusedConnection, 'cannot reach api.example.test — ECONNREFUSED'],
   ['the key could not be checked', 9, failure(404), 'Some text.'],
   ['the key could not be checked', 5, failure(503), 'the service failed'],
   ['the key could not be checked', 7, rateLimited('30'), 'retry in 30 s'],

@@ -29,7 +29,7 @@ const ROWS: readonly Row[] = [
     reply(failedFetch('ECONNREFUSED')),
     6,
     'network',
-    'test — connection refused (ECONNREFUSED), after 3 attempts\n',
+    'test — ECONNREFUSED; no server listens on that port, after 3 attempts\n',
   ],
   [
     'no response',

@@ -51,20 +51,28 @@ test('if an http port closes the connection, the hint is https', async () => {
 });
 
 test.each([
-  ['ENOTFOUND', 'name not found', 'Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.'],
-  ['CERT_HAS_EXPIRED', 'the certificate has expired', "Is this machine's clock right?"],
-  ['CERT_NOT_YET_VALID', 'the certificate is not valid yet', "Is this machine's clock right?"],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'the certificate is self-signed', 'export NODE_EXTRA_CA_CERTS='],
+  [
+    'ENOTFOUND',
+    'ENOTFOUND; the host does not exist',
+    'Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.',
+  ],
+  ['CERT_HAS_EXPIRED', 'CERT_HAS_EXPIRED; the certificate has expired', "this machine's clock."],
+  ['CERT_NOT_YET_VALID', 'CERT_NOT_YET_VALID; the certificate is not valid yet', "this machine's clock."],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'DEPTH_ZERO_SELF_SIGNED_CERT; the certificate', 'export NODE_EXTRA_CA_CERTS='],
   [
     'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-    'the certificate is not signed by a trusted authority',
+    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY; the certificate is not signed by a trusted authority',
     'export NODE_EXTRA_CA_CERTS=',
   ],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another name', 'Is https://api.example.test the right'],
+  [
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'ERR_TLS_CERT_ALTNAME_INVALID; the certificate is for another host',
+    'Is https://api.example.test the right',
+  ],
   ['CERT_REVOKED', 'CERT_REVOKED; the certificate has been revoked\n', undefined],
-  ['HPE_INVALID_CONSTANT', 'the response is not HTTP (HPE_INVALID_CONSTANT)', 'Is https://api.example.test the right'],
-  ['EPROTO', 'the TLS handshake failed (EPROTO)', 'Does this port speak http?  --base-url http://api.example.test'],
-  ['ECONNRESET', 'the connection was closed (ECONNRESET)\n', undefined],
+  ['HPE_INVALID_CONSTANT', 'HPE_INVALID_CONSTANT', 'Is https://api.example.test the right'],
+  ['EPROTO', 'EPROTO; the TLS handshake failed', 'Does this port speak http?  --base-url http://api.example.test'],
+  ['ECONNRESET', 'ECONNRESET; the server or a proxy closed the connection\n', undefined],
   ['EPIPE', 'EPIPE\n', undefined],
 ])('%s is reported as: %s, with the next step', async (code, says, nextStep) => {
   const result = await runCli('latest --retries 0', { replies: failedFetch(code) });
@@ -123,7 +131,7 @@ test.each([
   const isProxyFailure = hints.includes(PROXY_HINT);
   const why = isProxyFailure ? `the proxy proxy.example.test (HTTPS_PROXY) cannot be reached (${code})` : code;
 
-  expect(explainNetworkError({ code, why, isProxyFailure }, context).hints).toEqual(hints);
+  expect(explainNetworkError({ code, why, advice: 'check baseUrl', isProxyFailure }, context).hints).toEqual(hints);
 });
 
 test('no message of a batch names an option of the client', async () => {

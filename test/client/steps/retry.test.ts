@@ -79,7 +79,7 @@ test.each([
   ['ERR_SSL_WRONG_VERSION_NUMBER', /; the server uses plain http on that port; check https:\/\/ in baseUrl$/],
   ['ECONNRESET', /: ECONNRESET; the server or a proxy closed the connection$/],
   ['UND_ERR_SOCKET', /: UND_ERR_SOCKET; the server or a proxy closed the connection$/],
-  ['EHOSTUNREACH', /^No valid HTTP response from fx.test: EHOSTUNREACH$/],
+  ['EHOSTUNREACH', /^No valid HTTP response from fx.test: EHOSTUNREACH; no route leads to the host$/],
 ])('the error of %s has the next step, if there is one', async (code, message) => {
   const { fx } = testClient(failed(code), { maxRetries: 0 });
 

@@ -61,8 +61,8 @@ test('on a terminal and with -o table, prints a table', async () => {
 });
 
 test.each([
-  ['ENOTFOUND', 'name not found'],
-  ['ECONNREFUSED', 'connection refused'],
+  ['ENOTFOUND', 'the host does not exist'],
+  ['ECONNREFUSED', 'no server listens on that port'],
   ['CERT_HAS_EXPIRED', 'the certificate has expired'],
   ['SOMETHING_NEW', 'SOMETHING_NEW'],
 ])('%s shows which step failed', async (code, says) => {

@@ -72,7 +72,7 @@ test('an exhausted quota is rejected immediately, with the time of the reset', a
 });
 
 test.each([
-  ['a failure', refused, '--retries 0', 'cannot reach api.example.test — connection refused (ECONNREFUSED)'],
+  ['a failure', refused, '--retries 0', 'cannot reach api.example.test — ECONNREFUSED; no server listens on that port'],
   ['a wait longer than --max-wait', rateLimited('30'), '--max-wait 5s', 'rate limited — retry in 30 s'],
 ] as const)('%s after the first response is reported, and the next call follows', async (_, reply, option, says) => {
   const { code, stdout, stderr } = await watch(`--watch 5m --count 2 ${option}`, {
