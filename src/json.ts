@@ -66,8 +66,10 @@ function endOf(pattern: RegExp, text: string, start: number): number {
 
 /** Not by a regular expression: a string of megabytes must not exhaust the matcher's stack. */
 function stringEnd(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at += text.charAt(at) === '\\' ? 2 : 1) {
-    if (text.charAt(at) === '"') return at + 1;
+  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let first = quote;
+    while (text.charAt(first - 1) === '\\') first -= 1;
+    if ((quote - first) % 2 === 0) return quote + 1;
   }
   return text.length;
 }
@@ -101,23 +103,29 @@ function nameAt(text: string, from: number): readonly [name: string, end: number
   return [String(JSON.parse(text.slice(name.start, name.end))), colon.end];
 }
 
-/** The value that starts at or after `from`; `undefined` before a closing bracket. It counts brackets: recursion could overflow. */
+/**
+ * The value that starts at or after `from`; `undefined` before a closing bracket. It counts brackets: recursion could overflow,
+ * and tokens take a hundred times as long.
+ */
 function valueRange(text: string, from: number): Omit<Token, 'kind'> | undefined {
-  let start: number | undefined;
+  const first = tokenAt(text, from);
+  if (first === undefined || depthChange(first) === 0) return first;
   let depth = 0;
-  for (const token of tokens(text, from)) {
-    start ??= token.start;
-    depth += depthChange(token);
-    if (depth <= 0) return depth === 0 ? { start, end: token.end } : undefined;
-  }
-  return undefined;
+  let end = first.start;
+  do {
+    const character = text.charAt(end);
+    depth += DEPTH_CHANGES[character] ?? 0;
+    end = character === '"' ? stringEnd(text, end) : end + 1;
+  } while (depth > 0 && end < text.length);
+  return depth === 0 ? { start: first.start, end } : undefined;
 }
 
 /** 1 for an opening bracket, -1 for a closing one. */
 export function depthChange({ kind }: Token): number {
-  if (kind === '{' || kind === '[') return 1;
-  return kind === '}' || kind === ']' ? -1 : 0;
+  return DEPTH_CHANGES[kind] ?? 0;
 }
+
+const DEPTH_CHANGES: Readonly<Record<string, number>> = { '{': 1, '[': 1, '}': -1, ']': -1 };
 
 /** The JSON texts of a file: the value at its start, which may have several lines, then one on each line. Other lines are skipped. */
 export function jsonDocuments(text: string): readonly string[] {

@@ -32,8 +32,12 @@ export function recordOf<Value extends z.ZodType>(words: string, value: Value, n
     words,
     z.preprocess(
       (given: Readonly<Record<string, z.input<Value>>>, context) => {
-        const [lost] =
-          Object.entries(Object(given)).find(([name, one]) => name === '__proto__' || one === undefined) ?? [];
+        const entries = Object.entries(Object(given));
+        if (entries.length > MOST_NAMES) {
+          context.addIssue({ code: 'custom', message: `at most ${MOST_NAMES} names` });
+          return given;
+        }
+        const [lost] = entries.find(([name, one]) => name === '__proto__' || one === undefined) ?? [];
         const message = lost === '__proto__' ? 'names other than __proto__' : `a value for ${lost}, not undefined`;
         if (lost !== undefined) context.addIssue({ code: 'custom', message });
         return given;
@@ -42,6 +46,9 @@ export function recordOf<Value extends z.ZodType>(words: string, value: Value, n
     ),
   );
 }
+
+/** Each request is compared with each of them. */
+const MOST_NAMES = 100;
 
 /** These belong to the connection: a wrong one would be a failure of another kind. */
 const HEADER_NAME = /^(?!content-length$|transfer-encoding$|trailer$)[\w!#$%&'*+.^`|~-]+$/i;

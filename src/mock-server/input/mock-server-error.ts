@@ -37,6 +37,12 @@ export function invalidOption(option: string, value: unknown, expected: string):
   return optionError(option, `is ${value === undefined ? 'missing' : show(value)}; expected ${expected}.`);
 }
 
+/** Checks a list before its entries: a longer one would block the process for seconds. */
+export function checkLength(field: string, list: unknown, most: number): void {
+  if (!Array.isArray(list)) throw invalidOption(field, list, 'an array');
+  if (list.length > most) throw optionError(field, `has ${list.length} entries; expected at most ${most}.`);
+}
+
 /** The message begins with the field, for `within()`. */
 function optionError(field: string, problem: string): MockServerError {
   return new MockServerError(`${field} ${problem}`, { code: 'invalid_option', field });
@@ -96,8 +102,9 @@ export function notFound(message: string): MockServerError {
 
 /** The first unused name from `number` on, such as `rule_3`. */
 export function freeName(prefix: string, number: number, isTaken: (name: string) => boolean): string {
-  const name = `${prefix}_${number}`;
-  return isTaken(name) ? freeName(prefix, number + 1, isTaken) : name;
+  let free = number;
+  while (isTaken(`${prefix}_${free}`)) free += 1;
+  return `${prefix}_${free}`;
 }
 
 /** A value as text for a message: shortened, with the digits of API keys removed. */

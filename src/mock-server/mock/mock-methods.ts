@@ -84,7 +84,7 @@ export class MockMethods {
     this.behaviour = createMockBehaviour(mock);
     this.journal = createMockJournal(mock);
     this.rules = createMockRules(mock);
-    this.latest = createMockLatest(this.rules);
+    this.latest = createMockLatest(this.rules, mock);
     this.#mock = mock;
   }
 

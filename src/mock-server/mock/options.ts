@@ -1,11 +1,12 @@
 import * as z from 'zod';
-import { isJson, isJsonObject, members } from '../../json.ts';
+import { isJsonObject, members, parseJson } from '../../json.ts';
 import type { BehaviourOptions } from '../behaviour/behaviour.ts';
 import type { PresetName } from '../behaviour/switch.ts';
 import type { ClockOptions } from '../clock/clock.ts';
 import { checkedInput, expected, strictObject, trueOrFalse, type ValueOf, wholeFrom } from '../input/checked-input.ts';
-import { invalidOption, within } from '../input/mock-server-error.ts';
+import { checkLength, invalidOption, within } from '../input/mock-server-error.ts';
 import { ruleWithDigits } from '../rules/answers.ts';
+import { MOST_RULES } from '../rules/mock-rules.ts';
 import type { RuleOptions } from '../rules/rule-schema.ts';
 import { type CreatedKey, keyUsage } from '../service/keys.ts';
 import { keyLimitOptions, planName } from '../service/service-state.ts';
@@ -166,21 +167,26 @@ export interface SetupResult {
   readonly keys: readonly CreatedKey[];
 }
 
-/** A setup with valid names of fields. Its parts are checked when they are applied. */
+/** A setup, or JSON text of one, with valid names of fields. Its parts are checked when they are applied. */
 export function checkedSetup(given: Setup | string): Setup {
-  const setup = typeof given === 'string' ? parsedSetup(given.trim()) : given; // trim() also removes a byte order mark
-  if (!isJsonObject(setup)) throw invalidOption('setup', setup, 'an object');
-  return checkedInput(setupParts, setup, { what: 'a field of a setup' });
+  if (typeof given !== 'string') return withKnownFields(given);
+  const json = given.trim(); // also removes a byte order mark
+  const setup = parseJson(json);
+  if (setup === undefined) throw invalidOption('setup', json, 'a setup as JSON');
+  return { ...withKnownFields(setup), ...rulesWithDigits(json) };
 }
 
-/** The setup in a JSON text. The digits of numbers in responses stay as they are. */
-function parsedSetup(json: string): Setup {
-  if (!isJson(json)) throw invalidOption('setup', json, 'a setup as JSON');
-  const setup: Setup = JSON.parse(json);
-  // A value that is not an object is refused as it is.
-  if (!isJsonObject(setup)) return setup;
+function withKnownFields(setup: unknown): Setup {
+  if (!isJsonObject(setup)) throw invalidOption('setup', setup, 'an object');
+  const checked = checkedInput(setupParts, setup, { what: 'a field of a setup' });
+  if (checked.rules !== undefined) checkLength('rules', checked.rules, MOST_RULES);
+  return checked;
+}
+
+/** The rules of a setup in JSON text, whose numbers in responses keep their digits. */
+function rulesWithDigits(json: string): Pick<Setup, 'rules'> {
   const rules = Array.from(members(json)).findLast(({ name }) => name === 'rules');
-  if (rules === undefined || !Array.isArray(setup.rules)) return setup;
+  if (rules === undefined) return {};
   const exact = Array.from(members(rules.text), ({ text }) => ruleWithDigits(text));
-  return { ...setup, rules: exact } as Setup; // which is checked when it is applied
+  return { rules: exact as Setup['rules'] }; // checked when they are applied
 }

@@ -1,8 +1,8 @@
 import { ActiveAdapters } from '../adapters/active-adapters.ts';
 import { createMockBehaviour } from '../behaviour/behaviour.ts';
 import { checkedInput, strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
-import { invalidOption, within } from '../input/mock-server-error.ts';
-import { addRule, preparedRules } from '../rules/mock-rules.ts';
+import { checkLength, within } from '../input/mock-server-error.ts';
+import { addRules, preparedRules } from '../rules/mock-rules.ts';
 import type { RuleOptions } from '../rules/rule-schema.ts';
 import type { RuleRecord } from '../rules/rule-state.ts';
 import { type CreatedKey, checkedUsage, createKeys, createKeyWithAccount } from '../service/keys.ts';
@@ -22,7 +22,7 @@ export function applySetup(setup: Setup, mock: MockState): SetupResult {
   // The usage of a key depends on switches.
   if (behaviour !== undefined) createMockBehaviour(mock).set(behaviour);
   const created = keys.map((key) => createSetupKey(key, mock));
-  for (const rule of rules) addRule(mock, rule);
+  addRules(mock, rules);
   return { keys: created };
 }
 
@@ -36,8 +36,10 @@ function checkedParts({ behaviour, keys = [], rules = [] }: Setup, mock: MockSta
   return { behaviour, keys: checkedKeys, rules: preparedRules(rules, mock, keyIds) };
 }
 
+const MOST_KEYS = 10_000;
+
 function eachOf<Entry, Checked>(field: string, entries: readonly Entry[], check: (entry: Entry) => Checked) {
-  if (!Array.isArray(entries)) throw invalidOption(field, entries, 'an array');
+  checkLength(field, entries, MOST_KEYS);
   return entries.map((entry: Entry, index) => within(`${field}[${index}]`, () => check(entry)));
 }
 

@@ -152,12 +152,13 @@ export function checkedSnapshot(snapshot: unknown, behaviour = new Behaviour({},
       'version',
     );
   }
-  const { data, error } = snapshotSchema.safeParse(snapshot);
-  if (error !== undefined) throw damaged(error);
-  const rules: readonly unknown[] = data.rules;
+  const data = parsedPart(outerSchema, snapshot);
+  const { accounts, keys, rules } = snapshotSchema.shape;
   const checked = {
     ...data,
-    rules: rules as readonly SavedRule[], // `respond` is typed as that of the options
+    accounts: eachParsed(accounts, data.accounts, 'accounts'),
+    keys: eachParsed(keys, data.keys, 'keys'),
+    rules: eachParsed<unknown>(rules, data.rules, 'rules') as readonly SavedRule[], // typed as options
     behaviour: checkedSwitches(data.behaviour as BehaviourValues, behaviour),
   };
   checkIds(checked);
@@ -186,10 +187,25 @@ function checkUnique(field: string, values: readonly string[]): void {
   if (twice !== undefined) throw invalid(`snapshot.${field} has ${show(twice)} twice; expected it once.`, field);
 }
 
-function damaged({ issues: [issue] }: z.ZodError): MockServerError {
-  const names = issue?.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : (issue?.path ?? []);
-  const field = names.map(String).join('.');
-  return invalid(`snapshot.${field}: ${issue?.message}.`, field);
+/** The lists are checked element by element, up to the first wrong one. The errors of a million would take all memory. */
+const list = z.array(z.unknown());
+const outerSchema = snapshotSchema.extend({ accounts: list, keys: list, rules: list });
+
+function eachParsed<Element>(
+  { element }: { readonly element: z.ZodType<Element> },
+  given: readonly unknown[],
+  field: string,
+): readonly Element[] {
+  return given.map((one, index) => parsedPart(element, one, [field, index]));
+}
+
+function parsedPart<Part>(schema: z.ZodType<Part>, given: unknown, place: readonly PropertyKey[] = []): Part {
+  const { data, error } = schema.safeParse(given);
+  if (error === undefined) return data as Part; // zod
+  const [issue] = error.issues;
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+  const field = [...place, ...(issue?.path ?? []), ...unknown].map(String).join('.');
+  throw invalid(`snapshot.${field}: ${issue?.message}.`, field);
 }
 
 function checkedSwitches(values: Snapshot['behaviour'], behaviour: Behaviour): Snapshot['behaviour'] {

@@ -2,7 +2,7 @@ import { isJsonObject, members, parseJson } from '../../json.ts';
 import { readHeaders } from '../http/message.ts';
 import { codeOfStatus, errorBody, reasonPhrase, STATUSES_WITHOUT_BODY, successBody } from '../http/responses.ts';
 import { checkedInput } from '../input/checked-input.ts';
-import { invalidOption, within } from '../input/mock-server-error.ts';
+import { checkLength, invalidOption, within } from '../input/mock-server-error.ts';
 import { type Answer, type AnswerFunction, answerSchema, type SentAnswer } from './rule-schema.ts';
 import type { PreparedAnswer } from './rule-state.ts';
 
@@ -14,8 +14,12 @@ export function preparedAnswers(respond: unknown): readonly PreparedAnswer[] | A
   }
   if (!Array.isArray(respond)) return [within('respond', () => preparedAnswer(respond))];
   if (respond.length === 0) throw invalidOption('respond', respond, 'a response, or several');
+  checkLength('respond', respond, MOST_ANSWERS);
   return respond.map((one: unknown, index) => within(`respond[${index}]`, () => preparedAnswer(one)));
 }
+
+/** Of one rule. */
+export const MOST_ANSWERS = 10_000;
 
 /** A response as it is sent. Throws `MockServerError` with code `invalid_option`. */
 export function preparedAnswer(given: unknown): PreparedAnswer {

@@ -3,9 +3,9 @@ import { isJson, isJsonObject, type JsonObject, jsonDocuments, members, parseJso
 import { successBody, withoutTags } from '../http/responses.ts';
 import { checkedInput, expected, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { recordedQuery } from '../input/masked-keys.ts';
-import { invalidOption } from '../input/mock-server-error.ts';
-import { JsonText } from './answers.ts';
-import type { MockRules } from './mock-rules.ts';
+import { checkLength, invalidOption } from '../input/mock-server-error.ts';
+import { JsonText, MOST_ANSWERS } from './answers.ts';
+import { addRules, MOST_RULES, type MockRules, preparedRules, type RuleContext, removeRules } from './mock-rules.ts';
 import type { Answer, RuleMatch, RuleOptions } from './rule-schema.ts';
 import { isLatest, isRecorded, LATEST, RECORDED } from './rule-state.ts';
 
@@ -54,27 +54,24 @@ export const latestOptions = strictObject({
 /** Options of `mock.latest.set()` and `mock.latest.reset()`. */
 export interface LatestOptions extends ValueOf<typeof latestOptions> {}
 
-export function createMockLatest(rules: MockRules): MockLatest {
+export function createMockLatest(rules: MockRules, context: RuleContext): MockLatest {
   const baseOf = (options: LatestOptions) =>
     checkedInput(latestOptions, options, { what: 'an option of latest.set() and latest.reset()' }).base;
-  const remove = (isMeant: (id: string) => boolean) => {
-    for (const { id } of rules.list()) if (isMeant(id)) rules.remove(id);
-  };
   return {
     set(data, options = {}) {
       const base = baseOf(options);
       const respond = answersOf(data);
-      if (base === undefined) remove(isRecorded);
+      if (base === undefined) removeRules(context, isRecorded);
       rules.add({ id: latestId(base), match: latestMatch(base), respond });
     },
     replay(recording) {
-      const added = recordedRules(recording);
-      remove((id) => id === LATEST || isRecorded(id));
-      for (const rule of added) rules.add(rule);
+      const added = preparedRules(recordedRules(recording), context, context.state.keys);
+      removeRules(context, (id) => id === LATEST || isRecorded(id));
+      addRules(context, added);
     },
     reset(options = {}) {
       const base = baseOf(options);
-      remove((id) => (base === undefined ? isLatest(id) : id === latestId(base)));
+      removeRules(context, (id) => (base === undefined ? isLatest(id) : id === latestId(base)));
     },
   };
 }
@@ -97,6 +94,7 @@ function answersOf(data: unknown): readonly Answer[] {
   const isList = typeof data === 'string' && data.trimStart().startsWith('[') && isJson(data);
   const values = isList ? Array.from(members(data), ({ text }) => unquoted(text)) : [data].flat();
   if (values.length === 0) throw invalidOption('latest', data, DATA);
+  checkLength('latest', values, MOST_ANSWERS);
   const placeOf = (index: number) => (isList || Array.isArray(data) ? `latest[${index}]` : 'latest');
   return values.map((value, index) => ({ data: latestData(value, placeOf(index)) }));
 }
@@ -143,7 +141,11 @@ export function recordedRules(recording: Recording): readonly RuleOptions[] {
 const EXPECTED = "a recorded envelope, or an object of responses by query such as { 'base=EUR': … }";
 const ANY = '*';
 
+/** One more rule is for the other queries. */
+const MOST_QUERIES = MOST_RULES - 1;
+
 function rulesByQuery(byQuery: JsonObject): readonly RuleOptions[] {
+  checkLength('replay', Object.keys(byQuery), MOST_QUERIES);
   const answers = new Map<string, Answer>();
   for (const [text, recorded] of Object.entries(byQuery)) {
     const query = text === ANY ? ANY : canonicalQuery(text);

@@ -3,7 +3,15 @@ import type { ResponseDelays } from '../clock/response-delays.ts';
 import type { AdapterName } from '../http/message.ts';
 import { isAdminPath } from '../http/own-paths.ts';
 import { checkedInput } from '../input/checked-input.ts';
-import { freeName, invalidOption, MockServerError, show, withId, within } from '../input/mock-server-error.ts';
+import {
+  checkLength,
+  freeName,
+  invalidOption,
+  MockServerError,
+  show,
+  withId,
+  within,
+} from '../input/mock-server-error.ts';
 import { checkKeyId } from '../matching/request-pattern.ts';
 import { codeIn, preparedAnswers, ruleWithDigits } from './answers.ts';
 import {
@@ -53,48 +61,56 @@ export interface RuleContext {
 }
 
 export function createMockRules(context: RuleContext): MockRules {
-  const { state, delays } = context;
+  const { state } = context;
   const find = (id: string) =>
     withId('rule', id, { among: new Map(state.rules.map((rule) => [rule.settings.id, rule])) });
   return {
     add(given: RuleOptions | string) {
       const options = typeof given === 'string' ? ruleWithDigits(given) : given;
-      const id = freeId(state.lastRule + 1, state.ruleIds);
+      const id = freeName('rule', state.lastRule + 1, (name) => state.ruleIds.has(name));
       const rule = preparedRule(options, context, { id, keyIds: state.keys });
-      addRule(context, rule);
+      addRules(context, [rule]);
       return toRule(rule);
     },
     list: () => state.rules.map(toRule),
     get: (id) => toRule(find(id)),
     remove(id) {
-      const removed = find(id);
-      state.rules = state.rules.filter((rule) => rule !== removed);
-      delays.endHangsOf(id);
+      find(id);
+      removeRules(context, (other) => other === id);
     },
-    clear() {
-      for (const { settings } of state.rules) delays.endHangsOf(settings.id);
-      state.rules = [];
-    },
+    clear: () => removeRules(context, () => true),
   };
 }
 
-/** Adds a rule that was prepared. A request that hangs because of an older rule with its id ends. */
-export function addRule({ state, delays }: Pick<RuleContext, 'state' | 'delays'>, rule: RuleRecord): void {
-  const { id } = rule.settings;
-  delays.endHangsOf(id);
-  state.rules = withRule(state.rules, rule);
-  state.lastRule += 1;
-  state.ruleIds.add(id);
+type ChangedRules = Pick<RuleContext, 'state' | 'delays'>;
+
+/** Adds rules that were prepared, each in the place of an older one of its id. A request that hangs because of that one ends. */
+export function addRules({ state, delays }: ChangedRules, added: readonly RuleRecord[]): void {
+  const rules = new Map(state.rules.map((rule) => [rule.settings.id, rule]));
+  for (const rule of added) {
+    const { id } = rule.settings;
+    delays.endHangsOf(id);
+    rules.set(id, rule);
+    state.ruleIds.add(id);
+  }
+  state.lastRule += added.length;
+  state.rules = Array.from(rules.values()).sort((one, other) => rankOf(one.settings.id) - rankOf(other.settings.id));
+}
+
+/** Removes the rules with these ids. The requests that hang because of one end. */
+export function removeRules({ state, delays }: ChangedRules, isMeant: (id: string) => boolean): void {
+  for (const { settings } of state.rules) if (isMeant(settings.id)) delays.endHangsOf(settings.id);
+  state.rules = state.rules.filter(({ settings }) => !isMeant(settings.id));
 }
 
 /** The rules of a setup or of the option `rules`, checked: each has an id of its own. `keyIds` are those that they can name. */
 export function preparedRules(given: readonly RuleOptions[], context: RuleContext, keyIds: Ids): readonly RuleRecord[] {
-  if (!Array.isArray(given)) throw invalidOption('rules', given, 'an array');
+  checkLength('rules', given, MOST_RULES);
   const { lastRule, ruleIds } = context.state;
   const own = new Set<string>();
   return given.map((options: RuleOptions, index) =>
     within(`rules[${index}]`, () => {
-      const id = freeId(lastRule + 1 + index, new Set([...ruleIds, ...own]));
+      const id = freeName('rule', lastRule + 1 + index, (name) => ruleIds.has(name) || own.has(name));
       const rule = preparedRule(options, context, { id, keyIds });
       if (own.has(rule.settings.id)) throw invalidOption('id', rule.settings.id, 'an id of its own among the rules');
       own.add(rule.settings.id);
@@ -103,20 +119,10 @@ export function preparedRules(given: readonly RuleOptions[], context: RuleContex
   );
 }
 
+/** Of a setup: each request is compared with each rule. */
+export const MOST_RULES = 2_000;
+
 type Ids = Pick<ReadonlySet<string>, 'has'>;
-
-function freeId(number: number, taken: Ids): string {
-  return freeName('rule', number, (name) => taken.has(name));
-}
-
-/** The rules with one more, in the place of an older one of the same id. */
-function withRule(rules: readonly RuleRecord[], added: RuleRecord): readonly RuleRecord[] {
-  const idOf = ({ settings }: RuleRecord) => settings.id;
-  if (rules.some((rule) => idOf(rule) === idOf(added))) {
-    return rules.map((rule) => (idOf(rule) === idOf(added) ? added : rule));
-  }
-  return [...rules, added].sort((one, other) => rankOf(idOf(one)) - rankOf(idOf(other)));
-}
 
 /** The rule that the options describe. Throws `MockServerError` with code `invalid_option`. */
 function preparedRule(
@@ -225,9 +231,10 @@ export function savedRuleOf(rule: RuleRecord): SavedRule {
 
 /** A rule of a snapshot. Its function is that of the current rule with its id; without one, the rule is left out. */
 export function restoredRules(saved: readonly SavedRule[], current: readonly RuleRecord[]): readonly RuleRecord[] {
+  const answersById = new Map(current.map(({ settings: { id }, answers }) => [id, answers]));
   return saved.flatMap((rule): RuleRecord[] => {
     const { respond, addedAt, matched, used, hasFunction, matchedByKey, ...settings } = structuredClone(rule);
-    const known = current.find(({ settings: { id } }) => id === rule.id)?.answers;
+    const known = answersById.get(rule.id);
     const answers = hasFunction ? known : respond?.map((sent) => ({ ...sent, code: codeOf(sent.body) }));
     if (hasFunction && typeof known !== 'function') return [];
     return [{ settings, answers, addedAt, matched, used, matchedByKey: { ...matchedByKey } }];

@@ -123,6 +123,7 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
   const query = parsed(route.query, Object.fromEntries(parameters), 'query');
   const { value: json, text } = await readJsonBody(incoming, {
     mostBytes: mostBytesOf(route),
+    isState: route.isState ?? false,
     isLines: route.isLines ?? false,
   });
   if (text === '' && needsBody(route)) {

@@ -53,6 +53,8 @@ export function sendProblem(outgoing: ServerResponse, problem: MockServerError):
 /** What a route accepts as a body. */
 interface BodyLimits {
   readonly mostBytes: number;
+  /** Whether it may have more than 100,000 values, one per eight bytes: a state, a setup, or a recording. */
+  readonly isState: boolean;
   /** Whether it may also be lines of JSON. */
   readonly isLines: boolean;
 }
@@ -60,15 +62,17 @@ interface BodyLimits {
 /** The JSON body of a request, and its text; `{}` without a body. Refuses any other body, a larger one before it is parsed. */
 export async function readJsonBody(
   incoming: IncomingMessage,
-  { mostBytes, isLines }: BodyLimits,
+  { mostBytes, isState, isLines }: BodyLimits,
 ): Promise<{ readonly value: unknown; readonly text: string }> {
-  const text = hasBody(incoming) ? decoded(await readBytes(incoming, mostBytes)) : '';
+  const bytes = hasBody(incoming) ? await readBytes(incoming, mostBytes) : Buffer.of();
+  const text = decoded(bytes);
   if (text === '') return { value: {}, text };
   // A form of another site cannot have this type, and a script of another site cannot set it.
   if (!/^application\/json\b/i.test(incoming.headers['content-type'] ?? '')) {
     const text = 'The body must be JSON, with content-type: application/json.';
     throw new Problem(text, { status: 415, code: 'json_required', field: 'Content-Type' });
   }
+  checkValues(bytes, isState ? bytes.length / BYTES_PER_VALUE : 0);
   const value = parseJson(text) ?? (isLines ? linesIn(text) : undefined);
   // The message of the parser can contain text of the body.
   if (value === undefined) throw new Problem('The body is not JSON.', { status: 400, code: 'invalid_json' });
@@ -82,6 +86,32 @@ async function readBytes(incoming: IncomingMessage, mostBytes: number): Promise<
   const text = `The body is larger than ${mostBytes} bytes, which is the most that this route accepts.`;
   throw new Problem(text, { status: 413, code: 'content_too_large' });
 }
+
+/**
+ * Counts values before JSON is parsed, because time and memory depend on their number: 4 MiB can be one text, or a million
+ * empty objects, which need thirty times the memory of their text.
+ */
+function checkValues(json: Buffer, allowed: number): void {
+  let values = 0;
+  let isInText = false;
+  for (let at = 0; at < json.length; at += 1) {
+    const byte = json[at];
+    if (byte === BACKSLASH) at += 1;
+    else if (byte === QUOTE) isInText = !isInText;
+    else if (!isInText && (byte === COMMA || byte === BRACKET || byte === BRACE)) values += 1;
+  }
+  const most = Math.max(MOST_VALUES, Math.floor(allowed));
+  if (values <= most) return;
+  const text = `The body has ${values} values, objects and arrays; of ${json.length} bytes, this route accepts at most ${most}.`;
+  throw new Problem(text, { status: 413, code: 'content_too_large' });
+}
+
+/** As many are checked in about 100 ms. A year of daily rates of all currencies has 65,000. */
+const MOST_VALUES = 100_000;
+/** A saved key has one value in 19 bytes, a response with rates one in 11. */
+const BYTES_PER_VALUE = 8;
+
+const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = Buffer.from('"\\,[{');
 
 function decoded(bytes: Buffer): string {
   const text = utf8Text(bytes);

@@ -112,9 +112,6 @@ const spaceNames = z.array(z.object({ name: z.string() }));
 /** Of a body that contains a response. */
 const RESPONSE_BYTES = 4 * 1024 * 1024;
 
-/** Of a state, which can have a million keys, a setup and a recording. Only these block other requests for long. */
-const STATE_BYTES = 256 * 1024 * 1024;
-
 /** The whole admin API. */
 export const adminRoutes: readonly AdminRoute[] = [
   route('GET /health', {
@@ -135,7 +132,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('PUT /state', 'restore', {
     summary: 'Restore a state of this mock, of another one, or of this space, and clear the journal',
     body: snapshotSchema,
-    mostBytes: STATE_BYTES,
+    isState: true,
   }),
   method('POST /reset', 'reset', {
     tag: 'state',
@@ -148,7 +145,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Create keys, change switches, and add rules; if a part is invalid, nothing changes',
     takes: ['text'],
     body: setup,
-    mostBytes: STATE_BYTES,
+    isState: true,
     response: z.object({ keys: z.array(createdKey) }),
   }),
   route('GET /clock', {
@@ -210,7 +207,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     takes: ['text'],
     body: recording,
     isLines: true,
-    mostBytes: STATE_BYTES,
+    isState: true,
   }),
   method('DELETE /latest', 'latest.reset', {
     tag: 'rules',

@@ -130,6 +130,36 @@ test.each<[string | object, string]>([
   expect(() => createMockServer().setUp(setup as Setup)).toThrow(error);
 });
 
+test.each<[string, (mock: MockServer) => unknown]>([
+  ['keys has 10001 entries; expected at most 10000.', (mock) => mock.setUp({ keys: Array(10_001).fill({}) })],
+  [
+    'rules has 2001 entries; expected at most 2000.',
+    (mock) => mock.setUp({ rules: Array(2_001).fill({ delayMs: 1 }) }),
+  ],
+  ['rules has 2001 entries; expected at most 2000.', (mock) => mock.setUp(`{"rules":[${'{},'.repeat(2_000)}{}]}`)],
+  [
+    'rules[0].respond has 10001 entries; expected at most 10000.',
+    (mock) => mock.setUp({ rules: [{ respond: Array(10_001).fill({ status: 503 }) }] }),
+  ],
+  ['latest has 10001 entries; expected at most 10000.', (mock) => mock.latest.set(Array(10_001).fill({}))],
+  [
+    'replay has 2000 entries; expected at most 1999.',
+    (mock) => mock.latest.replay(Object.fromEntries(Array.from({ length: 2_000 }, (_, day) => [`date=${day}`, {}]))),
+  ],
+  [
+    'expected at most 100 names.',
+    (mock) => {
+      const query = Object.fromEntries(Array.from({ length: 101 }, (_, name) => [`p${name}`, 'x']));
+      mock.rules.add({ delayMs: 1, match: { query } });
+    },
+  ],
+])('more than a process checks at once is refused: %s', (message, act) => {
+  const mock = createMockServer();
+
+  expect(() => act(mock)).toThrow(message);
+  expect(mock.snapshot()).toMatchObject({ keys: [], rules: [] });
+});
+
 test('an invalid setup changes nothing, not even the per-minute windows', async () => {
   const behaviour = { quotaEndpointBucket: 'separate' } as const;
   const { mock, id, key } = mockWithKey({ clock: { mode: 'virtual', frozen: true }, behaviour });

@@ -305,6 +305,22 @@ test.each<[string, object]>([
   expect(mock.snapshot()).toEqual(before);
 });
 
+test('a damaged snapshot is read up to the first wrong account, because a million errors take all memory', () => {
+  const { mock } = mockWithKey();
+  const read: string[] = [];
+  const second = {
+    ...ACCOUNT,
+    get plan() {
+      return read.push('plan');
+    },
+  };
+
+  const damaged = { ...mock.snapshot(), accounts: [{ ...ACCOUNT, plan: 'gold' }, second] };
+
+  expect(() => mock.restore(damaged as never)).toThrow('snapshot.accounts.0.');
+  expect(read).toEqual([]);
+});
+
 /** The fields of `change`, and of its first entries, replace those of `whole`. */
 function merged(whole: object, change: object): object {
   const entries = Object.entries(change).map(([name, value]) => {

@@ -145,6 +145,32 @@ test.each([
   expect(sent.text).toContain(`larger than ${most} bytes`);
 });
 
+test.each([
+  ['PUT', '/latest', `[${'{},'.repeat(60_000)}{}]`, 120_002, 100_000],
+  ['POST', '/rules', `{"respond":{"data":[${'1,'.repeat(100_000)}1]}}`, 100_003, 100_000],
+  ['PUT', '/state', `{"accounts":[${'{},'.repeat(100_000)}{}]}`, 200_003, 100_000],
+  ['PUT', '/latest/replay', `{"a":[${'[],'.repeat(500_000)}[]]}`, 1_000_003, 187_501],
+])('%s %s refuses a body of too many values', async (method, path, body, values, most) => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+
+  const sent = await send(server.url, `/__fxrates${path}`, { method, headers: bearer(server), body });
+
+  expect(sent).toMatchObject({ status: 413, code: 'content_too_large' });
+  expect(sent.text).toContain(`has ${values} values, objects and arrays`);
+  expect(sent.text).toContain(`at most ${most}.`);
+});
+
+test('a text with any number of commas and brackets is one value', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const body = JSON.stringify({ respond: { body: '\\",[{'.repeat(100_000) } });
+
+  const { status } = await send(server.url, '/__fxrates/rules', { method: 'POST', headers: bearer(server), body });
+
+  expect(status).toBe(200);
+});
+
 test('a body in chunks of one byte is refused as soon as it is too large', async () => {
   await using mock = createMockServer();
   const server = await mock.serve();
