@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { completionScripts } from './src/cli/commands/completion/scripts.ts';
-import { manPage } from './src/cli/parser/man-page.ts';
+import { manPage } from './src/cli/parser/help-page.ts';
 import { createProgram } from './src/cli/program/program.ts';
 import { bundlePanel } from './src/mock-server/panel/panel-files.ts';
 

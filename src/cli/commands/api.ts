@@ -16,7 +16,7 @@ import {
 } from '../parser/parameters.ts';
 import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
 import { type PathRequest, printCurl, sendRequest } from '../request/send-request.ts';
-import type { Invocation } from '../settings/invocation.ts';
+import type { Invocation } from '../settings/settings.ts';
 
 const PATHS: readonly string[] = Object.values(operations).map(({ path }) => path);
 const BASE_PATH = operations.quota.path.replace(/\/[^/]*$/, '');

@@ -3,7 +3,7 @@ import { storageError, systemReason } from '../errors/cli-error.ts';
 import { CliCommand } from '../parser/command.ts';
 import { OTHER_CACHE_FOLDER, openCache } from '../request/fetch-or-cache.ts';
 import { compiledIn } from '../settings/folders.ts';
-import type { Invocation } from '../settings/invocation.ts';
+import type { Invocation } from '../settings/settings.ts';
 import { grouped } from '../terminal/text.ts';
 
 export function cacheCommand(): CliCommand {

@@ -3,8 +3,8 @@ import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
 import { printJson } from '../output/print-json.ts';
 import { CliCommand } from '../parser/command.ts';
 import { dataOptions, profileOption } from '../parser/options.ts';
-import type { Invocation } from '../settings/invocation.ts';
 import {
+  type Invocation,
   isSettingName,
   requireProfile,
   rowOf,

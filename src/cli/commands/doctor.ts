@@ -10,17 +10,22 @@ import { exitCodes } from '../io/exit-codes.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { CliCommand } from '../parser/command.ts';
 import { connectionOptions, dataOptions } from '../parser/options.ts';
-import { proxyFor } from '../request/connection.ts';
 import { refusedKeyHints } from '../request/explain-error.ts';
 import { HttpTrace } from '../request/http-trace.ts';
-import { sendQuotaRequest } from '../request/send-request.ts';
+import { proxyFor, sendQuotaRequest } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
-import { formatDuration } from '../settings/duration.ts';
-import type { Invocation } from '../settings/invocation.ts';
 import { readJsonFile } from '../settings/json-file.ts';
 import { type KeyInUse, requireKey } from '../settings/resolve-key.ts';
-import { requireProfile, rowOf, SETTING_NAMES, storedSetting, unknownSettings } from '../settings/settings.ts';
+import {
+  type Invocation,
+  requireProfile,
+  rowOf,
+  SETTING_NAMES,
+  storedSetting,
+  unknownSettings,
+} from '../settings/settings.ts';
 import { type ConfigFile, configPath, credentialsPath, requireConfig } from '../settings/stored-files.ts';
+import { formatDuration } from '../settings/values.ts';
 import { commandLine, grouped, quoteForShell } from '../terminal/text.ts';
 
 interface DoctorOptions {

@@ -13,9 +13,9 @@ import type { CliCommand } from '../parser/command.ts';
 import { fileOption } from '../parser/options.ts';
 import { EXAMPLE_NAMES } from '../parser/parameters.ts';
 import { type OperationRequest, printCurl } from '../request/send-request.ts';
-import { durationOption, formatDuration } from '../settings/duration.ts';
-import type { Invocation, Query } from '../settings/invocation.ts';
-import { compactJson } from '../terminal/pretty-json.ts';
+import type { Invocation, Query } from '../settings/settings.ts';
+import { durationOption, formatDuration } from '../settings/values.ts';
+import { compactJson } from '../terminal/json-text.ts';
 import { grouped } from '../terminal/text.ts';
 import {
   operationCommand,

@@ -14,8 +14,8 @@ import {
 } from '../parser/parameters.ts';
 import { type CachingOptions, fetchOrCache } from '../request/fetch-or-cache.ts';
 import { type OperationRequest, printCurl, type ServiceResponse } from '../request/send-request.ts';
-import { parseDuration } from '../settings/duration.ts';
-import type { Invocation } from '../settings/invocation.ts';
+import type { Invocation } from '../settings/settings.ts';
+import { parseDuration } from '../settings/values.ts';
 import { lowerFirst, quoteForShell } from '../terminal/text.ts';
 
 /** What was typed for the response of an operation. */

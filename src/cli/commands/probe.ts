@@ -8,11 +8,11 @@ import { asTable } from '../output/print-json.ts';
 import { printReport } from '../output/report.ts';
 import { CliCommand } from '../parser/command.ts';
 import { connectionOptions, dataOptions, fileOption, parsedOption } from '../parser/options.ts';
-import { openConnection } from '../request/connection.ts';
 import { baseUrlHint, explainNetworkError, type NetworkContext, refusedKeyHints } from '../request/explain-error.ts';
+import { openConnection } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
-import type { Invocation } from '../settings/invocation.ts';
 import { type KeyInUse, requireKey } from '../settings/resolve-key.ts';
+import type { Invocation } from '../settings/settings.ts';
 import { wholeNumber } from '../settings/values.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 

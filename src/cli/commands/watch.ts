@@ -6,10 +6,9 @@ import { printJson, tableDocument } from '../output/print-json.ts';
 import { parsedOption } from '../parser/options.ts';
 import { type OpenClient, type OperationRequest, type ServiceResponse, withClient } from '../request/send-request.ts';
 import { WaitReporter } from '../request/wait-reporter.ts';
-import { formatDuration, parseDuration } from '../settings/duration.ts';
-import type { Invocation } from '../settings/invocation.ts';
-import { type OutputFormat, wholeNumber } from '../settings/values.ts';
-import { compactJson } from '../terminal/pretty-json.ts';
+import type { Invocation } from '../settings/settings.ts';
+import { formatDuration, type OutputFormat, parseDuration, wholeNumber } from '../settings/values.ts';
+import { compactJson } from '../terminal/json-text.ts';
 import { wrap } from '../terminal/text.ts';
 
 export interface WatchOptions {

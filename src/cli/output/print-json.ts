@@ -2,19 +2,19 @@ import { setImmediate as yieldToSignals } from 'node:timers/promises';
 import { nearestName } from '../../nearest-name.ts';
 import { visible } from '../../text.ts';
 import { CliError } from '../errors/cli-error.ts';
-import type { Invocation } from '../settings/invocation.ts';
-import type { CliSettings, GetPath } from '../settings/settings.ts';
+import type { CliSettings, GetPath, Invocation } from '../settings/settings.ts';
 import type { OutputFormat } from '../settings/values.ts';
-import { compactJson, prettyJson } from '../terminal/pretty-json.ts';
-import type { StreamStyle } from '../terminal/screen.ts';
 import {
+  compactJson,
   type JsonPath,
   leaves,
   memberTexts,
+  prettyJson,
   scalarText,
   selectValue,
   writeJsonPath,
-} from '../terminal/select-value.ts';
+} from '../terminal/json-text.ts';
+import type { StreamStyle } from '../terminal/screen.ts';
 import { valuesTable } from './values-table.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { oneLine, visible } from '../../text.ts';
-import type { Invocation } from '../settings/invocation.ts';
+import type { Invocation } from '../settings/settings.ts';
 import type { Palette, StreamStyle } from '../terminal/screen.ts';
 import { besideHead, wrap } from '../terminal/text.ts';
 import { printJson } from './print-json.ts';

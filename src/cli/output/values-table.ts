@@ -1,6 +1,6 @@
 import { oneLine } from '../../text.ts';
+import { leaves, scalarText } from '../terminal/json-text.ts';
 import type { Palette, StreamStyle } from '../terminal/screen.ts';
-import { leaves, scalarText } from '../terminal/select-value.ts';
 import { besideHead, wrap } from '../terminal/text.ts';
 
 interface Value {

@@ -1,6 +1,6 @@
 import { type Argument, Command, type Option } from 'commander';
 import { exitCodes } from '../io/exit-codes.ts';
-import type { Invocation } from '../settings/invocation.ts';
+import type { Invocation } from '../settings/settings.ts';
 
 export interface Example {
   readonly command: string;

@@ -3,7 +3,7 @@ import type { Operation, Parameter } from '../../generated/operations.ts';
 import { decodedComponent, parameterValue } from '../../operation.ts';
 import { holdsKey } from '../../redactor.ts';
 import { type CliError, usageError } from '../errors/cli-error.ts';
-import type { Invocation, Query, QueryText } from '../settings/invocation.ts';
+import type { Invocation, Query, QueryText } from '../settings/settings.ts';
 import { quoteForShell } from '../terminal/text.ts';
 import type { HelpEntry } from './command.ts';
 import { repeatableOption } from './options.ts';

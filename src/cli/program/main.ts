@@ -6,8 +6,8 @@ import type { Env, Io } from '../io/io.ts';
 import { createNodeIo } from '../io/node-io.ts';
 import type { CliCommand } from '../parser/command.ts';
 import { explainParserError, refuseTypedKey, requireOptions } from '../parser/parser-error.ts';
-import type { Invocation } from '../settings/invocation.ts';
 import {
+  type Invocation,
   messageSettings,
   requireProfile,
   resolveSettings,

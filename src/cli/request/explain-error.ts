@@ -3,9 +3,9 @@ import { environmentProxy } from '../../environment-proxy.ts';
 import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
 import type { Env } from '../io/io.ts';
 import { isLoopback } from '../settings/base-url.ts';
-import { durationOption, durationOptionAbove, formatDuration } from '../settings/duration.ts';
-import type { Invocation } from '../settings/invocation.ts';
 import type { KeyInUse } from '../settings/resolve-key.ts';
+import type { Invocation } from '../settings/settings.ts';
+import { durationOption, durationOptionAbove, formatDuration } from '../settings/values.ts';
 import { commandLine, grouped, localTime, lowerFirst } from '../terminal/text.ts';
 
 interface ErrorContext {

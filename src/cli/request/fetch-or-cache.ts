@@ -4,9 +4,9 @@ import type { CacheOptions, CacheStore, Clock } from '../../client/index.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
 import { noFolder } from '../errors/cli-error.ts';
 import type { Io } from '../io/io.ts';
-import { formatDuration } from '../settings/duration.ts';
 import { cacheFolder } from '../settings/folders.ts';
-import type { Invocation } from '../settings/invocation.ts';
+import type { Invocation } from '../settings/settings.ts';
+import { formatDuration } from '../settings/values.ts';
 import { type ServiceRequest, type ServiceResponse, sendRequest } from './send-request.ts';
 
 export interface CachingOptions {

@@ -1,7 +1,7 @@
 import type { FetchLike } from '../../client/index.ts';
 import { maskKey } from '../../redactor.ts';
 import { visible } from '../../text.ts';
-import type { Invocation } from '../settings/invocation.ts';
+import type { Invocation } from '../settings/settings.ts';
 
 /** A longer body is cut in `-vv`. */
 const LONGEST_SHOWN_BODY = 2048;

@@ -1,8 +1,8 @@
 import type { FxRatesOptions } from '../../client/index.ts';
 import { visible } from '../../text.ts';
 import { monotonicNow } from '../io/io.ts';
-import { formatDuration } from '../settings/duration.ts';
-import type { Invocation } from '../settings/invocation.ts';
+import type { Invocation } from '../settings/settings.ts';
+import { formatDuration } from '../settings/values.ts';
 import { JITTER_MS, waitTooLong } from './explain-error.ts';
 
 interface ReportedWait {

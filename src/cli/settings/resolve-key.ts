@@ -1,8 +1,7 @@
 import { keyProblem } from '../../redactor.ts';
 import { CliError, loginCommand, systemReason, usageError } from '../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted, readLimited } from '../io/io.ts';
-import type { Invocation } from './invocation.ts';
-import type { CliSettings } from './settings.ts';
+import type { CliSettings, Invocation } from './settings.ts';
 import { readCredential, type StoredKey } from './stored-files.ts';
 
 /** The key of a command and its source. */

@@ -1,13 +1,21 @@
 import { nearestName } from '../../nearest-name.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
-import type { Env } from '../io/io.ts';
-import type { MessageSettings } from '../terminal/screen.ts';
-import { type JsonPath, parseJsonPath } from '../terminal/select-value.ts';
+import type { Env, Io } from '../io/io.ts';
+import { type JsonPath, parseJsonPath } from '../terminal/json-text.ts';
+import type { MessageSettings, Screen } from '../terminal/screen.ts';
 import { commandLine, lowerFirst } from '../terminal/text.ts';
 import { checkBaseUrl, type SourcedText } from './base-url.ts';
-import { parseDuration } from './duration.ts';
 import { type ConfigFile, configValue, profilesWithKey, settingGroups } from './stored-files.ts';
-import { oneOf, type Parse, parseColor, parseOutputFormat, parseProfile, parseTimeout, wholeNumber } from './values.ts';
+import {
+  oneOf,
+  type Parse,
+  parseColor,
+  parseDuration,
+  parseOutputFormat,
+  parseProfile,
+  parseTimeout,
+  wholeNumber,
+} from './values.ts';
 
 interface Setting<Value> {
   /** Of its option; a setting without one has only a variable and config.json. */
@@ -253,3 +261,23 @@ export function requireProfile(
     hints: [`Create it:  fxrates auth login --profile ${profile}`],
   });
 }
+
+/** A typed command: the parameter of its action. */
+export interface Invocation<Options = object> {
+  readonly io: Io;
+  readonly screen: Screen;
+  readonly settings: CliSettings;
+  /** Without a value if the file cannot be used; only commands with --profile reject that. */
+  readonly config: ConfigFile;
+  /** Name of the command, such as `auth login`. */
+  readonly command: string;
+  /** Everything typed after `fxrates`. */
+  readonly argv: readonly string[];
+  readonly args: readonly string[];
+  /** The command's own options, by commander's camelCase names. */
+  readonly options: Options;
+}
+
+/** The parameters of a request; a repeated one is a list. */
+export type QueryText = string | number | boolean;
+export type Query = Readonly<Record<string, QueryText | readonly QueryText[]>>;

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { openConnection } from '../../../src/cli/request/connection.ts';
+import { openConnection } from '../../../src/cli/request/send-request.ts';
 import { realClock } from '../../../src/client/time/clock.ts';
 import { environmentProxy } from '../../../src/environment-proxy.ts';
 import { FakeIo, runCli } from '../../helpers/cli-io.ts';

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { main } from '../../../src/cli/program/main.ts';
 import { WaitReporter } from '../../../src/cli/request/wait-reporter.ts';
-import type { Invocation } from '../../../src/cli/settings/invocation.ts';
+import type { Invocation } from '../../../src/cli/settings/settings.ts';
 import { Screen } from '../../../src/cli/terminal/screen.ts';
 import type { WaitEvent } from '../../../src/client/index.ts';
 import { FakeIo, jsonLines, runCli } from '../../helpers/cli-io.ts';

@@ -4,7 +4,7 @@ import {
   durationOptionAbove,
   formatDuration,
   parseDuration,
-} from '../../../src/cli/settings/duration.ts';
+} from '../../../src/cli/settings/values.ts';
 import { runCli, usageError } from '../../helpers/cli-io.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compactJson, prettyJson } from '../../../src/cli/terminal/pretty-json.ts';
+import { compactJson, prettyJson } from '../../../src/cli/terminal/json-text.ts';
 import { visible } from '../../../src/text.ts';
 import { jsonText, stripped } from '../../helpers/cli-json-text.ts';
 

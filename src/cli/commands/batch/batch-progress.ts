@@ -3,8 +3,8 @@ import { CliError, relatedCommand } from '../../errors/cli-error.ts';
 import { monotonicNow } from '../../io/io.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import type { CallReporter } from '../../request/send-request.ts';
-import { formatDuration } from '../../settings/duration.ts';
-import type { Invocation } from '../../settings/invocation.ts';
+import type { Invocation } from '../../settings/settings.ts';
+import { formatDuration } from '../../settings/values.ts';
 import { grouped } from '../../terminal/text.ts';
 
 const FRAME_MS = 500;

@@ -13,9 +13,9 @@ import { joinParameters, type ParamOptions, parameterOptions, parametersOf, quer
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import { type CachingOptions, cacheOf } from '../../request/fetch-or-cache.ts';
 import { type OpenClient, withClient } from '../../request/send-request.ts';
-import type { Invocation, Query } from '../../settings/invocation.ts';
+import type { Invocation, Query } from '../../settings/settings.ts';
 import type { OutputFormat } from '../../settings/values.ts';
-import { compactJson } from '../../terminal/pretty-json.ts';
+import { compactJson } from '../../terminal/json-text.ts';
 import { grouped } from '../../terminal/text.ts';
 import { cacheOption } from '../operation.ts';
 import { ProgressView } from './batch-progress.ts';

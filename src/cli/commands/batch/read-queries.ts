@@ -3,8 +3,8 @@ import { UTF16_PROBLEM } from '../../../text.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { Interrupted, type Io, orInterrupted, readLimited, refuseEndless } from '../../io/io.ts';
 import { checkParameter, parseParameters, refusePastedQuery } from '../../parser/parameters.ts';
-import type { Query } from '../../settings/invocation.ts';
-import { memberTexts, scalarText } from '../../terminal/select-value.ts';
+import type { Query } from '../../settings/settings.ts';
+import { memberTexts, scalarText } from '../../terminal/json-text.ts';
 import { quoteForShell } from '../../terminal/text.ts';
 
 const MOST_FAULTS = 10;

@@ -12,9 +12,8 @@ import { exitCodes } from '../../io/exit-codes.ts';
 import type { Env } from '../../io/io.ts';
 import { CliCommand } from '../../parser/command.ts';
 import { fileOption, parsedOption, repeatableOption } from '../../parser/options.ts';
-import { durationOption, parseDuration } from '../../settings/duration.ts';
-import type { Invocation } from '../../settings/invocation.ts';
-import { oneOf, wholeNumber } from '../../settings/values.ts';
+import type { Invocation } from '../../settings/settings.ts';
+import { durationOption, oneOf, parseDuration, wholeNumber } from '../../settings/values.ts';
 import { commandLine, jsonLine, quoteForShell } from '../../terminal/text.ts';
 import {
   type MockOptions,

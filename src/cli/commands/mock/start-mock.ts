@@ -19,8 +19,8 @@ import { maskKey } from '../../../redactor.ts';
 import { CliError, changedCommand, systemReason, usageError } from '../../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
 import { readLimited } from '../../io/io.ts';
-import type { Invocation } from '../../settings/invocation.ts';
 import { parseJsonFile } from '../../settings/json-file.ts';
+import type { Invocation } from '../../settings/settings.ts';
 import { lowerFirst } from '../../terminal/text.ts';
 
 /** Options of `fxrates mock`, as parsed. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { leaves, parseJsonPath, selectValue } from '../../../src/cli/terminal/select-value.ts';
+import { leaves, parseJsonPath, selectValue } from '../../../src/cli/terminal/json-text.ts';
 import { jsonText } from '../../helpers/cli-json-text.ts';
 
 const BODY =
