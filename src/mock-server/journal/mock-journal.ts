@@ -141,8 +141,12 @@ export async function waitForRequests(
   const found = new Map(journal.entries.filter(matches).map((entry) => [entry.number, entry]));
   const end = new AbortController();
   const listener = (entry: JournalEntry) => {
-    if (matches(entry)) found.set(entry.number, entry);
-    if (found.size >= count) end.abort();
+    try {
+      if (matches(entry)) found.set(entry.number, entry);
+      if (found.size >= count) end.abort();
+    } catch (error) {
+      end.abort(error); // a regular expression takes too long
+    }
   };
   // A delayed response can turn out to be none, because the client disconnects.
   const onReplaced = (entry: JournalEntry) => {
@@ -154,6 +158,7 @@ export async function waitForRequests(
   if (found.size < count) await pause(timeoutMs, ends);
   stop();
   if (found.size >= count) return Array.from(found.values());
+  if (end.signal.reason instanceof MockServerError) throw end.signal.reason;
   const isClosed = end.signal.reason === CLOSED;
   const problem = isClosed ? 'before the mock or the space was closed' : `within ${timeoutMs} ms`;
   throw new MockServerError(

@@ -1,5 +1,5 @@
 import type { AdapterName } from '../http/message.ts';
-import { MockServerError } from '../input/mock-server-error.ts';
+import { MockServerError, within } from '../input/mock-server-error.ts';
 import { differences, type MatchedRequest, matchesPattern, nearMisses } from '../matching/request-pattern.ts';
 import { chance } from '../service/random.ts';
 import { type EFFECTS, FAILURES } from './rule-schema.ts';
@@ -104,7 +104,9 @@ export class RuleTurns {
   #turnOf(rule: RuleRecord): Turn | undefined {
     const { request, adapter } = this.#candidate as RuleCandidate;
     const { id, match, nth, probability = 1 } = rule.settings;
-    if (!isActive(rule, request.at) || !matchesPattern(match, request)) return undefined;
+    if (!isActive(rule, request.at)) return undefined;
+    // The error of a regular expression that takes too long names the rule.
+    if (!within(`${id}.match`, () => matchesPattern(match, request))) return undefined;
     if (match.via !== undefined && ![match.via].flat().includes(adapter)) return undefined;
     const { keyId: key = '' } = request;
     const position = (rule.matchedByKey[key] ?? 0) + 1;

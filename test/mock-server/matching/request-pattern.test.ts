@@ -106,6 +106,30 @@ test.each<[string, RequestFilter]>([
   );
 });
 
+test('a rule whose regular expression takes too long is named in a response, and in a rejection in process', async () => {
+  const { mock, key, send } = mockWithKey();
+  const { url } = await mock.serve();
+  mock.rules.add({ id: 'slow', match: { query: { text: /^(a+)+$/ } }, delayMs: 1 });
+  const message = expect.stringMatching(/^slow\.match\.query\.text takes longer than 50 ms for 31 characters with /);
+
+  const response = await fetch(`${url}/api/v1/latest?text=${A30}!`, { headers: { authorization: `Bearer ${key}` } });
+
+  expect(response.status).toBe(500);
+  expect(await response.json()).toMatchObject({ success: false, error: { code: 'internal_error', message } });
+  expect(mock.journal.list()).toMatchObject([{ status: 500, code: 'internal_error', keyId: 'key_1' }]);
+  await expect(send(`/api/v1/latest?text=${A30}!`)).rejects.toMatchObject({ code: 'slow_pattern', message });
+  await mock.close();
+});
+
+test('a wait for a request rejects when its regular expression takes too long', async () => {
+  const { mock, send } = mockWithKey();
+  const waiting = mock.journal.waitFor({ query: { text: /^(a+)+$/ } });
+
+  await send(`/api/v1/latest?text=${A30}!`);
+
+  await expect(waiting).rejects.toMatchObject({ code: 'slow_pattern', field: 'query.text' });
+});
+
 test.each([
   [/EUR.*USD/, true],
   [/^(?:EUR|USD)(,(?:EUR|USD))*$/, true],
