@@ -39,7 +39,7 @@ function wrapLine(text: string, width: number): string[] {
 
 /** The first line after `head`, the others below it. `indent`: the width of the head, colours not counted. */
 export function besideHead(head: string, [first = '', ...rest]: readonly string[], indent: number): readonly string[] {
-  return [head + first, ...rest.map((line) => ' '.repeat(indent) + line)];
+  return [head + first, ...rest.map((line) => (line === '' ? '' : ' '.repeat(indent) + line))];
 }
 
 /** `2026-02-01 01:00 CET`. */

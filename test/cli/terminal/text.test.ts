@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clip, wrap } from '../../../src/cli/terminal/text.ts';
+import { besideHead, clip, wrap } from '../../../src/cli/terminal/text.ts';
 
 test.each([
   ['one two three', ['one two', 'three']],
@@ -18,4 +18,8 @@ test.each([
   ['one', 0, ''],
 ])('%j has the start %j %j', (text, width, start) => {
   expect(clip(text, width)).toBe(start);
+});
+
+test('a blank line beside a head has no spaces', () => {
+  expect(besideHead('--head  ', ['one', '', 'two'], 8)).toEqual(['--head  one', '', '        two']);
 });
