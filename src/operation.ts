@@ -37,7 +37,8 @@ export interface Parameter {
   readonly example: unknown;
 }
 
-export type ScalarType = 'string' | 'integer' | 'number' | 'boolean';
+/** `int64`: an integer that a double may not hold; it can be text. */
+export type ScalarType = 'string' | 'integer' | 'int64' | 'number' | 'boolean';
 
 export interface ErrorResponseSpec {
   readonly status: number | '4XX' | '5XX' | 'default';
@@ -103,9 +104,10 @@ export function parameterValue(
   const choice = choices.find((value) => String(value) === text);
   if (choice !== undefined) return choice;
   if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
-  const isNumeric = types.includes('integer') || types.includes('number');
+  const isNumeric = types.some((type) => type !== 'string' && type !== 'boolean');
   const number = Number(text);
-  if (!isNumeric || !NUMBER.test(text) || !isExact(text, number)) return text;
+  const hasDigits = types.includes('int64') ? Number.isSafeInteger(number) : isExact(text, number);
+  if (!isNumeric || !NUMBER.test(text) || !hasDigits) return text;
   // If text is valid too, digits such as 007 can be a code.
   return types.includes('string') && String(number) !== text ? text : number;
 }

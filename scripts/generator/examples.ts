@@ -181,10 +181,49 @@ class ExampleMaker {
 
 type Example = (schema: Schema) => unknown;
 
-function exampleText({ format, knownValues, minLength = 0, maxLength }: StringSchema): string | undefined {
-  if (format !== undefined) return format === 'date' ? '2026-01-21' : '2026-01-21T14:20:00.000Z';
-  return knownValues?.[0] ?? 'text'.padEnd(Math.min(minLength, LONGEST_EXAMPLE), '.').slice(0, maxLength);
+function exampleText({ format, knownValues, pattern, minLength = 0, maxLength }: StringSchema): string | undefined {
+  if (format !== undefined) return format === 'date' ? DATE : `${DATE}T14:20:00.000Z`;
+  const plain = 'text'.padEnd(Math.min(minLength, LONGEST_EXAMPLE), '.').slice(0, maxLength);
+  if (pattern === undefined) return knownValues?.[0] ?? plain;
+  const form = new RegExp(pattern, 'u');
+  return [...(knownValues ?? []), plain, ...USUAL_TEXTS].find((text) => form.test(text)) ?? plain;
 }
+
+const DATE = '2026-01-21';
+
+/** Those that patterns of such services describe: codes, numbers, days, times and ids. */
+const USUAL_TEXTS = [
+  ...[
+    'EUR',
+    'EURUSD',
+    'EUR/USD',
+    'EUR-USD',
+    'eur',
+    'EUR,USD',
+    'EU',
+    '1',
+    '1.5',
+    '10',
+    '1d',
+    'v1',
+    'a',
+    'A',
+    'A1',
+    'abc-1',
+  ],
+  ...[
+    DATE,
+    '2026-01',
+    '2026',
+    '14:20',
+    '14:20:00',
+    `${DATE}T14:20:00Z`,
+    '5min',
+    'a@example.com',
+    'https://example.com',
+  ],
+  ...['00000000-0000-4000-8000-000000000000', '0'.repeat(32), '0'.repeat(64), `0x${'0'.repeat(40)}`],
+];
 
 /** A longer text or list would make a response that no test can use. */
 const LONGEST_EXAMPLE = 1_000;
@@ -192,7 +231,10 @@ const LONGEST_EXAMPLE = 1_000;
 function exampleNumber({ isInteger, ...limits }: NumberSchema): number {
   const step = isInteger ? 1 : 0.0001;
   const { minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf } = limits;
-  if (multipleOf !== undefined) return Math.ceil((minimum ?? exclusiveMinimum ?? multipleOf) / multipleOf) * multipleOf;
+  if (multipleOf !== undefined) {
+    const first = Math.ceil((minimum ?? exclusiveMinimum ?? multipleOf) / multipleOf) * multipleOf;
+    return first === exclusiveMinimum ? first + multipleOf : first;
+  }
   if (minimum !== undefined) return minimum;
   if (exclusiveMinimum !== undefined) return exclusiveMinimum + step;
   return Math.min(step, maximum ?? step, (exclusiveMaximum ?? Number.POSITIVE_INFINITY) - step);
@@ -203,12 +245,13 @@ function exampleList({ minItems = 0, maxItems = 1 }: ArraySchema, item: unknown)
   return Array.from({ length: Math.min(LONGEST_EXAMPLE, Math.max(minItems, Math.min(1, maxItems))) }, () => item);
 }
 
-function exampleObject({ properties, rest, names }: ObjectSchema, inner: Example): unknown {
+function exampleObject({ properties, rest, names, maxProperties }: ObjectSchema, inner: Example): unknown {
   const named = properties.map((property) => [property.name, inner(property.schema)] as const);
   if (named.some(([, value], index) => value === undefined && properties[index]?.isRequired)) return undefined;
   const fields = Object.fromEntries(named.filter(([, value]) => value !== undefined));
   const other = rest && rest.kind !== 'unknown' ? inner(rest) : undefined;
   if (properties.length > 0 || other === undefined) return fields;
   // A map such as rates by currency gets entries, because an empty map would be a poor example.
-  return Object.fromEntries((names ? [String(inner(names))] : ['EUR', 'GBP', 'USD']).map((name) => [name, other]));
+  const shown = names ? [String(inner(names))] : ['EUR', 'GBP', 'USD'];
+  return Object.fromEntries(shown.slice(0, maxProperties).map((name) => [name, other]));
 }

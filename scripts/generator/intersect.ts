@@ -200,6 +200,6 @@ function refuseTwo<Type extends object>(one: Type, other: Type, keys: readonly (
   for (const key of keys) {
     const [first, second] = [one[key], other[key]];
     if (first === undefined || second === undefined || first === second) continue;
-    throw new Contradiction(`two values of '${key}' are not implemented: ${String(first)} and ${String(second)}`);
+    throw new Contradiction(`one value of '${key}' is implemented, not both ${String(first)} and ${String(second)}`);
   }
 }

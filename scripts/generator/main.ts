@@ -154,7 +154,11 @@ function nameOf(spec: string): string {
 function positionOf({ path, key }: Refusal, source: Document['source']): Loc {
   const keys = key === undefined ? path : [...path, key];
   const pointer = `#/${keys.map((name) => escapePointerFragment(name)).join('/')}`;
-  return getLineColLocation({ source, pointer, reportOnKey: true }).start;
+  try {
+    return getLineColLocation({ source, pointer, reportOnKey: true }).start;
+  } catch {
+    return { line: 1, col: 1 }; // the parser for places does not know all tags of YAML
+  }
 }
 
 async function compare(files: Files, out: string, print: (line: string) => void): Promise<number> {

@@ -12,7 +12,7 @@ const CLIENT_MEMBERS = [
 export const INHERITED_NAMES: readonly string[] = Object.getOwnPropertyNames(Object.prototype);
 
 /** Globals that the generated code uses. */
-const GLOBAL_NAMES = ['Number', 'Object'];
+const GLOBAL_NAMES = ['BigInt', 'JSON', 'Number', 'Object', 'Set'];
 
 /** Whether the operation would replace a command or a member of the client. */
 export function isTakenOperationId(id: string): boolean {

@@ -67,25 +67,33 @@ function checkServers(spec: SpecNode): void {
 const CREDENTIALS = ['http bearer', 'apiKey header Authorization', 'apiKey query api_key'];
 
 function checkSecurity(spec: SpecNode): void {
-  const operations = spec.entriesAt('paths').flatMap(([, path]) => path.find('get') ?? []);
+  const operations = spec.entriesAt('paths').flatMap(([, path]) => path.resolved().find('get') ?? []);
   for (const owner of [spec, ...operations]) {
     const security = owner.find('security');
     if (security === undefined && owner !== spec) continue;
     if (!security?.items().length)
       (security ?? owner).refuse('the client sends its key with every request: name a scheme in security');
-    for (const requirement of security?.items() ?? []) checkRequirement(requirement, spec);
+    checkRequirements(security?.items() ?? [], spec);
   }
 }
 
-function checkRequirement(requirement: SpecNode, spec: SpecNode): void {
+/** The requirements are alternatives: the client needs one that it can meet. */
+function checkRequirements(requirements: readonly SpecNode[], spec: SpecNode): void {
+  const problems = requirements.map((requirement) => requirementProblem(requirement, spec));
+  if (problems.includes(undefined)) return;
+  for (const [index, problem = ''] of problems.entries()) requirements[index]?.refuse(problem);
+}
+
+/** `undefined` if the client can meet it. */
+function requirementProblem(requirement: SpecNode, spec: SpecNode): string | undefined {
   const [name, ...others] = requirement.keys();
-  if (name === undefined || others.length > 0) return requirement.refuse('exactly one scheme is expected');
+  if (name === undefined || others.length > 0) return 'exactly one scheme is expected';
   const scheme = spec.find('components')?.find('securitySchemes')?.find(name)?.resolved();
-  if (scheme === undefined) return requirement.refuse(`'${name}' is not one of the securitySchemes of the components`);
+  if (scheme === undefined) return `'${name}' is not one of the securitySchemes of the components`;
   const parts = ['type', ...(scheme.find('type')?.value === 'http' ? ['scheme'] : ['in', 'name'])];
   const form = parts.map((part) => scheme.find(part)?.value ?? '').join(' ');
-  if (isCredential(form)) return;
-  requirement.refuse(`the client does not send its key as '${form}'; it sends: ${CREDENTIALS.join(', ')}`);
+  if (isCredential(form)) return undefined;
+  return `the client does not send its key as '${form.trim()}'; it sends: ${CREDENTIALS.join(', ')}`;
 }
 
 /** Names of schemes and of headers are the same in any case, a parameter of the query is not. */
@@ -116,17 +124,18 @@ function readPaths(paths: SpecNode, reading: Reading): Operation[] {
     const shape = path.replaceAll(/\{[^}]*\}/g, '{}');
     if (shapes.has(shape)) node.refuse('another path differs from this one by the names of its parameters alone');
     shapes.add(shape);
-    return node.attempt(() => readPath(node, reading)) ?? [];
+    return node.attempt(() => readPath(path, node, reading)) ?? [];
   });
 }
 
 const OTHER_METHODS = ['delete', 'head', 'options', 'patch', 'post', 'put', 'trace'];
 
-function readPath(node: SpecNode, reading: Reading): Operation[] {
-  node.refuseKeys(OTHER_METHODS, 'only GET is, because the client repeats and shares requests');
-  node.refuseKeys(['servers'], 'the client sends all requests to the base URL of its user');
-  if (!node.has('get')) return [];
-  return [readOperation(node, reading)].filter((operation) => operation !== undefined);
+function readPath(path: string, node: SpecNode, reading: Reading): Operation[] {
+  const item = node.resolved();
+  item.refuseKeys(OTHER_METHODS, 'only GET is, because the client repeats and shares requests');
+  item.refuseKeys(['servers'], 'the client sends all requests to the base URL of its user');
+  if (!item.has('get')) return [];
+  return [readOperation(path, item, reading)].filter((operation) => operation !== undefined);
 }
 
 /** A type that contains only itself has no values. Reports it, because later steps follow references to their end. */

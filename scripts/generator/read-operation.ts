@@ -1,7 +1,7 @@
 import type { ErrorResponseSpec } from '../../src/operation.ts';
 import type { Operation, Property, Query, Schema, Schemas } from './contract.ts';
 import { freeName, isTakenOperationId, methodName, pascalCase } from './names.ts';
-import { examplesOf, parameterNodes, readParameters, resolve } from './read-parameter.ts';
+import { examplesOf, parameterNodes, readParameters, resolve, SCALARS } from './read-parameter.ts';
 import { optional, readSchema, UNREADABLE } from './read-schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
@@ -13,21 +13,22 @@ export interface Reading {
   readonly ids: Set<string>;
 }
 
-export function readOperation(pathNode: SpecNode, reading: Reading): Operation | undefined {
-  const node = pathNode.get('get');
+/** Reads the operation of a path; `item` is what the document has for the path. */
+export function readOperation(path: string, item: SpecNode, reading: Reading): Operation | undefined {
+  const node = item.get('get');
   node.refuseKeys(['requestBody'], 'a GET has no body');
   node.refuseKeys(['servers'], 'the client sends all requests to the base URL of its user');
-  const path = pathNode.path.at(-1) ?? '';
   const id = node.attempt(() => readId(node, reading.ids));
   const consumesQuota = node.attempt(() => node.find('x-consumes-quota')?.boolean()) ?? true;
   const worksWhenExhausted = node.attempt(() => node.find('x-works-when-quota-exhausted')?.boolean());
-  const query = node.attempt(() => readQuery(id ?? 'operation', pathNode, node, reading));
+  const query = node.attempt(() => readQuery(id ?? 'operation', [path, item], reading));
   const responses = node.get('responses');
+  const served = ['200', '2XX', '2xx'].find((status) => responses.has(status)) ?? '200';
   const errors = responses.entries().flatMap(([status, response]) => {
-    if (status === '200' || status.startsWith('x-')) return [];
+    if (status === served || status.startsWith('x-')) return [];
     return response.attempt(() => readError(status, response)) ?? [];
   });
-  const success = responses.get('200').resolved();
+  const success = responses.get(served).resolved();
   const response = readSuccess(id ?? 'operation', success, reading);
   if (id === undefined || query === undefined) return undefined;
   const description = node.find('description')?.prose() ?? '';
@@ -55,10 +56,11 @@ function readId(node: SpecNode, ids: Set<string>): string {
   return id;
 }
 
-function readQuery(id: string, pathNode: SpecNode, node: SpecNode, { schemas }: Reading): Query {
+function readQuery(id: string, [path, item]: readonly [string, SpecNode], { schemas }: Reading): Query {
+  const node = item.get('get');
   const freeForm = node.find('x-free-form-query');
-  const parameters = readParameters(pathNode, node, schemas);
-  refuseOtherPlaceholders(pathNode, node);
+  const parameters = readParameters(item, node, schemas);
+  refuseOtherPlaceholders(path, item);
   const name = freeName(`${pascalCase(id)}Query`, (candidate) => schemas.has(candidate));
   if (freeForm !== undefined) {
     if (parameters.length > 0) freeForm.refuse('an operation with x-free-form-query has no other parameters');
@@ -68,25 +70,22 @@ function readQuery(id: string, pathNode: SpecNode, node: SpecNode, { schemas }: 
   return parameters.length === 0 ? { kind: 'none' } : { kind: 'named', schema: name, parameters };
 }
 
-const SCALARS: readonly Schema[] = [{ kind: 'string' }, { kind: 'number', isInteger: false }, { kind: 'boolean' }];
 const ANY_PARAMETER: Schema = {
   kind: 'any',
   members: [...SCALARS, { kind: 'array', items: { kind: 'any', members: SCALARS } }],
 };
 
-function refuseOtherPlaceholders(pathNode: SpecNode, node: SpecNode): void {
-  const names = parameterNodes(pathNode, node)
+function refuseOtherPlaceholders(path: string, item: SpecNode): void {
+  const names = parameterNodes(item, item.get('get'))
     .filter((parameter) => parameter.find('in')?.value === 'path')
     .map((parameter) => String(parameter.find('name')?.value));
-  const path = pathNode.path.at(-1) ?? '';
   const placeholders = Array.from(path.matchAll(/\{([^}]*)\}/g), ([, name = '']) => name);
   for (const [index, name] of placeholders.entries()) {
-    if (placeholders.indexOf(name) !== index) pathNode.refuse(`{${name}} stands twice in the path`);
-    if (!names.includes(name)) pathNode.refuse(`the path has {${name}}, but no parameter in: path has this name`);
+    if (placeholders.indexOf(name) !== index) item.refuse(`{${name}} stands twice in the path`);
+    if (!names.includes(name)) item.refuse(`the path has {${name}}, but no parameter in: path has this name`);
   }
   for (const name of names) {
-    if (!placeholders.includes(name))
-      pathNode.refuse(`the parameter '${name}' is in: path, but the path has no {${name}}`);
+    if (!placeholders.includes(name)) item.refuse(`the parameter '${name}' is in: path, but the path has no {${name}}`);
   }
 }
 
@@ -105,8 +104,9 @@ function readSuccess(id: string, node: SpecNode, reading: Reading): Pick<Operati
       "the response is not the envelope of the service: an object whose required 'data' is the payload",
     );
   }
-  if (success !== undefined && !canBeTrue(success.schema, reading.schemas)) {
-    schema.refuse("the envelope of a success has success: true, which this 'success' does not allow");
+  const allowed = success?.schema ?? (target.kind === 'object' ? target.rest : undefined);
+  if (allowed === undefined || !canBeTrue(allowed, reading.schemas)) {
+    schema.refuse('the envelope of a success has success: true, which this schema does not allow');
   }
   return { response, data: nameData(data, response, { reading, name: name('Data') }), example };
 }
@@ -145,7 +145,7 @@ function propertyOf(schema: Schema, name: string): Property | undefined {
 
 function readError(status: string, response: SpecNode): ErrorResponseSpec {
   const code = /^([345]\d\d|[45]XX|default)$/i.exec(status)?.[0].replace(/xx$/i, 'XX');
-  if (code === undefined) response.fail(`unknown status '${status}'; known: 200, 300 to 599, 4XX, 5XX, default`);
+  if (code === undefined) response.fail(`unknown status '${status}'; known: 200 or 2XX, 300 to 599, 4XX, 5XX, default`);
   const node = response.resolved();
   const media = readMedia(node);
   const schema = media?.get('schema');
@@ -166,11 +166,15 @@ function readMedia(response: SpecNode): SpecNode | undefined {
   const content = response.find('content');
   const types = content?.keys() ?? [];
   if (content === undefined || types.length === 0) return undefined;
-  const plain = /^application\/json\s*(;|$)/i;
-  const type =
-    types.find((key) => plain.test(key)) ?? types.find((key) => /^application\/([\w.-]+\+)?json\b/i.test(key));
+  const type = JSON_TYPES.map((form) => types.find((key) => form.test(key))).find((key) => key !== undefined);
   return content.get(type ?? content.fail(`unknown media type '${types.join("', '")}'; known: application/json`));
 }
+
+/** The first one is used before the others. A range of types is what a server declares that names none. */
+const JSON_TYPES = [
+  /^application\/json\s*(;|$)/i,
+  /^(application|text)\/([\w.-]+\+)?json\s*(;|$)|^(application|\*)\/\*$/i,
+];
 
 /** Adds the examples of a response to those that are checked; returns the first one. */
 function readExample(media: SpecNode, schema: Schema): unknown {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ScalarType } from '../../src/operation.ts';
 import type { Parameter, Scalar, Schema, Schemas } from './contract.ts';
 import { INHERITED_NAMES } from './names.ts';
@@ -27,8 +28,11 @@ export function parameterNodes(path: SpecNode, operation: SpecNode): readonly Sp
 /** A caller can send optional headers with the option `headers` of the call. */
 function isSkipped(node: SpecNode): boolean {
   const place = node.at(['in']).value;
+  const name = String(node.at(['name']).value);
+  const isOfClient = place === 'header' && /^(accept|authorization|content-type)$/i.test(name); // as in OpenAPI
+  if (isOfClient) return true;
   if ((place !== 'header' && place !== 'cookie') || node.at(['required']).value === true) return false;
-  const header = place === 'cookie' ? 'Cookie' : String(node.at(['name']).value);
+  const header = place === 'cookie' ? 'Cookie' : name;
   node.note(
     `the optional ${place} parameter is skipped; a call can send it with its option headers: { '${header}': … }`,
   );
@@ -42,8 +46,9 @@ function readParameter(node: SpecNode, schemas: Schemas): Parameter {
   const required = node.isTrue('required');
   if (place === 'path' && !required) node.refuse('a parameter of the path is required: true');
   const schemaNode = node.get('schema');
-  const schema = withDigits(readSchema(schemaNode), schemas);
-  if (resolve(schema, schemas) === UNREADABLE) node.abandon();
+  const read = readSchema(schemaNode);
+  if (resolve(read, schemas) === UNREADABLE) node.abandon();
+  const schema = sendable(read, schemas);
   const annotation = (key: string) => schemaNode.find(key) ?? schemaNode.resolved().find(key);
   const array = resolve(schema, schemas);
   const item = array.kind === 'array' ? array.items : schema;
@@ -60,7 +65,7 @@ function readParameter(node: SpecNode, schemas: Schemas): Parameter {
     types: values.types,
     ...optional('choices', choices?.length ? choices : undefined),
     ...optional('list', readStyle(node, place, array.kind === 'array')),
-    ...optional('default', annotation('default')?.value),
+    ...optional('default', annotation('default')?.value ?? undefined),
     examples: readExamples(node, schema),
     example: undefined, // `withExamples` finds one
     node,
@@ -68,20 +73,38 @@ function readParameter(node: SpecNode, schemas: Schemas): Parameter {
   };
 }
 
-/** Integers of 64 bits may be texts: a double holds only those up to 2^53. */
-function withDigits(schema: Schema, schemas: Schemas): Schema {
+/** The schema of the values that a URL can contain. */
+function sendable(schema: Schema, schemas: Schemas): Schema {
   const target = resolve(schema, schemas);
-  if (target.kind === 'array') return { ...target, items: withDigits(target.items, schemas) };
-  if (target.kind !== 'number' || !target.isLong) return schema;
+  const values = sendableValues(target, schemas);
+  if (isDeepStrictEqual(values, target)) return schema;
   const { description, example, isDeprecated } = { ...target, ...schema };
   return {
-    kind: 'digits',
-    number: target,
+    ...values,
     ...optional('description', description),
-    ...optional('example', example),
+    ...optional('example', example ?? undefined),
     ...optional('isDeprecated', isDeprecated),
   };
 }
+
+/** Null is sent as no parameter. Integers of 64 bits may be texts: a double holds only those up to 2^53. */
+function sendableValues(target: Schema, schemas: Schemas): Schema {
+  if (target.kind === 'unknown') return { kind: 'any', members: SCALARS };
+  if (target.kind === 'number') return target.isLong ? { kind: 'digits', number: target } : target;
+  if (target.kind === 'array') return { ...target, items: sendable(target.items, schemas) };
+  if (target.kind === 'literals') return { ...target, values: target.values.filter((value) => value !== null) };
+  if (!('members' in target)) return target;
+  const members = target.members.map((member) => sendable(member, schemas)).filter(({ kind }) => kind !== 'null');
+  const [first] = members;
+  return first !== undefined && members.length === 1 ? first : { ...target, members };
+}
+
+/** The schemas of a value of which nothing is known. */
+export const SCALARS: readonly Schema[] = [
+  { kind: 'string' },
+  { kind: 'number', isInteger: false },
+  { kind: 'boolean' },
+];
 
 /** The examples of a parameter and of its schema. Those of the schema are checked with it. */
 function readExamples(node: SpecNode, schema: Schema): readonly SpecNode[] {
@@ -134,12 +157,12 @@ function scalarValues(schema: Schema, schemas: Schemas): ScalarValues | undefine
     case 'boolean':
       return { types: [target.kind], choices: undefined };
     case 'digits':
-      return { types: ['integer'], choices: undefined };
+      return { types: ['int64'], choices: undefined };
     case 'number':
       return { types: [target.isInteger ? 'integer' : 'number'], choices: undefined };
     case 'literals': {
-      const choices = target.values.filter((value) => value !== null); // a URL cannot contain null
-      return choices.length < target.values.length ? undefined : { types: [...new Set(choices.map(typeOf))], choices };
+      const choices = target.values.filter((value) => value !== null); // `sendable` has removed it
+      return choices.length === 0 ? undefined : { types: [...new Set(choices.map(typeOf))], choices };
     }
     case 'any':
     case 'one':
@@ -151,7 +174,7 @@ function scalarValues(schema: Schema, schemas: Schemas): ScalarValues | undefine
 
 function union(members: readonly (ScalarValues | undefined)[]): ScalarValues | undefined {
   const known = members.filter((member) => member !== undefined);
-  if (known.length < members.length) return undefined;
+  if (known.length < members.length || known.length === 0) return undefined;
   const isListed = known.every(({ choices }) => choices !== undefined);
   return {
     types: [...new Set(known.flatMap(({ types }) => types))],

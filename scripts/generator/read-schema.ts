@@ -20,6 +20,7 @@ export const UNREADABLE: Schema = { kind: 'unknown' };
  */
 export function readSchema(node: SpecNode): Schema {
   if (node.value === true) return { kind: 'unknown' };
+  if (node.value === false) node.fail('the schema false, which no value matches, is not implemented; leave it out');
   const read = readKeywords(node);
   const isNullable = node.isTrue('nullable'); // OpenAPI 3.0
   const description = (node.find('description') ?? node.find('title'))?.prose();
@@ -34,7 +35,7 @@ export function readSchema(node: SpecNode): Schema {
 }
 
 const NOT_IMPLEMENTED = [
-  ...['not', 'if', 'then', 'else', 'patternProperties', 'dependentRequired', 'dependentSchemas', 'prefixItems'],
+  ...['not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas', 'prefixItems'],
   ...['contains', 'minContains', 'maxContains', 'unevaluatedItems', 'unevaluatedProperties', '$dynamicRef', '$id'],
 ];
 
@@ -58,7 +59,8 @@ const WHOLE_KEYWORDS: readonly (readonly [keyword: string, read: (node: SpecNode
   ['const', (node) => readLiterals(node, [node.get('const')])],
   ['enum', (node) => readLiterals(node, node.get('enum').someItems())],
   ['anyOf', (node) => anyOf(readMembers(node.get('anyOf')))],
-  ['oneOf', (node) => ({ kind: 'one', members: readMembers(node.get('oneOf')) })],
+  // With a discriminator, the schemas alone may not say which one is meant.
+  ['oneOf', (node) => ({ kind: node.has('discriminator') ? 'any' : 'one', members: readMembers(node.get('oneOf')) })],
 ];
 
 function readMembers(list: SpecNode): readonly Schema[] {
@@ -75,7 +77,8 @@ function combined(one: Schema, other: Schema, node: SpecNode): Schema {
   try {
     return intersect(one, other, (name) => schemaOfType(name, node));
   } catch (error) {
-    if (error instanceof Contradiction) return node.fail(`no value is valid here: ${error.message}`);
+    if (error instanceof Contradiction)
+      return node.fail(`the parts of this schema cannot be combined: ${error.message}`);
     throw error;
   }
 }
@@ -121,6 +124,7 @@ const TYPES: Readonly<Record<TypeName, TypeReader>> = {
   object: {
     keywords: [
       ...['properties', 'required', 'additionalProperties', 'propertyNames', 'minProperties', 'maxProperties'],
+      'patternProperties',
     ],
     read: readObject,
   },
@@ -163,8 +167,9 @@ function typesOf(node: SpecNode): readonly TypeName[] {
     const types = Array.isArray(declared.value) ? declared.someItems() : [declared];
     return types.map((type) => type.oneOf('type', TYPE_NAMES));
   }
-  return (['object', 'array', 'string', 'number'] as const).filter((name) =>
-    TYPES[name].keywords.some((keyword) => node.has(keyword)),
+  const isText = STRING_FORMATS.some((format) => format === node.find('format')?.value);
+  return (['object', 'array', 'string', 'number'] as const).filter(
+    (name) => TYPES[name].keywords.some((keyword) => node.has(keyword)) || (name === 'string' && isText),
   );
 }
 
@@ -245,16 +250,21 @@ function readFormat(node: SpecNode | undefined): StringFormat | undefined {
   return STRING_FORMATS.find((known) => known === format);
 }
 
-/** A regular expression that is valid with the flag `u`: many documents escape characters that need it only without. */
 export function readPattern(node: SpecNode | undefined): string | undefined {
+  return node && unicodePattern(node.string(), node);
+}
+
+/** A regular expression that is valid with the flag `u`: many documents escape characters that need it only without. */
+function unicodePattern(given: string, node: SpecNode): string {
+  if (/^\/\^.*\$\/\w*$/.test(given)) node.fail('a pattern is written without delimiters: ^…$, not /^…$/');
   const escapes = (text: string, character: string) =>
     character === '-' ? '\\x2d' : /[A-Za-z0-9^$\\.*+?()[\]{}|/]/.test(character) ? text : character;
-  const pattern = node?.string().replaceAll(/\\(.)/gs, escapes);
+  const pattern = given.replaceAll(/\\(.)/gs, escapes);
   try {
-    new RegExp(pattern ?? '', 'u');
+    new RegExp(pattern, 'u');
     return pattern;
   } catch (error) {
-    return node?.fail(String(error));
+    return node.fail(`${String(error)}; a pattern is a regular expression of JavaScript`);
   }
 }
 
@@ -295,25 +305,23 @@ function readArray(node: SpecNode): Schema {
 
 function readObject(node: SpecNode): ObjectSchema {
   const required = node.attempt(() => node.itemsAt('required').map((item) => item.string()));
-  const rest = readRest(node.find('additionalProperties'));
-  const properties = node.entriesAt('properties').flatMap(([name, field]): Property[] => {
+  const unnamed = readUnnamed(node);
+  const properties = node.entriesAt('properties').map(([name, field]): Property => {
     refuseFieldName(name, field);
-    const schema = field.attempt(() => readSchema(field));
-    return schema ? [{ name, isRequired: required?.includes(name) ?? false, schema }] : [];
+    const schema = field.attempt(() => readSchema(field)) ?? UNREADABLE;
+    return { name, isRequired: required?.includes(name) ?? false, schema };
   });
-  if (required === undefined || rest.rest === UNREADABLE) node.abandon();
-  const names = node.find('propertyNames');
+  if (required === undefined || unnamed.rest === UNREADABLE) node.abandon();
   return {
     kind: 'object',
-    properties: [...properties, ...readUnnamed(node, rest.rest)],
-    ...rest,
-    ...optional('names', names && readSchema(names)),
+    properties: [...properties, ...readRequired(node, unnamed.rest)],
+    ...unnamed,
     ...numbers(node, 'minProperties', 'maxProperties'),
   };
 }
 
 /** Required fields that are not among `properties`. */
-function readUnnamed(node: SpecNode, rest: Schema | undefined): Property[] {
+function readRequired(node: SpecNode, rest: Schema | undefined): Property[] {
   const named = node.entriesAt('properties').map(([name]) => name);
   const others = node.itemsAt('required').filter(({ value }) => !named.includes(String(value)));
   return others.flatMap((item) => {
@@ -329,11 +337,24 @@ function refuseFieldName(name: string, node: SpecNode): void {
     node.refuse(`every object has '${name}'; zod does not check a field of this name`);
 }
 
-/** Schema of unnamed items or fields: any value by default, absent if the schema forbids them. */
-function readRest(node: SpecNode | undefined): { readonly rest?: Schema } {
-  if (node?.value === false) return {};
-  return { rest: node ? readPart(node) : { kind: 'unknown' } };
+/** The fields that are not among `properties`: any by default, `rest` is absent if the schema forbids them. */
+function readUnnamed(node: SpecNode): Pick<ObjectSchema, 'rest' | 'names'> {
+  const [map, ...others] = node.entriesAt('patternProperties');
+  if (map !== undefined) {
+    const isMap = others.length === 0 && node.find('additionalProperties')?.value === false && !node.has('properties');
+    if (!isMap) node.refuse(MAP_EXPECTED, 'patternProperties');
+    const [pattern, field] = map;
+    return { rest: readPart(field), names: { kind: 'string', pattern: unicodePattern(pattern, field) } };
+  }
+  const [rest, names] = [node.find('additionalProperties'), node.find('propertyNames')];
+  return {
+    ...(rest?.value === false ? {} : { rest: rest ? readPart(rest) : { kind: 'unknown' } }),
+    ...optional('names', names && combined({ kind: 'string' }, readSchema(names), names)),
+  };
 }
+
+const MAP_EXPECTED =
+  "'patternProperties' is implemented with one pattern, additionalProperties: false and without properties";
 
 function numbers<Key extends string>(node: SpecNode, ...keys: readonly Key[]): { [key in Key]?: number } {
   return Object.assign({}, ...keys.map((key) => optional(key, node.find(key)?.number())));

@@ -169,9 +169,14 @@ function digitsSchema(schema: NumberSchema): string {
     limit === undefined
       ? undefined
       : `z.refine((text) => Number(text) ${comparison} ${limit}, 'Expected ${comparison} ${limit}')`;
-  const text = withChecks(`z.string().check(z.regex(/^-?\\d+$/, ${hint}))`, [
+  const text = withChecks(`z.string().check(z.regex(/^-?\\d+$/, { error: ${hint}, abort: true }))`, [
     limited('>=', schema.minimum),
     limited('<=', schema.maximum),
+    limited('>', schema.exclusiveMinimum),
+    limited('<', schema.exclusiveMaximum),
+    Number.isInteger(schema.multipleOf)
+      ? `z.refine((text) => BigInt(text) % ${schema.multipleOf}n === 0n, 'Expected a multiple of ${schema.multipleOf}')`
+      : undefined,
   ]);
   return `z.union([${numberSchema(schema)}.check(z.refine(Number.isSafeInteger, ${hint})), ${text}], ${hint})`;
 }

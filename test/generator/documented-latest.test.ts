@@ -81,11 +81,12 @@ test('an integer that a number cannot hold is sent as text, unchanged, and refus
   const { mock, fx, fxrates } = started();
 
   await fx.latest({ after: '9007199254740993' });
-  const { code } = await fxrates('latest', 'after=9007199254740993', '--json');
+  const typed = await fxrates('latest', 'after=9007199254740993', '--json');
+  const even = await fxrates('latest', 'after=9007199254740996', '--json');
 
-  expect(code).toBe(0);
-  const sent = mock.journal.list().map(({ query }) => query);
-  expect(sent).toEqual([{ after: '9007199254740993' }, { after: '9007199254740993' }]);
+  expect([typed.code, even.code]).toEqual([0, 0]);
+  const sent = mock.journal.list().map(({ query }) => query['after']);
+  expect(sent).toEqual(['9007199254740993', '9007199254740993', '9007199254740996']);
   await expect(fx.latest({ after: 2 ** 53 })).rejects.toThrow(
     /latest: 'after': .* as text, such as "9007199254740993"/,
   );
@@ -117,6 +118,10 @@ test.each([
   ['?symbols=usd', 400],
   ['?symbols=', 400],
   ['?day=2026-02-30', 400],
+  ['?after=9007199254740993', 200],
+  ['?after=9007199254740996', 200],
+  ['?after=9007199254740994', 400],
+  ['?after=-3', 400],
   ['?day=2026-01-02&day=2026-01-03', 400],
 ])('the mock checks the parameters of any client: latest%s is %i', async (search, status) => {
   const { mock, key } = started();

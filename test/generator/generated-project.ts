@@ -68,7 +68,7 @@ export class GeneratedProject {
   /** The compiler's errors in all files, in these texts by name, and in their imports: `name(line): TS1234`. */
   async typeErrors(texts: Readonly<Record<string, string>> = {}): Promise<string[]> {
     await this.#write('.', new Map(Object.entries(texts)));
-    const include = [...Object.keys(texts), 'src/generated', 'src/generated-*'];
+    const include = [...Object.keys(texts), 'src/generated', 'src/generated-*/*'];
     await writeFile(join(this.#root, 'tsconfig.uses.json'), JSON.stringify({ extends: './tsconfig.json', include }));
     const args = [TSC_7, '-p', 'tsconfig.uses.json', '--pretty', 'false'];
     const stdout = await new Promise<string>((resolve) => {

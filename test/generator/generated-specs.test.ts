@@ -9,10 +9,15 @@ import { contractOf } from '../../scripts/generator/generate-files.ts';
 import { SpecError } from '../../scripts/generator/spec-node.ts';
 import type { FakeIoOptions } from '../helpers/cli-io.ts';
 import { inLongRuns } from '../helpers/long-tests.ts';
+import { merged } from '../helpers/merged.ts';
 import { GeneratedProject, type Products, runCommand } from './generated-project.ts';
 import { type Addition, addition } from './specs-random.ts';
 
-const OPENAPI = parse(await readFile(join(import.meta.dirname, '../../openapi.yaml'), 'utf8'));
+const [OPENAPI, KINDS] = await Promise.all(
+  ['../../openapi.yaml', '../fixtures/document-kinds.yaml'].map(async (path) =>
+    parse(await readFile(join(import.meta.dirname, path), 'utf8')),
+  ),
+);
 /** The operations that the products need. Others, and their components, could have the names of random ones. */
 const NEEDED = ['/api/v1/latest', '/api/v1/quota'];
 const NEEDED_SCHEMAS = /^(Latest|Quota|Error)(Data|Detail|Response)$/;
@@ -31,7 +36,7 @@ test('some documents are rejected, with a place; the others are generated', () =
 
 test('every document that is accepted compiles and has commands, and client and mock agree on it', async () => {
   const project = await GeneratedProject.create();
-  for (const document of accepted) {
+  for (const document of [merged(OPENAPI, KINDS), ...accepted]) {
     const contract = await contractOf(document);
     const products = await project.add(document);
     for (const operation of contract.operations) {
