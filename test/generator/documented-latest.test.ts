@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { FxRates } from '../../src/client/index.ts';
 import { merged } from '../helpers/merged.ts';
-import { GeneratedProject, runCommand } from './generated-project.ts';
+import { GeneratedProject, type Products, runCommand } from './generated-project.ts';
 
 const [openapi, documented] = await Promise.all(
   ['../../openapi.yaml', '../fixtures/documented-latest.yaml'].map(async (path) =>
@@ -45,13 +45,13 @@ interface LatestClient {
   batch(queries: readonly object[]): AsyncIterable<{ readonly value?: unknown }>;
 }
 
-function started() {
-  const mock = products.createMockServer({ clock: 'virtual', seed: 7 });
+function started(from: Products = products) {
+  const mock = from.createMockServer({ clock: 'virtual', seed: 7 });
   const { key } = mock.createKey({ plan: 'developer' });
   const options = { ...mock.clientOptions(), apiKey: key };
-  const fx = new products.FxRates(options) as FxRates as unknown as LatestClient;
+  const fx = new from.FxRates(options) as FxRates as unknown as LatestClient;
   const env = { FXRATES_BASE_URL: mock.baseUrl, FXRATES_API_KEY: key, FXRATES_SHARE_LIMIT: 'off' };
-  const fxrates = (...argv: string[]) => runCommand(products, argv, { env, fetch: mock.fetch });
+  const fxrates = (...argv: string[]) => runCommand(from, argv, { env, fetch: mock.fetch });
   return { mock, key, fx, fxrates };
 }
 
@@ -174,4 +174,44 @@ test('the commands have the documented parameters, with help, checks and complet
   ).toEqual(['EUR', 'GBP']);
   expect(offers).toMatch(/^base=\nsymbols=\nafter=\nday=\n/);
   expect(choices).toMatch(/^base=EUR\nbase=GBP\nbase=USD\n/);
+});
+
+/** Parameters of other names, and names of today with other values. */
+const OTHERS = [
+  { name: 'from', in: 'query', required: true, schema: { type: 'string', pattern: '^[a-z]{3}$' } },
+  { name: 'to', in: 'query', schema: { type: 'array', items: { type: 'string' } } },
+  { name: 'symbols', in: 'query', schema: { type: 'string', enum: ['all', 'metals'] } },
+];
+const other = await project.add(
+  merged(openapi, { paths: { '/api/v1/latest': { get: { 'x-free-form-query': null, parameters: OTHERS } } } }),
+);
+
+test('latest has the parameters that the service documents, also under other names than the invented ones', async () => {
+  const { mock, fx, fxrates } = started(other);
+
+  const data = await fx.latest({ from: 'eur', to: ['USD', 'GBP'], symbols: 'metals' });
+  const typed = await fxrates('latest', 'from=eur', 'to=USD,GBP', '--json');
+  const batch = await fxrates('batch', '--each', 'from=eur,gbp', '-p', 'symbols=all', '--json');
+  const invented = await fxrates('latest', 'base=EUR');
+  const offers = await other.completionText(['latest', ''], {});
+
+  expect(data).toMatchObject({ base: 'USD', rates: { EUR: expect.any(Number) } });
+  expect([typed.code, batch.code, invented.code]).toEqual([0, 0, 2]);
+  expect(invented.stderr).toContain("latest has no parameter 'base'");
+  expect(offers).toMatch(/^from=\nto=\nsymbols=\n/);
+  expect(mock.journal.list().map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+});
+
+test.each([
+  ['?from=eur&symbols=metals', 200],
+  ['?from=EUR', 400],
+  ['?symbols=all', 400],
+  ['?from=eur&symbols=EUR', 400],
+])('the mock checks the other parameters of latest: latest%s is %i', async (search, status) => {
+  const { mock, key } = started(other);
+
+  const authorization = `Bearer ${key}`;
+  const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest${search}`, { headers: { authorization } });
+
+  expect(response.status).toBe(status);
 });

@@ -1,4 +1,4 @@
-import { operations, type Parameter } from '../../generated/operations.ts';
+import { type Operation, operations } from '../../generated/operations.ts';
 import { responseSchemas } from '../../generated/schemas.ts';
 import { nearestName } from '../../nearest-name.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
@@ -58,7 +58,8 @@ function inventedResponse(requested: RequestedRates, snapshot: InventedSnapshot,
   if (unknown !== undefined && switches.use('unknownParameters') === '400') {
     return errorResponse({ status: 400, code: 'invalid_parameter', message: unknown });
   }
-  const refusal = hasUnknown ? badParameter(UNKNOWN_CURRENCY, switches) : undefined;
+  // Documented parameters are checked already.
+  const refusal = hasUnknown && isFreeForm ? badParameter(UNKNOWN_CURRENCY, switches) : undefined;
   const response = refusal ?? successResponse(JSON.stringify(inventedData(requested, snapshot)));
   return unknown === undefined ? response : { ...response, why: `${response.why}; ${unknown}` };
 }
@@ -117,7 +118,7 @@ const DEFAULT_MS = 5 * 60_000;
 
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** The query of `latest`, in the invented parameters `base` and `symbols`. */
+/** The query of `latest`: its parameters `base` and `symbols`, which are invented while none are documented. */
 interface RequestedRates {
   /** Default: USD. */
   readonly base: Currency;
@@ -129,15 +130,14 @@ interface RequestedRates {
   readonly unknownParameters: readonly string[];
 }
 
-/** The parameters that the invented rates depend on. */
-const KNOWN_PARAMETERS: readonly string[] = [
-  ...['base', 'symbols'],
-  ...operations.latest.parameters.map(({ name }: Parameter) => name),
-];
+const latest: Operation = operations.latest;
+const isFreeForm = latest.query === 'free-form';
+const KNOWN_PARAMETERS = isFreeForm ? ['base', 'symbols'] : latest.parameters.map(({ name }) => name);
 
 function readRequestedRates(query: URLSearchParams): RequestedRates {
-  const base = upperCase(query.get('base') ?? 'USD');
-  const codes = query.getAll('symbols').flatMap((list) => list.split(',').map(upperCase));
+  const valuesOf = (name: string) => (KNOWN_PARAMETERS.includes(name) ? query.getAll(name) : []);
+  const base = upperCase(valuesOf('base')[0] ?? 'USD');
+  const codes = valuesOf('symbols').flatMap((list) => list.split(',').map(upperCase));
   const symbols = codes.filter((code) => code !== '');
   return {
     base: isCurrency(base) ? base : 'USD',
