@@ -5,44 +5,28 @@ import { type CliError, usageError } from '../errors/cli-error.ts';
 import { commandLine, quoteForShell } from '../terminal/text.ts';
 import type { CliCommand } from './command.ts';
 import { sharedOptions } from './options.ts';
-import { EXAMPLE_NAMES } from './parameters.ts';
 
 /** Options that other tools have and this one must not: they would put the key on the command line. */
 const KEY_OPTION = /^--?(api[-_]?)?(key|token|secret)(=|$)/i;
 
 /** Option names of other tools, for which the nearest option of fxrates would be wrong, and the next step instead. */
 const OPTION_HINTS = hintsByName([
-  ['--format', 'The format is:  --output json, or --json'],
-  ['--csv', 'CSV:  --output csv'],
-  ['--tsv', 'One value per line, with tabs:  --output tsv'],
-  ['--table', 'The table in a pipe, too:  --output table'],
-  ['--jq', 'One value:  --get rates.EUR; for more, a pipe gets JSON:  fxrates latest | jq'],
-  ['--query --jsonpath --path --field --filter --select --template', 'One value:  --get rates.EUR'],
+  ['--format --csv --tsv --table --compact --pretty', 'The format is:  --output table, json, csv or tsv'],
+  ['--jq --query --jsonpath --path --field --filter --select --template', 'One value:  --get rates.EUR'],
   ['--raw', 'The whole response:  --envelope'],
-  ['--compact', 'A pipe gets JSON as received, without added white space:  fxrates latest | cat'],
   ['--dry-run', 'The request instead of sending it:  --curl'],
-  ['--pretty', 'A terminal gets indented JSON; in a pipe:  fxrates latest | jq'],
   ['--silent -s --no-progress --no-progress-meter', 'Without notes and progress:  --quiet'],
-  ['--debug --trace --log-level --loglevel -d', 'Requests:  --verbose; also headers and bodies:  -vv'],
-  [
-    '--include --head --show-headers -I',
-    'Headers and bodies on stderr:  -vv; or:  fxrates api /api/v1/latest --include',
-  ],
+  ['--debug --trace --log-level --loglevel -d --head --show-headers -I', 'Requests:  -v; headers and bodies:  -vv'],
   ['--max-time --connect-timeout --request-timeout -m', 'The limit for one attempt:  --timeout 10s'],
   ['--retry --max-retries --retry-max-time', 'Retries of a failed attempt:  --retries 2'],
   ['--delay --interval --every --follow', 'To repeat the call:  --watch 10m'],
   ['--url --host --server --endpoint --api-url', 'The URL of the service:  --base-url https://…'],
-  [
-    '--header --headers --user --auth --bearer -H -u',
-    'The key:  --key-file, --key-stdin or FXRATES_API_KEY; no option sets headers',
-  ],
+  ['--header --headers --user --auth --bearer -H -u', 'The key:  --key-file, --key-stdin or FXRATES_API_KEY'],
   ['--insecure --no-verify-ssl --cacert --ca-bundle -k', 'To trust a certificate:  export NODE_EXTRA_CA_CERTS=ca.pem'],
   ['--proxy --http-proxy -x', 'A proxy:  export HTTPS_PROXY=http://proxy:8080'],
   ['--request --method --data --body --post -X', 'Every request is a GET; parameters are written name=value'],
   ['--out --out-file --output-file --save -O', 'To a file:  fxrates latest base=USD > rates.json'],
-  ['--config --config-file --env-file', 'Another folder of config.json:  export FXRATES_CONFIG_DIR=/path/to/folder'],
   ['--yes --force --non-interactive --batch -y -f', 'Without prompts:  --no-input'],
-  ['--location --fail --compressed --no-pager -L', 'Not needed.'],
 ]);
 
 function hintsByName(rows: readonly (readonly [names: string, hint: string])[]): ReadonlyMap<string, string> {
@@ -54,21 +38,15 @@ const COMMAND_HINTS = new Map([
   ['version', 'fxrates --version'],
   ['login', 'fxrates auth login'],
   ['logout', 'fxrates auth logout'],
-  ['token', 'fxrates auth token'],
-  ['whoami', 'fxrates auth status'],
   ['status', 'fxrates auth status'],
-  ['usage', 'fxrates quota'],
   ['rates', 'fxrates latest'],
   ['serve', 'fxrates mock'],
-  ['server', 'fxrates mock'],
-  ['start', 'fxrates mock'],
-  ['profile', 'fxrates auth login --profile <name>'],
   ['convert', 'fxrates latest base=USD --get rates.EUR'],
 ]);
 
-/** What commander found wrong on the command line `argv`, in our words and with the command to run next. */
-export function explainParserError({ code, message }: CommanderError, command: CliCommand, argv: readonly string[]) {
-  if (code === 'commander.unknownOption') return unknownOption(command, argv);
+/** What commander found wrong on the command line, in our words and with the command to run next. */
+export function explainParserError({ code, message }: CommanderError, command: CliCommand): CliError {
+  if (code === 'commander.unknownOption') return unknownOption(command);
   if (code === 'commander.unknownCommand' || code === 'commander.helpDisplayed') return unknownCommand(command);
   if (code === 'commander.excessArguments') return excessArguments(command);
   return usageError(message.replace(/^error: /, ''), undefined, [helpHint(command)]);
@@ -110,7 +88,7 @@ export function refuseTypedKey(argv: readonly string[], { path }: Pick<CliComman
 }
 
 /** commander leaves the first unknown option, and all words after it, among the arguments. */
-function unknownOption(command: CliCommand, argv: readonly string[]): CliError {
+function unknownOption(command: CliCommand): CliError {
   const typed = command.args.find((arg) => /^-(?!\d+$)./.test(arg)) ?? '';
   const [flag = ''] = typed.split('=', 1);
   const what = `unknown option '${typed}'`;
@@ -121,18 +99,9 @@ function unknownOption(command: CliCommand, argv: readonly string[]): CliError {
   const flags = [...command.options.flatMap(({ long, hidden }) => (hidden ? [] : (long ?? []))), '--help'];
   const meant = flag.startsWith('--') ? nearestName(flag, flags) : undefined;
   if (meant !== undefined) return usageError(what, undefined, [`Did you mean ${meant}?`]);
-  if (!flag.startsWith('--') || !command.takesParameters) {
-    return usageError(what, undefined, [helpHint(command)]);
-  }
-  // An option of another tool, sent as a parameter, would cost a request of the quota.
-  const isParameter = parameterNames(command).includes(flag.slice(2));
-  const next = isParameter ? commandLine(withParameters(argv, flags)) : helpHint(command);
-  return usageError(what, 'parameters are written name=value', [next]);
-}
-
-/** Those of the contract, or else those of the examples. */
-function parameterNames({ parameters }: CliCommand): readonly string[] {
-  return parameters.length === 0 ? EXAMPLE_NAMES : parameters.map(({ term }) => term.replace(/=.*/, ''));
+  return usageError(what, command.takesParameters ? 'parameters are written name=value' : undefined, [
+    helpHint(command),
+  ]);
 }
 
 /** @throws CliError for a wrong value, and for an option or format that the command does not have */
@@ -154,30 +123,8 @@ function requireFormat(command: CliCommand): void {
   throw usageError(`${name} has no --output ${output}`, `valid formats: ${formats.join(', ')}`);
 }
 
-const ONE_REQUEST = 'only commands that just send a request can print it instead';
-const REASONS = new Map([
-  ['--curl', ONE_REQUEST],
-  ['--get', 'it prints no data to select from'],
-  ['--profile', 'it does not use profiles'],
-  ['fxrates config list --profile', 'it prints the settings of all profiles'],
-  ['fxrates probe --base-url', 'the service is its argument: fxrates probe https://…'],
-]);
-
 function inapplicable(flag: string, command: CliCommand): CliError {
-  const { fullName } = command;
-  const why = REASONS.get(`${fullName} ${flag}`) ?? REASONS.get(flag) ?? 'it sends nothing';
-  return usageError(`'${fullName}' has no ${flag}`, why, [helpHint(command)]);
-}
-
-/** `latest base=USD date=1` for `latest --base USD --date=1`. */
-function withParameters([word, ...rest]: readonly string[], options: readonly string[]): readonly string[] {
-  if (word === undefined || word === '--') return word === undefined ? [] : [word, ...rest];
-  const [flag = ''] = word.split('=', 1);
-  if (!flag.startsWith('--') || options.includes(flag)) return [word, ...withParameters(rest, options)];
-  if (flag !== word) return [word.slice(2), ...withParameters(rest, options)];
-  const [value] = rest;
-  const hasValue = value !== undefined && !value.startsWith('-');
-  return [`${flag.slice(2)}=${hasValue ? value : '…'}`, ...withParameters(rest.slice(hasValue ? 1 : 0), options)];
+  return usageError(`'${command.fullName}' has no ${flag}`, undefined, [helpHint(command)]);
 }
 
 function unknownCommand(command: CliCommand): CliError {

@@ -43,7 +43,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       return exitCodes.ok;
     }
     refuseTypedKey(argv, parsed.command);
-    if (parsed.error instanceof CommanderError) throw explainParserError(parsed.error, parsed.command, argv);
+    if (parsed.error instanceof CommanderError) throw explainParserError(parsed.error, parsed.command);
     if (parsed.error !== undefined) throw parsed.error;
     return await execute(parsed.command, { argv, io, config, screen });
   } catch (error) {

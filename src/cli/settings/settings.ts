@@ -180,14 +180,9 @@ function parseGetPath(text: string): JsonPath {
   if (text === '') throw usageError("--get expects a path, got ''", 'e.g. rates.EUR or /rates/EUR');
   // JSONPath and jq; a name with such characters is written as a JSON pointer.
   const isOtherSyntax = !text.startsWith('/') && /^\$[.[]|\[.*\]/.test(text);
-  if (isOtherSyntax) throw usageError(`--get expects a path, got '${text}'`, undefined, [`e.g. --get ${dotted(text)}`]);
+  if (isOtherSyntax)
+    throw usageError(`--get expects a path, got '${text}'`, undefined, ['e.g. --get rates.EUR, --get list.0.name']);
   return parseJsonPath(text);
-}
-
-/** `list.0.name` for `$.list[0]['name']`. */
-function dotted(path: string): string {
-  const names = path.replace(/^\$\.?/, '').replace(/\[['"]?(.*?)['"]?\]/g, '.$1');
-  return names.replace(/^\.+/, '') || 'rates.EUR';
 }
 
 /** From config.json: the value of the profile, or else that for all. @throws CliError with the commands that correct it */

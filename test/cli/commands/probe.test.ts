@@ -92,7 +92,7 @@ test('never sends more than --max-requests', async () => {
 test.each([
   [[BASE_URL, '--max-requests', '0'], 2, "--max-requests expects a whole number from 1 to 99999, got '0'"],
   [[BASE_URL, '--out', '/none/behaviour.json'], 1, 'cannot write /none/behaviour.json'],
-  [[BASE_URL, '--base-url', 'https://other.test'], 2, 'the service is its argument'],
+  [[BASE_URL, '--base-url', 'https://other.test'], 2, 'has no --base-url'],
   [['ftp://fxrates.test'], 2, "probe expects an http or https URL, got 'ftp://fxrates.test'"],
   [['http://fxrates.test'], 2, 'http://fxrates.test'],
   [['https://other.test'], 6, 'cannot reach other.test — '],

@@ -23,20 +23,16 @@ const PRINT_NO_DATA = [
 ];
 
 test.each([
-  ...SEND_NO_SINGLE_REQUEST.flatMap((line) => [
-    ['--curl', line, 'send a request'],
-    ['--curl', line, 'send a request'],
-  ]),
-  ...PRINT_NO_DATA.map((line) => ['--get plan', line, 'it prints no data']),
-])('%s %s is rejected before the command runs', async (option, line, why) => {
+  ...SEND_NO_SINGLE_REQUEST.map((line) => ['--curl', line]),
+  ...PRINT_NO_DATA.map((line) => ['--get plan', line]),
+])('%s %s is rejected before the command runs', async (option, line) => {
   const folder = temporaryFolder();
   const env = { HOME: folder };
   const stdin = `fx_live_${'5700ed'.repeat(8)}\n`;
 
   const stderr = await usageError(`${option} ${line}`, { env, stdin });
 
-  expect(stderr).toContain(`has no ${option.split(' ')[0]} — `);
-  expect(stderr).toContain(why);
+  expect(stderr).toContain(`has no ${option.split(' ')[0]}\n`);
   expect(readdirSync(folder)).toEqual([]);
 });
 
@@ -45,7 +41,7 @@ test('the error names the command and its help, and help does not offer the opti
   const program = createProgram();
   const offers = (line: string) => ['--curl', '--get'].filter((name) => program.find(line.split(' '))?.has(name));
 
-  expect(stderr).toMatch(/^fxrates: 'fxrates auth login' has no --curl — .*\n\n {2}See: fxrates auth login --help\n$/);
+  expect(stderr).toMatch(/^fxrates: 'fxrates auth login' has no --curl\n\n {2}See: fxrates auth login --help\n$/);
   for (const line of ['auth login', 'auth token', 'completion bash']) expect(offers(line)).toEqual([]);
   for (const line of ['doctor', 'probe', 'auth status']) expect(offers(line)).toEqual(['--get']);
   for (const line of ['api', 'latest']) expect(offers(line)).toEqual(['--curl', '--get']);
@@ -56,15 +52,13 @@ test.each([
     (line) => [`${line} -o csv`, 'has no --output — it prints no data'] as const,
   ),
   ...['config path', 'cache path', 'completion bash', 'help quota'].map(
-    (line) => [`${line} --profile staging`, 'has no --profile — it does not use profiles'] as const,
+    (line) => [`${line} --profile staging`, 'has no --profile\n'] as const,
   ),
-  ...[
-    'config path --timeout 5s',
-    'auth token --no-wait',
-    'config list --base-url https://x.test',
-    'cache path --retries 1',
-  ].map((line) => [line, 'it sends nothing'] as const),
-  ['config list --profile staging', 'it prints the settings of all profiles'] as const,
+  ['config path --timeout 5s', 'has no --timeout\n'] as const,
+  ['auth token --no-wait', 'has no --no-wait\n'] as const,
+  ['config list --base-url https://x.test', 'has no --base-url\n'] as const,
+  ['cache path --retries 1', 'has no --retries\n'] as const,
+  ['config list --profile staging', 'has no --profile\n'] as const,
 ])('%s is refused, because the command cannot use the option', async (line, why) => {
   expect(await usageError(line, { env: { HOME: temporaryFolder() } })).toContain(why);
 });
