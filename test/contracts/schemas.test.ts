@@ -10,7 +10,7 @@ import { parse } from 'yaml';
 import type * as z from 'zod/mini';
 import { STRING_FORMATS } from '../../scripts/generator/contract.ts';
 import { exampleOf } from '../../scripts/generator/examples.ts';
-import { contractOf } from '../../scripts/generator/generate-files.ts';
+import { contractOf } from '../../scripts/generator/main.ts';
 import { typeName } from '../../scripts/generator/names.ts';
 import { type Operation, type OperationId, operations } from '../../src/generated/operations.ts';
 import * as generated from '../../src/generated/schemas.ts';

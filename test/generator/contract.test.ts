@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse, parseDocument, type YAMLMap } from 'yaml';
 import type { Parameter, Query, Schema } from '../../scripts/generator/contract.ts';
-import { contractOf } from '../../scripts/generator/generate-files.ts';
+import { contractOf } from '../../scripts/generator/main.ts';
 import { isTakenOperationId } from '../../scripts/generator/names.ts';
 import { createProgram } from '../../src/cli/program/program.ts';
 import { FxRates } from '../../src/client/index.ts';

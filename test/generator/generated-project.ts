@@ -3,7 +3,7 @@ import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, transform } from 'esbuild';
-import { contractOf, generateFiles } from '../../scripts/generator/generate-files.ts';
+import { contractOf, generateFiles } from '../../scripts/generator/main.ts';
 import type { completionText } from '../../src/cli/program/complete.ts';
 import type { main } from '../../src/cli/program/main.ts';
 import type { FxRates } from '../../src/client/index.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Contract, Operation, Parameter } from '../../scripts/generator/contract.ts';
 import { exampleOf } from '../../scripts/generator/examples.ts';
-import { contractOf } from '../../scripts/generator/generate-files.ts';
+import { contractOf } from '../../scripts/generator/main.ts';
 import { SpecError } from '../../scripts/generator/spec-node.ts';
 import type { FakeIoOptions } from '../helpers/cli-io.ts';
 import { inLongRuns } from '../helpers/long-tests.ts';
