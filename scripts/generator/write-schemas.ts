@@ -158,7 +158,9 @@ function numberSchema(schema: NumberSchema): string {
     check('lte', schema.maximum),
     check('gt', schema.exclusiveMinimum),
     check('lt', schema.exclusiveMaximum),
-    check('multipleOf', schema.multipleOf),
+    Number.isInteger(schema.multipleOf)
+      ? `z.refine((number) => number % ${schema.multipleOf} === 0, 'Expected a multiple of ${schema.multipleOf}')`
+      : check('multipleOf', schema.multipleOf), // of any size, with a tolerance that is too large for integers
   ]);
 }
 

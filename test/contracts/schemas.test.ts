@@ -66,6 +66,7 @@ const STRESS = {
   Chosen: ['bcd', 3, null],
   Short: ['abc', [1, 2], [1, 2, 3]],
   Steps: [-8, 0, 4, 12],
+  Fives: [-5, 0, 9007199254740990],
   Unique: [[], [1, '1'], ['a', 'b', 2]],
   Few: [{ a: 1 }, { a: 1, b: 2.5 }],
   ClosedResponse: [{ success: true, data: { kind: 'closed', count: 1 }, more: null }],
