@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { maskKey } from '../../redactor.ts';
 import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
 import { printError } from '../errors/print-error.ts';
-import { printReport, type ReportRow, reportText } from '../output/report.ts';
+import { exitCodes } from '../io/exit-codes.ts';
 import { CliCommand } from '../parser/command.ts';
 import { connectionOptions, dataOptions, keyOptions, profileOption } from '../parser/options.ts';
 import { sendQuotaRequest } from '../request/send-request.ts';
@@ -12,7 +12,7 @@ import type { CliSettings, Invocation } from '../settings/settings.ts';
 import { changeConfig, changeCredential, profilesWithKey } from '../settings/stored-files.ts';
 import type { Screen } from '../terminal/screen.ts';
 import { wrap } from '../terminal/text.ts';
-import { attempt, usageText } from './doctor.ts';
+import { accessOf, attempt, checkService, printFindings } from './doctor.ts';
 
 interface VerifyOptions {
   readonly verify: boolean;
@@ -157,45 +157,12 @@ function notStored({ argv }: Invocation): (failure: unknown) => never {
   };
 }
 
-/** Prints the key in use, its source and the response of the service; fails as a call with this key would. */
-async function status(invocation: Invocation<VerifyOptions>): Promise<void> {
-  const { settings, screen } = invocation;
-  const { profile, baseUrl } = settings;
-  requireBaseUrl(settings);
-  const { key, check } = await checkedKey(invocation);
-  const { secret, source, shadowed } = key;
-  const quota = check === undefined || check instanceof CliError ? undefined : check.data;
-  const failure = check instanceof CliError ? check : undefined;
-  const unchecked = failure === undefined ? 'not checked (--no-verify)' : 'failed';
-  const rows: ReportRow[] = [
-    { label: 'Profile', value: profile },
-    { label: 'Base URL', value: baseUrl?.text ?? '', remark: `(from ${baseUrl?.source})` },
-    { label: 'Key', value: maskKey(secret), remark: `(from ${source})` },
-    ...shadowed.map((other) => ({ label: '', value: `overrides ${other}` })),
-    {
-      label: 'Check',
-      value: quota === undefined ? unchecked : `ok, ${usageText(quota)}`,
-      isWarning: failure !== undefined,
-    },
-  ];
-  const facts = {
-    profile,
-    base_url: { value: baseUrl?.text, source: baseUrl?.source },
-    key: { masked: maskKey(secret), source, shadowed },
-    check: check === undefined ? null : { ok: failure === undefined, plan: quota?.plan ?? null },
-  };
-  await printReport({ text: reportText(rows, screen.out), facts, isForLogs: true }, invocation);
-  if (failure !== undefined) throw failure;
-}
-
-/** The key in use, and whether the service accepts it. A stored key of another origin is not sent. */
-async function checkedKey(invocation: Invocation<VerifyOptions>) {
-  const { settings, options } = invocation;
-  const key = await attempt(() => requireKey(invocation));
-  if (!(key instanceof CliError))
-    return { key, check: options.verify ? await attempt(() => sendQuotaRequest(invocation, { key })) : undefined };
-  if (key.details.code !== 'other_origin') throw key;
-  return { key: await requireKey({ ...invocation, settings: { ...settings, baseUrl: undefined } }), check: key };
+/** Prints the base URL and the key in use with their sources, and whether the service accepts the key. */
+async function status(invocation: Invocation<VerifyOptions>): Promise<number> {
+  const access = await accessOf(invocation);
+  const checks = invocation.options.verify ? await checkService(access, invocation) : [];
+  const failure = await printFindings([...access.findings, ...checks], invocation);
+  return failure?.exitCode ?? exitCodes.ok;
 }
 
 /** Removes the stored key of the profile; does nothing if the profile has no key. */

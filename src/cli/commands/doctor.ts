@@ -58,25 +58,33 @@ export function doctorCommand(): CliCommand {
 
 async function examine(invocation: Invocation<DoctorOptions>): Promise<number> {
   const findings = await findingsOf(invocation);
+  const failure = await printFindings(findings, invocation);
+  return invocation.options.strict && failure !== undefined ? exitCodes.failure : exitCodes.ok;
+}
+
+/** Prints the findings, and returns the first failure. */
+export async function printFindings(
+  findings: readonly Finding[],
+  invocation: Invocation,
+): Promise<CliError | undefined> {
   const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
   const summary = { ok: count('ok'), warn: count('warn'), fail: count('fail'), skip: count('skip') };
-  const checks = findings.map(({ next = [], ...finding }) => ({ ...finding, next }));
+  const checks = findings.map(({ name, status, text, next = [] }) => ({ name, status, text, next }));
   const rows = checks.map(({ name, status, text, next }) => ({ label: name, status, value: text, steps: next }));
   const text = reportText(rows, invocation.screen.out);
   await printReport({ text, facts: { summary, checks }, isForLogs: true }, invocation);
-  return invocation.options.strict && summary.fail > 0 ? exitCodes.failure : exitCodes.ok;
+  return findings.find(({ error }) => error !== undefined)?.error;
 }
 
 async function findingsOf(invocation: Invocation<DoctorOptions>): Promise<readonly Finding[]> {
   const { io, settings, options } = invocation;
   const { version, platform, arch } = process;
-  const url = await attempt(() => requireBaseUrl(settings));
-  const key = await attempt(() => requireKey(invocation)); // before the files: it corrects the mode of one, and says so
+  const access = await accessOf(invocation); // before the files: it corrects the mode of one, and says so
   const files = [
     await finding('config file', () => fileResult(configPath(io.env), () => checkValues(invocation.config))),
     await finding('credentials', () => fileResult(credentialsPath(io.env), (path) => void readJsonFile(path))),
   ];
-  const proxy = await finding('proxy', () => proxyResult(url, invocation));
+  const proxy = await finding('proxy', () => proxyResult(access.url, invocation));
   const profile = () => {
     requireProfile(settings, { ...invocation, env: io.env });
     return ok(settings.profile);
@@ -85,14 +93,30 @@ async function findingsOf(invocation: Invocation<DoctorOptions>): Promise<readon
     { name: 'version', ...ok(`fxrates ${VERSION}, Node.js ${version.slice(1)}, ${platform}-${arch}`) },
     ...files,
     ...(settings.profile === 'default' ? [] : [await finding('profile', profile)]),
-    { name: 'base URL', ...(url instanceof CliError ? failed(url) : ok(`${url} (from ${settings.baseUrl?.source})`)) },
-    { name: 'key', ...(key instanceof CliError ? failed(key) : keyResult(key)) },
+    ...access.findings,
     proxy,
   ];
   if (options.offline) return local;
-  if (url instanceof CliError || key instanceof CliError || proxy.status === 'fail')
-    return [...local, { name: 'service', ...skipped('not checked: this needs a base URL, a key and a usable proxy') }];
-  return [...local, ...(await checkService(invocation, { baseUrl: url, key }))];
+  if (proxy.status === 'fail') return [...local, NOT_CHECKED];
+  return [...local, ...(await checkService(access, invocation))];
+}
+
+/** Where requests go, and with which key. */
+interface Access {
+  readonly url: string | CliError;
+  readonly key: KeyInUse | CliError;
+  readonly findings: readonly Finding[];
+}
+
+export async function accessOf(invocation: Invocation): Promise<Access> {
+  const { settings } = invocation;
+  const url = await attempt(() => requireBaseUrl(settings));
+  const key = await attempt(() => requireKey(invocation));
+  const findings = [
+    { name: 'base URL', ...(url instanceof CliError ? failed(url) : ok(`${url} (from ${settings.baseUrl?.source})`)) },
+    { name: 'key', ...(key instanceof CliError ? failed(key) : keyResult(key)) },
+  ];
+  return { url, key, findings };
 }
 
 interface CheckResult {
@@ -100,9 +124,10 @@ interface CheckResult {
   readonly status: NonNullable<ReportRow['status']>;
   readonly text: string;
   readonly next?: readonly string[];
+  readonly error?: CliError;
 }
 
-interface Finding extends CheckResult {
+export interface Finding extends CheckResult {
   readonly name: string;
 }
 
@@ -110,9 +135,14 @@ const ok = (text: string): CheckResult => ({ status: 'ok', text });
 const warning = (text: string, next: string): CheckResult => ({ status: 'warn', text, next: [next] });
 const skipped = (text: string): CheckResult => ({ status: 'skip', text });
 
-function failed({ message, details: { hints = [] } }: CliError): CheckResult {
-  return { status: 'fail', text: message, next: hints };
+function failed(error: CliError): CheckResult {
+  return { status: 'fail', text: error.message, next: error.details.hints ?? [], error };
 }
+
+const NOT_CHECKED: Finding = {
+  name: 'service',
+  ...skipped('not checked: this needs a base URL, a key and a usable proxy'),
+};
 
 /** The result of `check`, or the `CliError` that it throws. */
 export async function attempt<Result>(check: () => Result | Promise<Result>): Promise<Result | CliError> {
@@ -130,10 +160,8 @@ async function finding(name: string, check: () => CheckResult | Promise<CheckRes
 }
 
 /** Requests the quota once, which is free. Its error says which step failed: the name, the connection, TLS or the response. */
-async function checkService(
-  invocation: Invocation,
-  { baseUrl, key }: { readonly baseUrl: string; readonly key: KeyInUse },
-): Promise<readonly Finding[]> {
+export async function checkService({ url, key }: Access, invocation: Invocation): Promise<readonly Finding[]> {
+  if (url instanceof CliError || key instanceof CliError) return [NOT_CHECKED];
   const { io, argv } = invocation;
   const settings = { ...invocation.settings, retries: 0, maxWaitMs: 0, verbose: 0 };
   const trace = new HttpTrace({ ...invocation, settings });
@@ -141,7 +169,7 @@ async function checkService(
   const { lastDate: date } = trace;
   const clock = date === undefined ? [] : [{ name: 'clock', ...clockResult(date, io.clock.now()) }];
   if (outcome instanceof CliError) return [{ name: 'service', ...failure(outcome, { key, argv }) }, ...clock];
-  const certificate = new URL(baseUrl).protocol === 'https:' ? '; its certificate is valid' : '';
+  const certificate = new URL(url).protocol === 'https:' ? '; its certificate is valid' : '';
   return [
     { name: 'service', ...ok(`accepts the key${certificate}`) },
     ...clock,
@@ -186,7 +214,7 @@ function quotaResult(quota: QuotaData, argv: readonly string[]): CheckResult {
 }
 
 /** `plan free, 742 of 1,000 used`. */
-export function usageText({ plan, monthly_used: used, monthly_limit: limit }: QuotaData): string {
+function usageText({ plan, monthly_used: used, monthly_limit: limit }: QuotaData): string {
   return `plan ${plan}, ${grouped(used)}${typeof limit === 'number' ? ` of ${grouped(limit)}` : ''} used`;
 }
 
