@@ -5,7 +5,7 @@ import { replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../text.ts';
 import { LATEST_MS } from '../clock/clock.ts';
 import { systemNow } from '../clock/driven-clock.ts';
-import { nextTurn, pause } from '../clock/event-loop.ts';
+import { monotonicNow, nextTurn, pause } from '../clock/event-loop.ts';
 import { MockServerError, show, within } from '../input/mock-server-error.ts';
 import type { MockState } from './mock-state.ts';
 import { checkedSnapshot, restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
@@ -95,9 +95,9 @@ export class StatePersister {
     while (this.#hasChanged && !signal.aborted) {
       await nextTurn(); // the request that caused the change ends
       this.#hasChanged = false;
-      const startedAt = systemNow();
+      const startedAt = monotonicNow();
       await this.write();
-      await pause(Math.max(SHORTEST_PAUSE_MS, PAUSE_PER_WRITE * (systemNow() - startedAt)), signal);
+      await pause(Math.max(SHORTEST_PAUSE_MS, PAUSE_PER_WRITE * (monotonicNow() - startedAt)), signal);
     }
     this.#saving = undefined;
   }

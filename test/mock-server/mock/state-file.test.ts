@@ -231,6 +231,23 @@ test('a request in process is saved, too', async () => {
   await until(() => readStateFile(state)?.snapshot.keys[0]?.used === 1);
 });
 
+test('a date that jumps does not delay the next write', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  await using mock = createMockServer({ state, clock: 'virtual' });
+  const { key } = mock.createKey();
+  let date = Date.now();
+  const dates = vi.spyOn(Date, 'now').mockImplementation(() => {
+    date += 86_400_000;
+    return date;
+  });
+
+  for (const used of [1, 2]) {
+    await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
+    await until(() => readStateFile(state)?.snapshot.keys[0]?.used === used);
+  }
+  dates.mockRestore();
+});
+
 test('the lock of a killed process does not block', async () => {
   const state = join(temporaryFolder(), 'state.json');
   const child = start('serve', state);
