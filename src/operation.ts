@@ -1,3 +1,5 @@
+import { LOOPBACK_HOST } from './environment-proxy.ts';
+
 /** An operation of the service, as in the generated table. */
 export interface Operation {
   readonly id: string;
@@ -94,6 +96,25 @@ export function apiPathIn(pathname: string, operations: readonly Pick<Operation,
   const path = pathname.replace(/\/+$/, '');
   const operation = operations.find((one) => path.endsWith(one.path));
   return operation?.path ?? /\/api\/v\d+$/.exec(path)?.[0];
+}
+
+/** Client and command line say it in their own words. */
+export type BaseUrlProblem = 'scheme' | 'credentials' | 'query' | 'path' | 'plain http';
+
+interface BaseUrlRules {
+  readonly operations: readonly Pick<Operation, 'path'>[];
+  readonly allowInsecureHttp: boolean;
+}
+
+/** Why the key must not be sent to `url`, or cannot be. */
+export function baseUrlProblem(url: URL, { operations, allowInsecureHttp }: BaseUrlRules): BaseUrlProblem | undefined {
+  const { protocol, username, password, search, hash, pathname, hostname } = url;
+  if (protocol !== 'http:' && protocol !== 'https:') return 'scheme';
+  if (username + password !== '') return 'credentials';
+  if (search + hash !== '') return 'query';
+  if (apiPathIn(pathname, operations) !== undefined) return 'path';
+  const isExposed = protocol === 'http:' && !LOOPBACK_HOST.test(hostname) && !allowInsecureHttp;
+  return isExposed ? 'plain http' : undefined;
 }
 
 /** The value that a text means. An invalid text is returned unchanged, so that the schema of the parameter rejects it. */

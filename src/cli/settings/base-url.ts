@@ -1,6 +1,6 @@
 import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { operations } from '../../generated/operations.ts';
-import { apiPathIn } from '../../operation.ts';
+import { apiPathIn, type BaseUrlProblem, baseUrlProblem } from '../../operation.ts';
 import { holdsKey } from '../../redactor.ts';
 import { CliError, loginCommand, usageError } from '../errors/cli-error.ts';
 
@@ -22,8 +22,7 @@ export function requireBaseUrl(
   typedAs = '--base-url https://…',
 ): string {
   if (baseUrl === undefined) throw noBaseUrl(profile, typedAs);
-  const url = checkBaseUrl(baseUrl);
-  if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url)) throw plainHttp(url);
+  checkBaseUrl(baseUrl, { insecureHttp });
   return baseUrl.text;
 }
 
@@ -32,10 +31,11 @@ export function isLoopback({ hostname }: URL): boolean {
   return LOOPBACK_HOST.test(hostname);
 }
 
-/** @throws CliError for what cannot be a base URL */
-export function checkBaseUrl({ text, source }: SourcedText): URL {
+/** @throws CliError for what cannot be a base URL. Plain http is checked only when a key is to be sent. */
+export function checkBaseUrl({ text, source }: SourcedText, { insecureHttp } = { insecureHttp: true }): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+  const problem = url && baseUrlProblem(url, { operations: OPERATIONS, allowInsecureHttp: insecureHttp });
+  if (url === undefined || problem === 'scheme') {
     throw usageError(`${source} expects an http or https URL, got '${text}'`, undefined, [
       `e.g. ${withScheme(text) ?? 'https://api.example.test'}`,
     ]);
@@ -43,19 +43,28 @@ export function checkBaseUrl({ text, source }: SourcedText): URL {
   if (holdsKey(text) || /key|token|secret/i.test(url.search)) {
     throw usageError(`${source} contains a key`, 'URLs end up in logs', KEY_HINTS);
   }
-  if (url.username + url.password !== '') {
-    throw usageError(`${source} contains a user name or a password`, 'the service accepts only API keys', KEY_HINTS);
-  }
-  if (url.search + url.hash !== '') {
-    throw usageError(`${source} contains a query or a fragment`, 'parameters are written name=value after the command');
-  }
-  const added = apiPathIn(url.pathname, Object.values(operations));
-  if (added !== undefined) {
-    const shorter = text.replace(/\/+$/, '').slice(0, -added.length);
-    throw usageError(`${source} ends with ${added}`, 'fxrates adds this path', [`--base-url ${shorter}`]);
-  }
-  return url;
+  if (problem !== undefined) throw PROBLEMS[problem]({ text, source }, url);
 }
+
+const OPERATIONS = Object.values(operations);
+
+type Explain = (given: SourcedText, url: URL) => CliError;
+
+const PROBLEMS: Readonly<Record<Exclude<BaseUrlProblem, 'scheme'>, Explain>> = {
+  credentials: ({ source }) =>
+    usageError(`${source} contains a user name or a password`, 'the service accepts only API keys', KEY_HINTS),
+  query: ({ source }) =>
+    usageError(`${source} contains a query or a fragment`, 'parameters are written name=value after the command'),
+  path: ({ source, text }, { pathname }) => {
+    const added = apiPathIn(pathname, OPERATIONS) ?? '';
+    const shorter = text.replace(/\/+$/, '').slice(0, -added.length);
+    return usageError(`${source} ends with ${added}`, 'fxrates adds this path', [`--base-url ${shorter}`]);
+  },
+  'plain http': (_, { host }) =>
+    usageError(`refusing to send the key to http://${host}`, 'plain http is not encrypted', [
+      `Use https://${host}, or if the network is trusted --insecure-http or FXRATES_INSECURE_HTTP=1`,
+    ]),
+};
 
 /** A URL for a text such as `localhost:4010` and `https//host`; `undefined` if it is not valid. */
 function withScheme(text: string): string | undefined {
@@ -76,10 +85,4 @@ function noBaseUrl(profile: string, typedAs: string): CliError {
       'No account?  fxrates mock   (a local server with invented rates)',
     ],
   });
-}
-
-function plainHttp({ host }: URL): CliError {
-  return usageError(`refusing to send the key to http://${host}`, 'plain http is not encrypted', [
-    `Use https://${host}, or if the network is trusted --insecure-http or FXRATES_INSECURE_HTTP=1`,
-  ]);
 }

@@ -1,8 +1,7 @@
-import { LOOPBACK_HOST } from '../../environment-proxy.ts';
 import { isUrl } from '../../foreign-values.ts';
 import { operations } from '../../generated/operations.ts';
 import { definedOf } from '../../json.ts';
-import { apiPathIn } from '../../operation.ts';
+import { apiPathIn, type BaseUrlProblem, baseUrlProblem } from '../../operation.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { type SteadyTime, steadyTime } from '../time/clock.ts';
 import { defaultTransport } from '../transport/default-transport.ts';
@@ -71,32 +70,25 @@ function resolveTransport({ fetch, dispatcher, proxy }: Pick<CheckedClientOption
 
 /** The base URL without a trailing slash. @throws ConfigError if the key must not be sent there, or cannot be. */
 export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly allowInsecureHttp: boolean }): string {
-  const url = parse(value);
-  if (url.username !== '' || url.password !== '') {
-    throw new ConfigError(
-      'baseUrl: contains a user name or password; remove it, because the service accepts only API keys',
-    );
-  }
-  if (url.search !== '' || url.hash !== '')
-    throw new ConfigError(`baseUrl: contains a query or fragment; pass ${url.origin}${url.pathname}`);
-  const added = apiPathIn(url.pathname, Object.values(operations));
-  if (added !== undefined) {
-    throw new ConfigError(`baseUrl: expected a URL without '${added}', got ${url.href}; the client adds the path`);
-  }
-  if (url.protocol === 'http:' && !LOOPBACK_HOST.test(url.hostname) && !allowInsecureHttp) {
-    throw new ConfigError(
-      `baseUrl: ${url.origin} uses plain http, which exposes the key to the network; use https, or set allowInsecureHttp: true`,
-    );
-  }
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-}
-
-function parse(value: unknown): URL {
   const expected = "an http or https URL such as 'https://api.example.com'";
   if (typeof value !== 'string' && !isUrl(value)) return refuse('baseUrl', value, expected);
   const url = URL.canParse(String(value)) ? new URL(String(value)) : refuse('baseUrl', value, expected);
-  return url.protocol === 'http:' || url.protocol === 'https:' ? url : refuse('baseUrl', value, expected);
+  const problem = baseUrlProblem(url, { operations: OPERATIONS, allowInsecureHttp });
+  if (problem === 'scheme') return refuse('baseUrl', value, expected);
+  if (problem !== undefined) throw new ConfigError(`baseUrl: ${BASE_URL_PROBLEMS[problem](url)}`);
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
+
+const OPERATIONS = Object.values(operations);
+
+const BASE_URL_PROBLEMS: Readonly<Record<Exclude<BaseUrlProblem, 'scheme'>, (url: URL) => string>> = {
+  credentials: () => 'contains a user name or password; remove it, because the service accepts only API keys',
+  query: ({ origin, pathname }) => `contains a query or fragment; pass ${origin}${pathname}`,
+  path: ({ pathname, href }) =>
+    `expected a URL without '${apiPathIn(pathname, OPERATIONS)}', got ${href}; the client adds the path`,
+  'plain http': ({ origin }) =>
+    `${origin} uses plain http, which exposes the key to the network; use https, or set allowInsecureHttp: true`,
+};
 
 /** The key is only for server-side code (docs/facts.md, Authentication). @throws ConfigError in a browser. */
 function refuseBrowser(): void {
