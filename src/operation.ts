@@ -129,8 +129,12 @@ export function parameterValue(
   const number = Number(text);
   const hasDigits = types.includes('int64') ? Number.isSafeInteger(number) : isExact(text, number);
   if (!isNumeric || !NUMBER.test(text) || !hasDigits) return text;
-  // If text is valid too, digits such as 007 can be a code.
-  return types.includes('string') && String(number) !== text ? text : number;
+  // If text is valid too, digits such as 007 can be a code, and 1.5 is text beside integers.
+  return types.includes('string') && !isWrittenAs(text, number, types) ? text : number;
+}
+
+function isWrittenAs(text: string, number: number, types: readonly ScalarType[]): boolean {
+  return String(number) === text && (types.includes('number') || Number.isInteger(number));
 }
 
 /** The numbers of JSON, also with leading zeros and a plus sign, but not other numbers of JavaScript, such as 0x10. */

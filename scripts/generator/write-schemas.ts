@@ -152,8 +152,9 @@ function arrayChecks({ minItems, maxItems, hasUniqueItems }: ArraySchema): reado
   return [check('minLength', minItems), check('maxLength', maxItems), hasUniqueItems ? unique : undefined];
 }
 
-function numberSchema(schema: NumberSchema): string {
+function numberSchema(schema: NumberSchema, first?: Check): string {
   return withChecks(schema.isInteger ? 'integer' : 'z.number()', [
+    first,
     check('gte', schema.minimum),
     check('lte', schema.maximum),
     check('gt', schema.exclusiveMinimum),
@@ -180,7 +181,8 @@ function digitsSchema(schema: NumberSchema): string {
       ? `z.refine((text) => BigInt(text) % ${schema.multipleOf}n === 0n, 'Expected a multiple of ${schema.multipleOf}')`
       : undefined,
   ]);
-  return `z.union([${numberSchema(schema)}.check(z.refine(Number.isSafeInteger, ${hint})), ${text}], ${hint})`;
+  const number = numberSchema(schema, `z.refine(Number.isSafeInteger, { error: ${hint}, abort: true })`);
+  return `z.union([${number}, ${text}], ${hint})`;
 }
 
 function check(name: string, limit: number | undefined): Check {

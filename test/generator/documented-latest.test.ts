@@ -181,6 +181,7 @@ const OTHERS = [
   { name: 'from', in: 'query', required: true, schema: { type: 'string', pattern: '^[a-z]{3}$' } },
   { name: 'to', in: 'query', schema: { type: 'array', items: { type: 'string' } } },
   { name: 'symbols', in: 'query', schema: { type: 'string', enum: ['all', 'metals'] } },
+  { name: 'page', in: 'query', schema: { type: ['integer', 'string'] } },
 ];
 const other = await project.add(
   merged(openapi, { paths: { '/api/v1/latest': { get: { 'x-free-form-query': null, parameters: OTHERS } } } }),
@@ -207,6 +208,9 @@ test.each([
   ['?from=EUR', 400],
   ['?symbols=all', 400],
   ['?from=eur&symbols=EUR', 400],
+  ['?from=eur&page=2', 200],
+  ['?from=eur&page=1.5', 200],
+  ['?from=eur&page=007', 200],
 ])('the mock checks the other parameters of latest: latest%s is %i', async (search, status) => {
   const { mock, key } = started(other);
 
