@@ -7,6 +7,7 @@ import { refuse } from '../options/checks.ts';
 import { readOptions } from '../options/option-table.ts';
 import { resolveCall } from '../options/resolve-options.ts';
 import { abortErrorOf } from '../state/lifetime.ts';
+import { BatchRequests } from '../steps/batch-requests.ts';
 import { onReturn } from '../time/abort.ts';
 import type { LoopClient } from './connect.ts';
 
@@ -65,6 +66,8 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   #hasReturned = false;
   #wake = (): void => undefined;
   #startedAt = 0;
+  /** Queries read from the source. */
+  #read = 0;
   #done = 0;
   #failed = 0;
   #delivered = 0;
@@ -104,6 +107,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
       signal.removeEventListener('abort', abort);
       this.#phase = 'over';
       this.#stop.abort();
+      this.#parts.requests.clear();
     }
   }
 
@@ -189,10 +193,11 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   /** `left()` includes a query that arrives after the end. */
   #start(entry: QueryEntry<Query, Value>): void {
     this.#entries.add(entry);
+    this.#read += 1;
     const { query } = entry;
     if (this.#stop.signal.aborted) return;
-    const { request, operation, call } = this.#parts;
-    const response = request<Value>(operation, query, { ...call, signal: this.#stop.signal }).withMeta();
+    const { request, operation, call, requests } = this.#parts;
+    const response = request<Value>(operation, query, { ...call, signal: this.#stop.signal }, requests).withMeta();
     response.then(
       ({ data, meta }) => this.#end(entry, { query, value: data, meta }),
       (error: unknown) => {
@@ -219,13 +224,16 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
 
   #progress(): BatchProgress {
     const [done, failed, total] = [this.#done, this.#failed, this.#total];
-    const { stateInUse, settings, concurrency } = this.#parts;
+    const { stateInUse, settings, concurrency, requests } = this.#parts;
     const queue = stateInUse()?.limiter;
     const waiting = queue?.limits().waiting ?? 0;
     if (total === undefined) return { done, failed, total, waiting, etaMs: undefined };
     const left = total - done;
     const perCallMs = (settings.time.now() - this.#startedAt) / done;
-    const etaMs = left <= 0 ? 0 : (queue?.etaMs(left, concurrency) ?? Math.ceil(left * perCallMs));
+    if (left <= 0) return { done, failed, total, waiting, etaMs: 0 };
+    const expected = requests.expected(Math.max(0, total - this.#read));
+    const isQueued = queue !== undefined && expected > 0;
+    const etaMs = isQueued ? queue.etaMs(expected, concurrency) : Math.ceil(left * perCallMs);
     return { done, failed, total, waiting, etaMs };
   }
 }
@@ -242,7 +250,7 @@ function resolveBatch<Query>(queries: unknown, { options, ...client }: BatchPart
   const call: CallOptions = { deadlineMs: false, onLimit: 'wait', priority: 'low', ...given };
   resolveCall(call, settings); // throws before the first call
   const ended = signal === undefined ? lifetime.signal : AbortSignal.any([lifetime.signal, nativeSignal(signal)]);
-  return { ...client, signal: ended, operation, onProgress, concurrency, call };
+  return { ...client, signal: ended, operation, onProgress, concurrency, call, requests: new BatchRequests() };
 }
 
 function countOf(queries: object): number | undefined {

@@ -9,6 +9,7 @@ import type { AnyOptions } from '../options/client-options.ts';
 import { baseUrlOf, type OpenSettings } from '../options/resolve-options.ts';
 import { ignoredOptionsWarning, type KeyState, KeyStates, sharedOptions } from '../state/key-state.ts';
 import type { Lifetime } from '../state/lifetime.ts';
+import type { BatchRequests } from '../steps/batch-requests.ts';
 import { cache } from '../steps/cache.ts';
 import { retry } from '../steps/retry.ts';
 import type { StepContext } from '../steps/send.ts';
@@ -38,7 +39,7 @@ export interface LoopClient<Query = object | undefined> {
   readonly lifetime: Lifetime;
   /** The state of the key in use; `undefined` before the first key. */
   readonly stateInUse: () => KeyState | undefined;
-  readonly request: <Data>(id: OperationId, query: Query, options: CallOptions) => ApiCall<Data>;
+  readonly request: <Data>(id: OperationId, query: Query, options: CallOptions, batch?: BatchRequests) => ApiCall<Data>;
 }
 
 /** `undefined` while the base URL or the key is missing. @throws ConfigError if one of them is wrong */

@@ -27,6 +27,7 @@ import type { FxRatesOptions, QuotaEstimate } from '../options/client-options.ts
 import { type CallerSettings, inheritedOptions, resolveCall, resolveOptions } from '../options/resolve-options.ts';
 import type { KeyState } from '../state/key-state.ts';
 import { Lifetime } from '../state/lifetime.ts';
+import type { BatchRequests } from '../steps/batch-requests.ts';
 import type { Caller, SharedCalls } from '../steps/share-request.ts';
 import { Batch, type BatchQueries } from './batch.ts';
 import { type ClientConnection, type ClientParts, connect, type LoopClient, requireConnection } from './connect.ts';
@@ -89,7 +90,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   ): ApiCall<SchemaOutput<Schema>>;
   get<Data = unknown>(path: string, options?: GetOptions): ApiCall<Data>;
   get(path: string, { query, ...options }: GetOptions = {}): ApiCall<unknown> {
-    return createApiCall(this.#call('get', () => pathEndpoint(path, query), options));
+    return createApiCall(this.#call({ name: 'get', endpointOf: () => pathEndpoint(path, query), options }));
   }
 
   /**
@@ -197,7 +198,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     return {
       ...this.#parts,
       stateInUse: () => this.#stateInUse(),
-      request: (id, query, options) => this.request(id, query, options),
+      request: (id, query, options, batch) => this.request(id, query, options, batch),
     };
   }
 
@@ -208,25 +209,27 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     return key && states?.of(key);
   }
 
-  protected override request<Data>(id: OperationId, query: object | undefined, options?: CallOptions): ApiCall<Data> {
-    return createApiCall(this.#call<Data>(id, () => operationEndpoint(id, query), options));
+  protected override request<Data>(
+    id: OperationId,
+    query: object | undefined,
+    options?: CallOptions,
+    batch?: BatchRequests,
+  ): ApiCall<Data> {
+    return createApiCall(
+      this.#call<Data>({ name: id, endpointOf: () => operationEndpoint(id, query), options, batch }),
+    );
   }
 
-  /** `name`: that of the call until its endpoint is known. */
-  async #call<Data>(
-    name: string,
-    endpointOf: () => Endpoint,
-    options: AnyCallOptions | undefined,
-  ): Promise<CallResult<Data>> {
+  async #call<Data>(request: CallRequest): Promise<CallResult<Data>> {
     const { settings, events } = this.#parts;
     const startedAt = settings.time.now();
     let prepared: { readonly calls: SharedCalls; readonly caller: Caller };
     try {
-      prepared = this.#prepare(endpointOf, options, startedAt);
+      prepared = this.#prepare(request, startedAt);
     } catch (error) {
       const durationMs = settings.time.now() - startedAt;
       const nothing = { source: undefined, waitedMs: 0, attempts: [], callId: undefined };
-      events.call({ operation: name, durationMs, error, ...nothing });
+      events.call({ operation: request.name, durationMs, error, ...nothing });
       throw error;
     }
     // The data has been checked by the schema of the operation or of the caller.
@@ -234,7 +237,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   }
 
   /** @throws the error of a call that is not made */
-  #prepare(endpointOf: () => Endpoint, options: AnyCallOptions | undefined, startedAt: number) {
+  #prepare({ endpointOf, options, batch }: CallRequest, startedAt: number) {
     const { settings: client, lifetime } = this.#parts;
     lifetime.requireOpen();
     this.#connection ??= requireConnection(this.#parts);
@@ -244,7 +247,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     if (signal?.aborted) throw new AbortError({ cause: signal.reason });
     const { schema } = options ?? {};
     const deadlineAt = startedAt + settings.deadlineMs;
-    return { calls, caller: { endpoint, settings, signal, deadlineAt, startedAt, schema } };
+    return { calls, caller: { endpoint, settings, signal, deadlineAt, startedAt, schema, batch } };
   }
 
   /** Returns the base URL and the masked key, for `JSON.stringify()` and `console.log()`. */
@@ -259,7 +262,14 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   }
 }
 
-type AnyCallOptions = CallOptions & Partial<SchemaCallOptions<StandardSchema>>;
+/** A call as its method describes it. */
+interface CallRequest {
+  /** That of the call until its endpoint is known. */
+  readonly name: string;
+  readonly endpointOf: () => Endpoint;
+  readonly options: (CallOptions & Partial<SchemaCallOptions<StandardSchema>>) | undefined;
+  readonly batch?: BatchRequests | undefined;
+}
 
 /** The type that the caller gives to open data; otherwise, that of the contract. */
 type DataOf<Id extends OperationId, Data, Chosen extends Numbers> = [Data] extends [never]

@@ -79,8 +79,12 @@ export interface ApiResponse {
   readonly data: unknown;
   /** Set if a quota record does not match the contract. The client uses its other fields; for the program, it is an error. */
   readonly oddity?: ResponseError;
-  /** Set if the response comes from a store. */
-  readonly cached?: { readonly staleReason: StaleReason | undefined; readonly ageMs: number };
+  /** Set if the response comes from a store, or from an earlier call of the batch. */
+  readonly cached?: {
+    readonly source: 'cache' | 'stale' | 'shared';
+    readonly staleReason: StaleReason | undefined;
+    readonly ageMs: number;
+  };
 }
 
 export type Handler = (call: KeyedCall) => Promise<ApiResponse>;

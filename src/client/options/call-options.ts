@@ -50,7 +50,8 @@ export interface OverridableOptions {
   readonly headers?: HeadersOption | undefined;
   /**
    * Whether a call shares the request of an identical call in flight: one with the same path, query, `headers`, `timeoutMs`,
-   * `deadlineMs`, `maxRetries`, `onLimit`, `priority` and `maxAgeMs`.
+   * `deadlineMs`, `maxRetries`, `onLimit`, `priority` and `maxAgeMs`. Equal queries of a batch share one request even if they
+   * are up to 60 s apart; with `false`, each query of the batch is sent.
    *
    * @default true
    */

@@ -165,7 +165,8 @@ class ResponseCache {
   }
 
   #from(found: CachedResponse, staleReason?: StaleReason): ApiResponse {
-    return { ...found, cached: { staleReason, ageMs: this.#ageMs(found) } };
+    const source = staleReason === undefined ? 'cache' : 'stale';
+    return { ...found, cached: { source, staleReason, ageMs: this.#ageMs(found) } };
   }
 
   #now(): number {

@@ -10,6 +10,7 @@ import type { CallerSettings } from '../options/resolve-options.ts';
 import { abortable, Cancellation, onAbort } from '../time/abort.ts';
 import type { SteadyTime } from '../time/clock.ts';
 import { headerIn, headersOf } from '../transport/transport.ts';
+import type { BatchRequests, EndedCall } from './batch-requests.ts';
 import type { StepContext } from './send.ts';
 
 /** How a call ended. */
@@ -22,6 +23,8 @@ export interface Caller extends CallerSettings {
   readonly startedAt: number;
   readonly deadlineAt: number;
   readonly schema: StandardSchema | undefined;
+  /** Those of the batch that makes the call. */
+  readonly batch: BatchRequests | undefined;
 }
 
 /** A call, and the callers that wait for it. */
@@ -31,8 +34,23 @@ interface SharedCall {
   readonly name: string | undefined;
   readonly response: Promise<ApiResponse>;
   callers: number;
+  /** The first batch among its callers. */
+  batch: BatchRequests | undefined;
   /** Removes it from the calls of the client. */
   readonly remove: () => void;
+}
+
+/** A call that has ended, for a caller that begins at `now`. Nothing is left to abort. */
+function sharedOf({ call, response, endedAt }: EndedCall, now: number): SharedCall {
+  const cached = { source: 'shared', staleReason: undefined, ageMs: now - endedAt } as const;
+  return {
+    call,
+    name: undefined,
+    callers: 1,
+    batch: undefined,
+    response: Promise.resolve({ ...response, cached }),
+    remove() {},
+  };
 }
 
 /**
@@ -59,9 +77,11 @@ export class SharedCalls {
     call.deadlineAt = Math.max(call.deadlineAt, caller.deadlineAt);
     try {
       const result = await this.#await(shared, isOwn, caller);
+      if (isOwn) caller.batch?.end(call);
       if (this.#context.events.reportsCalls) this.#report(caller, call, result.meta());
       return result;
     } catch (thrown) {
+      if (isOwn) caller.batch?.end(call);
       const error = errorOfCall(thrown, call);
       const source = !call.wasTried ? undefined : isOwn ? 'network' : 'shared';
       this.#report(caller, call, { source, error, attempts: [...call.attempts] });
@@ -134,28 +154,37 @@ export class SharedCalls {
   }
 
   #join(caller: Caller): SharedCall {
-    const { settings, endpoint } = caller;
-    if (settings.sharedBy === undefined) return this.#start(caller);
-    const name = `${sortedTarget(endpoint.target)} ${settings.sharedBy}`;
-    return this.#calls[name] ?? this.#start(caller, name);
+    const { settings, endpoint, batch, startedAt } = caller;
+    const { sharedBy, maxAgeMs } = settings;
+    const name = sharedBy === undefined ? undefined : `${sortedTarget(endpoint.target)} ${sharedBy}`;
+    const shared = name === undefined ? undefined : this.#calls[name];
+    const ended = name === undefined || shared !== undefined ? undefined : batch?.find(name, startedAt, maxAgeMs);
+    const joined = shared ?? (ended && sharedOf(ended, startedAt));
+    if (joined === undefined) batch?.start(name);
+    else if (name !== undefined) batch?.join(name);
+    const call = joined ?? this.#start(caller, name);
+    call.batch ??= batch;
+    return call;
   }
 
   /** Other callers can join the call under its `name`. */
   #start({ endpoint, settings, deadlineAt }: Caller, name?: string): SharedCall {
     const call = new Call({ endpoint, settings, deadlineAt, signal: new Cancellation(), quotaReason: 'call' });
-    const response = this.#run(call, () => this.#ended(shared));
+    const response = this.#run(call, (received) => this.#ended(shared, received));
     const remove = this.#context.lifetime.add(call, response);
-    const shared: SharedCall = { call, name, callers: 0, response, remove };
+    const shared: SharedCall = { call, name, callers: 0, batch: undefined, response, remove };
     if (name !== undefined) this.#calls[name] = shared;
     return shared;
   }
 
-  async #run(call: Call, onEnd: () => void): Promise<ApiResponse> {
+  async #run(call: Call, onEnd: (received?: ApiResponse) => void): Promise<ApiResponse> {
+    let received: ApiResponse | undefined;
     try {
       const key = await this.#context.keys.current(call.signal);
-      return await this.#next(Object.assign(call, { key }));
+      received = await this.#next(Object.assign(call, { key }));
+      return received;
     } finally {
-      onEnd();
+      onEnd(received);
     }
   }
 
@@ -167,10 +196,13 @@ export class SharedCalls {
     shared.call.signal.cancel(new AbortError());
   }
 
-  #ended(shared: SharedCall): void {
-    const { name, remove } = shared;
+  #ended(shared: SharedCall, response?: ApiResponse): void {
+    const { call, name, batch, remove } = shared;
     remove();
-    if (name !== undefined && this.#calls[name] === shared) delete this.#calls[name];
+    if (name === undefined || this.#calls[name] !== shared) return;
+    delete this.#calls[name];
+    if (response === undefined || response.cached !== undefined) return;
+    batch?.keep(name, { call, response, endedAt: this.#context.settings.time.now() });
   }
 }
 
@@ -227,7 +259,7 @@ function metaOf(response: ApiResponse, call: Call, { isOwn, durationMs }: MetaPa
       return headers;
     },
     rawBody,
-    source: sourceOf(cached, isOwn),
+    source: cached?.source ?? (isOwn ? 'network' : 'shared'),
     staleReason: cached?.staleReason,
     ageMs: cached?.ageMs ?? 0,
     attempts: call.attempts,
@@ -235,9 +267,4 @@ function metaOf(response: ApiResponse, call: Call, { isOwn, durationMs }: MetaPa
     callId: call.id,
     durationMs,
   };
-}
-
-function sourceOf(cached: ApiResponse['cached'], isOwn: boolean): ResponseMeta['source'] {
-  if (cached === undefined) return isOwn ? 'network' : 'shared';
-  return cached.staleReason === undefined ? 'cache' : 'stale';
 }

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import type { BatchItem, BatchOptions, BatchProgress, FxRatesOptions } from '../../../src/client/index.ts';
+import type { BatchItem, BatchOptions, BatchProgress, CallEvent, FxRatesOptions } from '../../../src/client/index.ts';
 import { deferred } from '../../helpers/deferred.ts';
 import { quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
 import type { Reply, SentRequest } from '../../helpers/fake-fetch.ts';
@@ -63,6 +63,119 @@ test('returns results in the order in which the calls end', async () => {
   const { items } = await runBatch(3, { takesMs: (n) => [300, 100, 200][n] ?? 0 });
 
   expect(numbersOf(items)).toEqual([1, 2, 0]);
+});
+
+const twelve = (count: number) => Array.from({ length: count }, (_, n) => ({ n: n % 12 }));
+
+test('equal queries of a batch share one request, and each has its own data', async () => {
+  const events: CallEvent[] = [];
+  const onCall = (event: CallEvent) => void events.push(event);
+  const slow = async (request: SentRequest) => {
+    await quiet(); // meanwhile, the batch reads as many queries as its concurrency allows
+    return echo(request);
+  };
+  const { fx, fetch } = testClient(slow, { rateLimit: { perMinute: 30 }, onCall });
+  const progress: BatchProgress[] = [];
+
+  const items = await listOf(fx.batch(twelve(5_000), { onProgress: (event) => progress.push(event) }));
+
+  expect(fetch.requests).toHaveLength(12);
+  expect(items).toHaveLength(5_000);
+  expect(items.filter(({ query, value }) => (value as Numbered).n !== query.n)).toEqual([]);
+  expect(new Set(items.map(({ value }) => value)).size).toBe(5_000);
+  expect(items.filter(({ meta }) => meta?.source === 'shared')).toHaveLength(5_000 - 12);
+  expect(Math.max(...progress.map(({ etaMs = Number.NaN }) => etaMs))).toBeLessThan(1_000);
+  expect(events.filter(({ source }) => source === 'network')).toHaveLength(12);
+});
+
+/** Runs queries with the number 0, each after a pause of `everyMs`. */
+async function repeat(
+  count: number,
+  everyMs: number,
+  { keep, ...options }: BatchOptions & { keep?: FxRatesOptions } = {},
+) {
+  const { fx, fetch, clock } = testClient([failure(404), ...Array(9).fill(success({ n: 0 }))], keep);
+  async function* source() {
+    for (let index = 0; index < count; index += 1) {
+      yield { n: 0 };
+      await clock.sleep(everyMs);
+    }
+  }
+  const items = await clock.run(listOf(fx.batch(source(), { concurrency: 1, ...options })));
+  const sources = items.map(({ meta, error }) => meta?.source ?? error?.kind);
+  return { sources, ages: items.map(({ meta }) => meta?.ageMs), requests: fetch.requests.length };
+}
+
+test('a response is reused for 60 s, and a failure is not', async () => {
+  const { sources, ages } = await repeat(6, 20_000);
+
+  expect(sources).toEqual(['request', 'network', 'shared', 'shared', 'network', 'shared']);
+  expect(ages).toEqual([undefined, 0, 20_000, 40_000, 0, 20_000]);
+});
+
+test.each([
+  ['coalesce: false of the batch', { coalesce: false }, 4],
+  ['coalesce: false of the client', { keep: { coalesce: false } }, 4],
+  ['maxAgeMs: 0', { maxAgeMs: 0, keep: { cache: { maxAgeMs: 60_000 } } }, 4],
+  ['a maxAgeMs of 15 s', { maxAgeMs: 15_000, keep: { cache: { maxAgeMs: 1 } } }, 3],
+])('with %s, equal queries are sent again', async (_, options, expected) => {
+  const { requests } = await repeat(4, 10_000, options);
+
+  expect(requests).toBe(expected);
+});
+
+test('two batches share no response', async () => {
+  const { fx, fetch } = testClient(echo);
+
+  await listOf(fx.batch([{ n: 0 }, { n: 0 }]));
+  await listOf(fx.batch([{ n: 0 }]));
+
+  expect(fetch.requests).toHaveLength(2);
+});
+
+test('a batch keeps the last thousand responses', async () => {
+  const options = { rateLimit: false, coalesce: true } as const;
+  const { fx, fetch } = testClient(echo, options);
+
+  await listOf(fx.batch([...queries(1_001), { n: 1 }, { n: 0 }], { concurrency: 1 }));
+
+  expect(fetch.requests.map(numberIn).slice(1_001)).toEqual([0]);
+});
+
+test('a batch keeps at most 16 million characters', async () => {
+  const long = 'x'.repeat(6_000_000);
+  const { fx, fetch } = testClient(() => success({ long }));
+
+  await listOf(
+    fx.batch(
+      [0, 1, 2, 1, 2, 0].map((n) => ({ n })),
+      { concurrency: 1 },
+    ),
+  );
+
+  expect(fetch.requests.map(numberIn)).toEqual([0, 1, 2, 0]);
+});
+
+test('etaMs does not wait for the limit if the cache has the responses', async () => {
+  const { fx, clock } = testClient(echo, { cache: { maxAgeMs: 1e9 }, quota: success(quotaRecord()) });
+  await clock.run(listOf(fx.batch(queries(300))));
+  const progress: BatchProgress[] = [];
+
+  await listOf(fx.batch(queries(300), { onProgress: (event) => progress.push(event) }));
+
+  expect(Math.max(...progress.map(({ etaMs = Number.NaN }) => etaMs))).toBe(0);
+});
+
+test('etaMs counts the requests of queries that differ', async () => {
+  const { fx, clock } = testClient(echo, { rateLimit: { perMinute: 10 } });
+  const progress: BatchProgress[] = [];
+  const halfEqual = Array.from({ length: 600 }, (_, n) => ({ n: n % 2 === 0 ? n : 1 }));
+
+  await clock.run(listOf(fx.batch(halfEqual, { onProgress: (event) => progress.push(event) })));
+
+  const [first] = progress; // 301 requests at 10 per minute
+  expect(first?.etaMs).toBeGreaterThan(25 * 60_000);
+  expect(first?.etaMs).toBeLessThan(35 * 60_000);
 });
 
 test('a query that is wrong is a result with its error', async () => {
