@@ -130,6 +130,32 @@ describe.skipIf(!hasRedis)('over a real Redis', () => {
   });
 });
 
-test.each([undefined, null, {}, 'redis://localhost'])('redisStore(%j) throws', (client) => {
-  expect(() => redisStore(client as never)).toThrow(/ioredis or of redis/);
+test('what redisStore() refuses does not compile either', async () => {
+  const evaluates = async () => ['0', '', '', '0'];
+  const refusals = [
+    // @ts-expect-error Without the name of the other method, the order of the parameters is unknown.
+    () => redisStore({ eval: evaluates }),
+    // @ts-expect-error
+    () => redisStore({ evalsha: evaluates }),
+    // @ts-expect-error
+    () => redisStore({ evalSha: evaluates }),
+    // @ts-expect-error
+    () => redisStore({}),
+    // @ts-expect-error
+    () => redisStore(null),
+    // @ts-expect-error
+    () => redisStore(undefined),
+    // @ts-expect-error
+    () => redisStore('redis://user:password@localhost'),
+  ];
+
+  for (const refusal of refusals) {
+    expect(refusal).toThrow(/expected a client of ioredis \(with eval and evalsha\).*, got (?!.*password)/);
+  }
+  for (const client of [
+    { eval: evaluates, evalsha: evaluates },
+    { eval: evaluates, evalSha: evaluates },
+  ]) {
+    await expect(redisStore(client).exchange('name', '')).resolves.toMatchObject({ isWritten: false });
+  }
 });

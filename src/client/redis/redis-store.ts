@@ -1,17 +1,22 @@
 import * as z from 'zod/mini';
 import { ConfigError } from '../errors/errors.ts';
+import { describeValue } from '../errors/program-values.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
 
 /** An ioredis client (Redis or Cluster), as far as the store uses it. */
 export interface IoRedisClient {
   /** Runs the script. */
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
+  /** Not called: shows that the client is one of ioredis, whose `eval` has these parameters. */
+  evalsha(...parameters: never): unknown;
 }
 
 /** A node-redis client (the package `redis`, client or cluster), as far as the store uses it. */
 export interface NodeRedisClient {
   /** Runs the script. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  /** Not called: shows that the client is one of node-redis. */
+  evalSha(...parameters: never): unknown;
 }
 
 /** Options of `redisStore()`. */
@@ -73,18 +78,21 @@ export function redisStore(
 type ScriptRunner = (key: string, args: string[]) => Promise<unknown>;
 
 function scriptRunner(client: IoRedisClient | NodeRedisClient): ScriptRunner {
-  if (isNodeRedis(client)) return (key, args) => client.eval(EXCHANGE_SCRIPT, { keys: [key], arguments: args });
-  if (isIoRedis(client)) return (key, args) => client.eval(EXCHANGE_SCRIPT, 1, key, ...args);
-  throw new ConfigError(`redisStore: expected a client of ioredis or of redis (node-redis), got ${typeof client}`);
+  if (hasMethods(client, 'eval', 'evalSha')) {
+    return (key, args) => (client as NodeRedisClient).eval(EXCHANGE_SCRIPT, { keys: [key], arguments: args });
+  }
+  if (hasMethods(client, 'eval', 'evalsha')) {
+    return (key, args) => (client as IoRedisClient).eval(EXCHANGE_SCRIPT, 1, key, ...args);
+  }
+  // The URL of Redis can contain a password.
+  const given = typeof client === 'string' ? 'a string' : describeValue(client);
+  throw new ConfigError(
+    `redisStore: expected a client of ioredis (with eval and evalsha) or of node-redis (with eval and evalSha), got ${given}`,
+  );
 }
 
-/** The clients differ in the name of this method: `evalSha` in node-redis, `evalsha` in ioredis. */
-function isNodeRedis(client: unknown): client is NodeRedisClient {
-  return typeof (client as { readonly evalSha?: unknown } | undefined | null)?.evalSha === 'function';
-}
-
-function isIoRedis(client: unknown): client is IoRedisClient {
-  return typeof (client as { readonly evalsha?: unknown } | undefined | null)?.evalsha === 'function';
+function hasMethods(client: unknown, ...names: readonly string[]): boolean {
+  return names.every((name) => typeof (client as Record<string, unknown> | undefined | null)?.[name] === 'function');
 }
 
 function argumentsOf(known: string, offer: LimitOffer | undefined): string[] {
