@@ -216,7 +216,8 @@ export function explainNetworkError(failure: NetworkFailure, context: NetworkCon
 function nextSteps({ code = '', advice = '' }: NetworkFailure, context: NetworkContext): readonly string[] {
   const { protocol } = new URL(context.baseUrl);
   if (OTHER_SCHEME[protocol as keyof typeof OTHER_SCHEME].test(code)) return [schemeHint(context.baseUrl)];
-  if (advice.includes('baseUrl') || code.startsWith('HPE_')) return [baseUrlHint(context)]; // the response is not HTTP
+  const isNotHttp = advice === '' && code.startsWith('HPE_');
+  if (advice.includes('baseUrl') || isNotHttp) return [baseUrlHint(context)];
   if (advice.includes('NODE_EXTRA_CA_CERTS'))
     return ['To trust a certificate of your own:  export NODE_EXTRA_CA_CERTS=/path/to/ca.pem'];
   return advice === '' ? [] : [`${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`];

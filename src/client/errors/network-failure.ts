@@ -32,12 +32,14 @@ function failureOf(error: unknown, { key, attempts }: FailedAttempt, baseUrl: st
   const code = key.redact(errors.map(codeOf).find((found) => found !== undefined) ?? '') || undefined;
   const ofProxy = errors.find(({ name }) => name === PROXY_FAILURE)?.message;
   const why = ofProxy ?? code ?? causesOf(cause).findLast(({ message }) => message)?.message ?? thrownText(cause);
-  const [meaning, advice] = MEANINGS.get(why) ?? [];
+  const [meaning, advice] = MEANINGS.get(why) ?? (errors.some(isOfParser) ? NOT_HTTP : []);
   const reason = meaning === undefined ? why : `${why}; ${meaning}`;
-  return new NetworkError(`No valid HTTP response from ${new URL(baseUrl).host}: ${reason}`, {
+  const failure = new NetworkError(`No valid HTTP response from ${new URL(baseUrl).host}: ${reason}`, {
     ...{ cause, code, attempts, advice },
     isProxyFailure: ofProxy !== undefined,
   });
+  if (errors.some(wouldFailAgain)) permanentFailures.add(failure);
+  return failure;
 }
 
 /**
@@ -151,21 +153,50 @@ const ABOUT_CERTIFICATES = new Map<string, Meaning>([
   ['INVALID_PURPOSE', ['the certificate is not valid for servers']],
 ]);
 
-/** Whether a retry would fail again: Node.js rejected the certificate of the server, or the proxy the connection. */
-export function isPermanent(code: string | undefined): boolean {
-  return code === 'PROXY_REFUSED' || isCertificateProblem(code);
+const permanentFailures = new WeakSet<NetworkError>();
+
+/** Whether a retry would fail again. */
+export function isPermanent(failure: NetworkError): boolean {
+  return permanentFailures.has(failure);
 }
+
+/** Node.js rejected the certificate or the head of the response, or the proxy the connection. */
+function wouldFailAgain(error: Error): boolean {
+  const code = codeOf(error);
+  if (code === 'PROXY_REFUSED' || isCertificateProblem(code) || INVALID_HEADS.has(code ?? '')) return true;
+  return isOfParser(error) && !BROKEN_BODY.test(`${code} ${error.message}`);
+}
+
+/** The parser of Node.js and that of undici, which may have no code. */
+function isOfParser(error: Error): boolean {
+  return error.name === 'HTTPParserError' || (codeOf(error)?.startsWith('HPE_') ?? false);
+}
+
+/** Failures of a parser that a connection can cause which ends too early, so that a retry can succeed. */
+const BROKEN_BODY = /CHUNK|EOF_STATE|CLOSED_CONNECTION/i;
 
 function isCertificateProblem(code: string | undefined): boolean {
   return code !== undefined && ABOUT_CERTIFICATES.has(code);
 }
 
 const TIMED_OUT: Meaning = ['no connection was made in time'];
+const NOT_HTTP: Meaning = ['the response is not valid HTTP/1.1', 'check baseUrl, and the server or proxy there'];
+const LARGE_HEAD: Meaning = [
+  'the headers of the response are too large',
+  'remove some at the service or the proxy that adds them, or set NODE_OPTIONS=--max-http-header-size=65536',
+];
+/** What Node.js rejects in the head of a response, beside the failures of its parser. */
+const INVALID_HEADS = new Map<string, Meaning>([
+  ['UND_ERR_HEADERS_OVERFLOW', LARGE_HEAD],
+  ['HPE_HEADER_OVERFLOW', LARGE_HEAD],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', ['its Content-Length is wrong', 'check the server or proxy at baseUrl']],
+]);
 const CLOSED: Meaning = ['the server or a proxy closed the connection'];
 
 /** By the code or the message of a network failure. */
 const MEANINGS = new Map<string, Meaning>([
   ...ABOUT_CERTIFICATES,
+  ...INVALID_HEADS,
   // This is retried, because a name server that has just started also returns it.
   ['ENOTFOUND', ['the host does not exist', 'check baseUrl']],
   ['ECONNREFUSED', ['no server listens on that port', 'check baseUrl, or start the server']],

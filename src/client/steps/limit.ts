@@ -75,7 +75,7 @@ export function endOf(failure: AttemptFailure, { wasSent: wasTried, unit }: Fail
 
 /** Whether an error counts as a failure of the service. */
 function isOutage(error: unknown): boolean {
-  if (error instanceof NetworkError) return !isPermanent(error.code);
+  if (error instanceof NetworkError) return !isPermanent(error);
   return error instanceof TimeoutError || (error instanceof FxRatesError && (error.status ?? 0) >= 500);
 }
 

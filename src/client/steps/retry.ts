@@ -283,7 +283,7 @@ function makesKeyUnusable(error: unknown): boolean {
 type RetryableError = NetworkError | RequestError | ServerError | TimeoutError;
 
 function isRetryable(error: unknown): error is RetryableError {
-  if (error instanceof NetworkError) return !isPermanent(error.code);
+  if (error instanceof NetworkError) return !isPermanent(error);
   if (error instanceof TimeoutError) return error.scope === 'attempt';
   return (error instanceof ServerError || error instanceof RequestError) && RETRYABLE_STATUSES.includes(error.status);
 }

@@ -70,7 +70,16 @@ test.each([
     'Is https://api.example.test the right',
   ],
   ['CERT_REVOKED', 'CERT_REVOKED; the certificate has been revoked\n', undefined],
-  ['HPE_INVALID_CONSTANT', 'HPE_INVALID_CONSTANT', 'Is https://api.example.test the right'],
+  [
+    'HPE_HEADER_OVERFLOW',
+    'HPE_HEADER_OVERFLOW; the headers of the response are too large',
+    'set NODE_OPTIONS=--max-http-header-size=65536.',
+  ],
+  [
+    'HPE_INVALID_CONSTANT',
+    'HPE_INVALID_CONSTANT; the response is not valid HTTP',
+    'Is https://api.example.test the right',
+  ],
   ['EPROTO', 'EPROTO; the TLS handshake failed', 'Does this port speak http?  --base-url http://api.example.test'],
   ['ECONNRESET', 'ECONNRESET; the server or a proxy closed the connection\n', undefined],
   ['EPIPE', 'EPIPE\n', undefined],
