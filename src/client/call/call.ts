@@ -36,6 +36,8 @@ export class Call {
   readonly id: string = randomUUID();
   readonly endpoint: Endpoint;
   readonly settings: CallSettings;
+  /** Another one after a rotation. */
+  key: ApiKey;
   /** Aborts with the last caller. */
   readonly signal: Cancellation;
   /** Time of `SteadyTime` of the last caller's deadline; Infinity for none. A later caller can extend it. */
@@ -52,9 +54,10 @@ export class Call {
   /** Time of `SteadyTime` at which the wait in progress began. */
   waitsSince: number | undefined;
 
-  constructor({ endpoint, settings, signal, deadlineAt, quotaReason }: GivenFields) {
+  constructor({ endpoint, settings, key, signal, deadlineAt, quotaReason }: GivenFields) {
     this.endpoint = endpoint;
     this.settings = settings;
+    this.key = key;
     this.signal = signal;
     this.deadlineAt = deadlineAt;
     this.quotaReason = quotaReason;
@@ -62,11 +65,6 @@ export class Call {
 }
 
 type GivenFields = Omit<Call, 'id' | 'attempts' | 'insteadOf' | 'wasTried' | 'waitedMs' | 'waitsSince'>;
-
-/** A call with the key with which it is sent; another one after a rotation. */
-export interface KeyedCall extends Call {
-  key: ApiKey;
-}
 
 /** Why a response is older than its maximum age: the kind of the error that it replaces, or because it is being renewed. */
 export type StaleReason = FxRatesErrorKind | 'revalidate';
@@ -87,7 +85,7 @@ export interface ApiResponse {
   };
 }
 
-export type Handler = (call: KeyedCall) => Promise<ApiResponse>;
+export type Handler = (call: Call) => Promise<ApiResponse>;
 
 /**
  * The service refused a request for the rate: 429, or the code `rate_limited`. It becomes an error only if the call does not

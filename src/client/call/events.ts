@@ -15,7 +15,7 @@ import type {
   Warning,
 } from '../options/hooks.ts';
 import { headersOf } from '../transport/transport.ts';
-import type { AttemptOutcome, KeyedCall } from './call.ts';
+import type { AttemptOutcome, Call } from './call.ts';
 
 /** The key that an event is about. */
 export interface EventSubject {
@@ -24,7 +24,7 @@ export interface EventSubject {
 }
 
 interface PlannedRetry extends Pick<RetryEvent, 'retry' | 'waitMs'> {
-  readonly call: KeyedCall;
+  readonly call: Call;
   /** Why the attempt failed. */
   readonly failure: Pick<RetryEvent, 'kind' | 'status' | 'code'>;
 }
@@ -70,7 +70,7 @@ export class ClientEvents {
   }
 
   /** Reports the last attempt of the call, which has ended. */
-  request(subject: EventSubject, call: KeyedCall, { durationMs, outcome }: TimedAttempt): void {
+  request(subject: EventSubject, call: Call, { durationMs, outcome }: TimedAttempt): void {
     const hook = this.#hooks.onRequest;
     const log = this.#log.debug;
     if (hook === undefined && log === undefined) return; // for most calls
@@ -139,7 +139,7 @@ function about(subject: EventSubject): KeyEvent {
   return { key: subject.key, limits: subject.limits() };
 }
 
-function callOf({ endpoint, key, id }: KeyedCall) {
+function callOf({ endpoint, key, id }: Call) {
   return { operation: key.redact(endpoint.name), target: key.redact(endpoint.target), callId: id };
 }
 

@@ -13,7 +13,7 @@ import { parseRetryAfter } from '../limits/retry-after.ts';
 import type { StandardSchema } from '../options/call-options.ts';
 import type { Clock } from '../time/clock.ts';
 import { headerIn, type TransportResponse } from '../transport/transport.ts';
-import type { ApiResponse, KeyedCall, Refusal } from './call.ts';
+import type { ApiResponse, Call, Refusal } from './call.ts';
 import { parseBody } from './endpoint.ts';
 
 const EXCERPT_LENGTH = 200;
@@ -27,7 +27,7 @@ interface Arrival {
 }
 
 /** The data of a success, or a refusal for the rate. @throws the error of another failure, by status and envelope */
-export function parseResponse(response: TransportResponse, call: KeyedCall, arrival: Arrival): ApiResponse | Refusal {
+export function parseResponse(response: TransportResponse, call: Call, arrival: Arrival): ApiResponse | Refusal {
   const { status, headers, rawBody, problem, advice } = response;
   if (status >= 300 && status < 400) throw unexpectedStatus(response, call); // whatever its body says
   const body = parseJson(rawBody); // the text is empty if there was a problem with it
@@ -62,7 +62,7 @@ function statusOfFailure(body: unknown, cameWith: number): number | undefined {
 
 interface Failure extends Arrival {
   readonly response: TransportResponse;
-  readonly call: KeyedCall;
+  readonly call: Call;
   readonly body: unknown;
 }
 
@@ -99,7 +99,7 @@ function refusedError(
     : new AuthenticationError(`The service does not allow this request with the key ${masked}${suffix}`, details);
 }
 
-function codeIn(body: unknown, { key }: KeyedCall): string | undefined {
+function codeIn(body: unknown, { key }: Call): string | undefined {
   const code = isJsonObject(body) && isJsonObject(body['error']) ? body['error']['code'] : undefined;
   return typeof code === 'string' ? key.redact(code).slice(0, LONGEST_CODE) : undefined;
 }
@@ -127,7 +127,7 @@ const NAMES_OF_TEXT = [
 const DEEPEST_TEXT = 4;
 
 /** The service's own words about a failure, on one line and without the key; `undefined` if the body has none. */
-function saidIn(body: unknown, { rawBody }: TransportResponse, { key }: KeyedCall): string | undefined {
+function saidIn(body: unknown, { rawBody }: TransportResponse, { key }: Call): string | undefined {
   const text = body === undefined ? pageText(key.redact(rawBody)) : (textIn(body) ?? unknownForm(body, rawBody));
   const line = key.redact((text ?? '').replace(/\s+/g, ' ').trim());
   return line === '' ? undefined : line.slice(0, EXCERPT_LENGTH);
@@ -166,7 +166,7 @@ function prefixed(prefix: string, text: string | undefined): string {
   return text === undefined ? '' : prefix + text;
 }
 
-function unexpectedStatus(response: TransportResponse, call: KeyedCall): ResponseError {
+function unexpectedStatus(response: TransportResponse, call: Call): ResponseError {
   const { status } = response;
   if (status === 304) {
     const message = 'HTTP 304 has no body; remove the header If-None-Match';
@@ -180,7 +180,7 @@ function unexpectedStatus(response: TransportResponse, call: KeyedCall): Respons
   return new ResponseError(message, detailsOf(response, call));
 }
 
-function notJson(response: TransportResponse, call: KeyedCall): ResponseError {
+function notJson(response: TransportResponse, call: Call): ResponseError {
   const type = shownHeader('content-type', response, call) ?? 'no content type';
   const problem = response.rawBody === '' ? 'is empty' : 'is not JSON';
   return new ResponseError(
@@ -191,7 +191,7 @@ function notJson(response: TransportResponse, call: KeyedCall): ResponseError {
 
 function detailsOf(
   { status, headers, rawBody, problem }: Checked['response'] & Partial<Pick<TransportResponse, 'problem'>>,
-  { key, attempts }: KeyedCall,
+  { key, attempts }: Call,
 ) {
   const bodyExcerpt = problem === undefined ? key.redact(rawBody).slice(0, EXCERPT_LENGTH) : undefined;
   return { status, headers: headersWithoutKey(headers, key), attempts, bodyExcerpt };
@@ -199,7 +199,7 @@ function detailsOf(
 
 interface Checked {
   readonly response: Pick<TransportResponse, 'status' | 'headers' | 'rawBody'>;
-  readonly call: KeyedCall;
+  readonly call: Call;
 }
 
 /** The output of the caller's own schema for `data`. @throws ResponseError with the schema's issues */
@@ -240,7 +240,7 @@ export function headersWithoutKey(headers: TransportResponse['headers'], key: Ap
   return shown;
 }
 
-function shownHeader(name: string, { headers }: TransportResponse, { key }: KeyedCall): string | undefined {
+function shownHeader(name: string, { headers }: TransportResponse, { key }: Call): string | undefined {
   const value = headerIn(headers, name);
   return value === undefined ? undefined : key.redact(value);
 }

@@ -87,11 +87,6 @@ export class KeySource {
     if (typeof option !== 'function') this.#use(ApiKey.from(option));
   }
 
-  /** The key in use; calls the provider the first time. Rejects with the signal's reason as soon as that aborts. */
-  current(signal: Cancellation): ApiKey | Promise<ApiKey> {
-    return this.#key ?? this.#loadOnce(signal);
-  }
-
   /** The key in use; `undefined` before the first call of the provider. */
   known(): ApiKey | undefined {
     return this.#key;
@@ -100,11 +95,12 @@ export class KeySource {
   /** The key to use instead of `refused`; `undefined` if there is no other. */
   async replacementFor(refused: ApiKey, signal: Cancellation): Promise<ApiKey | undefined> {
     const already = this.#key;
-    const key = already !== undefined && already.hash !== refused.hash ? already : await this.#loadOnce(signal);
+    const key = already !== undefined && already.hash !== refused.hash ? already : await this.load(signal);
     return key.hash === refused.hash ? undefined : key;
   }
 
-  #loadOnce(signal: Cancellation): Promise<ApiKey> {
+  /** Calls the provider. Rejects with the signal's reason as soon as that aborts. */
+  load(signal: Cancellation): Promise<ApiKey> {
     return this.#loading.join((cancellation) => this.#load(cancellation), signal);
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { parseJson } from '../../json.ts';
-import { type ApiResponse, Call, type Handler, type KeyedCall, type StaleReason } from '../call/call.ts';
+import { type ApiResponse, Call, type Handler, type StaleReason } from '../call/call.ts';
 import { parseBody, sortedTarget } from '../call/endpoint.ts';
 import { type AnyFxRatesError, FxRatesError } from '../errors/errors.ts';
 import { describeValue, thrownMessage } from '../errors/program-values.ts';
@@ -69,13 +69,13 @@ class ResponseCache {
     this.#guard = new StoreGuard({ time: context.settings.time, timeoutMs: STORE_TIMEOUT_MS, onOutage });
   }
 
-  async send(call: KeyedCall): Promise<ApiResponse> {
+  async send(call: Call): Promise<ApiResponse> {
     const copy = await this.#find(call);
     return this.#atOnce(call, copy.found) ?? this.#respond(call, copy);
   }
 
   /** The response of `staleWhileRevalidateMs`, which a call of the client renews. */
-  #atOnce(call: KeyedCall, found: CachedResponse | undefined): ApiResponse | undefined {
+  #atOnce(call: Call, found: CachedResponse | undefined): ApiResponse | undefined {
     const { maxAgeMs: option, staleWhileRevalidateMs } = this.#settings;
     if (call.settings.maxAgeMs === 0 || !this.#isYounger(found, staleWhileRevalidateMs)) return undefined;
     const { quota } = this.#context.states.of(call.key);
@@ -89,18 +89,18 @@ class ResponseCache {
   }
 
   /** Renews a response that a caller has received already: one call per response. */
-  #renew({ endpoint, settings, key }: KeyedCall): void {
+  #renew({ endpoint, settings, key }: Call): void {
     const { store } = this.#settings;
     const renewing = renewals.get(store) ?? new Set();
     renewals.set(store, renewing);
     const fields = {
       endpoint,
+      key,
       deadlineAt: Number.POSITIVE_INFINITY,
       signal: new Cancellation(),
       quotaReason: 'call',
     } as const;
-    const call = new Call({ ...fields, settings: { ...settings, priority: 'low', onLimit: 'wait' } });
-    const own = Object.assign(call, { key });
+    const own = new Call({ ...fields, settings: { ...settings, priority: 'low', onLimit: 'wait' } });
     const name = this.#nameOf(own);
     if (renewing.has(name)) return;
     renewing.add(name);
@@ -113,7 +113,7 @@ class ResponseCache {
     renewed.then(end, end); // the next call tries again
   }
 
-  async #respond(call: KeyedCall, copy: Copy): Promise<ApiResponse> {
+  async #respond(call: Call, copy: Copy): Promise<ApiResponse> {
     const { maxAgeMs: option, staleIfLimitedMs, staleIfErrorMs, staleWhileRevalidateMs } = this.#settings;
     const snapshotMs = option === 'snapshot' ? await this.#snapshotMs(call, copy.found) : undefined;
     const usualMs = snapshotMs ?? Number(option);
@@ -148,7 +148,7 @@ class ResponseCache {
   }
 
   /** Waits for a store that is slower than the call could wait for before its request. */
-  async #untilRead({ reading }: Copy, { signal }: KeyedCall): Promise<void> {
+  async #untilRead({ reading }: Copy, { signal }: Call): Promise<void> {
     const { time } = this.#context.settings;
     if (reading === undefined) return;
     const options = { at: time.now() + STORE_TIMEOUT_MS, signal, errorOf: () => undefined };
@@ -178,7 +178,7 @@ class ResponseCache {
    * `quota()`. If `quota()` fails and no response is stored, or the interval cannot be parsed: 0, so nothing is stored.
    * Read for each call, because the plan can change.
    */
-  async #snapshotMs(call: KeyedCall, cached: CachedResponse | undefined): Promise<number> {
+  async #snapshotMs(call: Call, cached: CachedResponse | undefined): Promise<number> {
     const { snapshotMs = 0 } = cached ?? {};
     const { quota: ofKey } = this.#context.states.of(call.key);
     // Another process stored it. Without this, each process would call quota() before its first call.
@@ -196,7 +196,7 @@ class ResponseCache {
   }
 
   /** Waits for the store for a part of the time until the deadline. Rejects if the call is cancelled. */
-  async #find(call: KeyedCall): Promise<Copy> {
+  async #find(call: Call): Promise<Copy> {
     const name = this.#nameOf(call);
     const copy: Copy = { found: undefined, reading: undefined };
     const read = async () => {
@@ -211,7 +211,7 @@ class ResponseCache {
   }
 
   /** `undefined` if the entry is missing or invalid. */
-  #decode(call: KeyedCall, stored: unknown): CachedResponse | undefined {
+  #decode(call: Call, stored: unknown): CachedResponse | undefined {
     const entry = decodeEntry(stored);
     if (entry === undefined || entry.storedAtMs > this.#now() + CLOCK_SKEW_MS) return undefined;
     const { issues, data } = parseBody(call.endpoint, parseJson(entry.rawBody));
@@ -219,7 +219,7 @@ class ResponseCache {
   }
 
   /** Does not wait for the store. A response that contains the key is not stored, because others may read the store. */
-  #write(call: KeyedCall, entry: CacheEntry, ttlMs: number): void {
+  #write(call: Call, entry: CacheEntry, ttlMs: number): void {
     if (ttlMs === 0) return; // for a store, 0 means no expiry
     if ([entry.rawBody, ...entry.headers.flat()].some((part) => call.key.redact(part) !== part)) return;
     const [name, text] = [this.#nameOf(call), encodeEntry(entry)];
@@ -233,7 +233,7 @@ class ResponseCache {
   }
 
   /** Responses are stored per key, because plans may differ in their data. */
-  #nameOf({ endpoint: { target }, key, settings: { headers } }: KeyedCall): string {
+  #nameOf({ endpoint: { target }, key, settings: { headers } }: Call): string {
     const name = `fxrates:${this.#context.settings.baseUrl}:${key.hash.slice(0, HASH_LENGTH)}:${key.redact(sortedTarget(target))}`;
     const sent = Object.entries(headers).sort();
     if (sent.length === 0) return name;

@@ -1,4 +1,4 @@
-import type { KeyedCall } from '../call/call.ts';
+import type { Call } from '../call/call.ts';
 import { refuseKeyParameter } from '../call/endpoint.ts';
 import { headersWithoutKey } from '../call/parse-response.ts';
 import { ConfigError } from '../errors/errors.ts';
@@ -11,7 +11,7 @@ const SENT_TWICE =
 
 interface InterceptParts {
   readonly middleware: readonly Middleware[];
-  readonly call: KeyedCall;
+  readonly call: Call;
   readonly waitedMs: number;
   readonly attempt: Cancellation;
   readonly url: string;

@@ -1,4 +1,4 @@
-import type { AttemptFailure, Handler, KeyedCall, Refusal } from '../call/call.ts';
+import type { AttemptFailure, Call, Handler, Refusal } from '../call/call.ts';
 import {
   FxRatesError,
   NetworkError,
@@ -26,7 +26,7 @@ interface SlotContext extends StepContext {
 }
 
 /** Waits until the limit of the key has a slot for the call. @throws an error with the reason if the call may not wait */
-export async function waitForSlot(call: KeyedCall, slot: AcquireOptions, options: SlotContext): Promise<Permit> {
+export async function waitForSlot(call: Call, slot: AcquireOptions, options: SlotContext): Promise<Permit> {
   const { limiter, state, events, ask, refusal } = options;
   const { time } = state;
   const learnLimit = () => {
@@ -98,7 +98,7 @@ const WHY: Record<RateLimitReason | NotSent['reason'], string> = {
 };
 
 /** The error of a call that may not wait for the rate limit: the time of the next slot, and the reason. */
-export function limitedError(call: KeyedCall, { state, reason, waitMs, refusal }: LimitedCall): RateLimitError {
+export function limitedError(call: Call, { state, reason, waitMs, refusal }: LimitedCall): RateLimitError {
   const leftMs = waitMs === undefined ? undefined : Math.ceil(Math.max(0, waitMs));
   const wait = leftMs === undefined ? 'the wait is unknown' : `the next slot is in ${seconds(leftMs)} s`;
   const advice = `${wait}, ${WHY[reason]}`;
@@ -116,14 +116,14 @@ export function limitedError(call: KeyedCall, { state, reason, waitMs, refusal }
 }
 
 /** The error of a call whose deadline is too early for a response after those of the requests in flight. */
-function lateError({ settings: { deadlineMs: limitMs }, attempts }: KeyedCall): TimeoutError {
+function lateError({ settings: { deadlineMs: limitMs }, attempts }: Call): TimeoutError {
   const message = `The call would not end within ${limitMs} ms (deadlineMs), ${WHY.in_flight}`;
   return new TimeoutError({ message, scope: 'deadline', limitMs, attempts });
 }
 
 /** The error of a call that was not sent because it may not wait until the service is expected to work again. */
 function unavailableError(
-  { attempts }: KeyedCall,
+  { attempts }: Call,
   { failure: cause, reason, waitMs }: NotSent & { readonly waitMs: number },
 ): ServerError | NetworkError {
   const { code, status, headers, bodyExcerpt } = cause instanceof FxRatesError ? cause : {};

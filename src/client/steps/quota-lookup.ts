@@ -1,5 +1,5 @@
 import type { QuotaData } from '../../generated/types.ts';
-import { type AttemptFailure, Call, type Handler, type KeyedCall, type Refusal } from '../call/call.ts';
+import { type AttemptFailure, Call, type Handler, type Refusal } from '../call/call.ts';
 import { operationEndpoint } from '../call/endpoint.ts';
 import {
   AbortError,
@@ -24,7 +24,7 @@ const QUOTA = operationEndpoint('quota');
 
 /** A call that needs the record of `quota()`. */
 export interface Lookup {
-  readonly call: KeyedCall;
+  readonly call: Call;
   /** That of its key. */
   readonly state: Pick<KeyState, 'quota' | 'lookups' | 'time'>;
   /** Sends `quota()`. */
@@ -127,13 +127,14 @@ async function lookUp(
   const isBypass = reason === 'refusal'; // it may outlive its first call, because other calls wait for it
   const call = new Call({
     endpoint: QUOTA,
+    key,
     settings: { ...settings, maxRetries: 0, maxAgeMs: undefined, priority: 'high' },
     signal,
     deadlineAt: isBypass ? Number.POSITIVE_INFINITY : deadlineAt,
     quotaReason: reason,
   });
   try {
-    const { data } = await send(Object.assign(call, { key }));
+    const { data } = await send(call);
     ledger.lookedUp();
     return data as QuotaData; // the endpoint has parsed it
   } catch (error) {

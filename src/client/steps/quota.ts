@@ -1,4 +1,4 @@
-import type { Handler, KeyedCall } from '../call/call.ts';
+import type { Call, Handler } from '../call/call.ts';
 import { FxRatesError, QuotaExhaustedError } from '../errors/errors.ts';
 import { callHook } from '../errors/program-values.ts';
 import type { QuotaEstimate, QuotaGuardOptions } from '../options/client-options.ts';
@@ -15,7 +15,7 @@ import type { StepContext } from './send.ts';
  */
 export async function refreshQuota(
   { states, events, settings }: StepContext,
-  call: KeyedCall,
+  call: Call,
   { maxAgeMs, send }: { readonly maxAgeMs: number; readonly send: Handler },
 ): Promise<void> {
   const state = states.of(call.key);
@@ -52,7 +52,7 @@ export class QuotaGuard {
   }
 
   /** @throws QuotaExhaustedError if the call is not sent */
-  async admit(call: KeyedCall, send: Handler): Promise<void> {
+  async admit(call: Call, send: Handler): Promise<void> {
     if (!call.endpoint.consumesQuota) return;
     const { quota } = this.#context.states.of(call.key);
     if (call.settings.priority !== 'high') {
@@ -64,7 +64,7 @@ export class QuotaGuard {
   }
 
   /** The call has ended. Reports once per period that only the reserve is left. */
-  leave(call: KeyedCall, { quota }: KeyState): void {
+  leave(call: Call, { quota }: KeyState): void {
     quota.release(call);
     const estimate = quota.estimate();
     if (estimate === undefined || !this.#isLow(estimate.remaining)) return;

@@ -1,4 +1,4 @@
-import type { ApiResponse, AttemptFailure, Handler, KeyedCall, Refusal } from '../call/call.ts';
+import type { ApiResponse, AttemptFailure, Call, Handler, Refusal } from '../call/call.ts';
 import {
   AbortError,
   AuthenticationError,
@@ -57,7 +57,7 @@ interface AttemptsParts extends StepContext {
 }
 
 /** Sends a `quota()` of the client itself once, without the queue. */
-async function sendDirectly(call: KeyedCall, state: KeyState, send: Send): Promise<ApiResponse> {
+async function sendDirectly(call: Call, state: KeyState, send: Send): Promise<ApiResponse> {
   const { outcome } = await send(call, state, FIRST);
   if ('rawBody' in outcome) return outcome;
   throw outcome.kind === 'failed'
@@ -71,7 +71,7 @@ const FIRST: NextAttempt = { reason: 'first', waitedMs: 0 };
 
 /** The attempts of one call. */
 class Attempts {
-  readonly #call: KeyedCall;
+  readonly #call: Call;
   readonly #parts: AttemptsParts;
   /** The state in which the guard has admitted the call. */
   #admittedBy: KeyState | undefined;
@@ -84,7 +84,7 @@ class Attempts {
   #retries = 0;
   #hasNewKey = false;
 
-  constructor(call: KeyedCall, parts: AttemptsParts) {
+  constructor(call: Call, parts: AttemptsParts) {
     this.#call = call;
     this.#parts = parts;
   }
@@ -186,7 +186,7 @@ class Attempts {
   async #report(failure: AttemptFailure, state: KeyState, wasSent: boolean): Promise<AttemptFailure> {
     const { send, events } = this.#parts;
     const call = this.#call;
-    const lookup = { call, state, send: (own: KeyedCall) => sendDirectly(own, state, send) };
+    const lookup = { call, state, send: (own: Call) => sendDirectly(own, state, send) };
     const explained = await explainFailure(failure, lookup).catch(
       (error: unknown) => ({ kind: 'failed', error }) as const,
     );

@@ -1,6 +1,6 @@
 import type { QuotaData } from '../../generated/types.ts';
 import { VERSION } from '../../version.ts';
-import type { ApiResponse, AttemptOutcome, KeyedCall } from '../call/call.ts';
+import type { ApiResponse, AttemptOutcome, Call } from '../call/call.ts';
 import type { ClientEvents } from '../call/events.ts';
 import { parseResponse } from '../call/parse-response.ts';
 import { type Attempt, FxRatesError, type ResponseError, TimeoutError } from '../errors/errors.ts';
@@ -27,7 +27,7 @@ export interface StepContext {
 
 /** Values at the start of an attempt. */
 interface StartedAttempt {
-  readonly call: KeyedCall;
+  readonly call: Call;
   readonly state: KeyState;
   readonly next: NextAttempt;
   readonly startedAt: number;
@@ -44,7 +44,7 @@ export interface EndedAttempt {
 }
 
 /** Makes one attempt of a call. `state`: that of its key. */
-export type Send = (call: KeyedCall, state: KeyState, next: NextAttempt) => Promise<EndedAttempt>;
+export type Send = (call: Call, state: KeyState, next: NextAttempt) => Promise<EndedAttempt>;
 
 /** One attempt within `timeoutMs`: authenticate, send, read, parse. It never rejects; its error is one of the client's. */
 export function send({ settings, events }: StepContext): Send {

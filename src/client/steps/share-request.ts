@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { parseJson } from '../../json.ts';
 import { type CallResult, dataWithTextNumbers, errorOfCall, type ResponseMeta } from '../call/api-call.ts';
-import { type ApiResponse, Call, type Endpoint, type Handler, type KeyedCall } from '../call/call.ts';
+import { type ApiResponse, Call, type Endpoint, type Handler } from '../call/call.ts';
 import { parseBody, sortedTarget } from '../call/endpoint.ts';
 import { checkPayload } from '../call/parse-response.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
+import type { ApiKey } from '../key/api-key.ts';
 import type { StandardSchema } from '../options/call-options.ts';
 import type { CallEvent } from '../options/hooks.ts';
 import type { CallerSettings } from '../options/resolve-options.ts';
@@ -15,6 +17,9 @@ import type { StepContext } from './send.ts';
 
 /** How a call ended. */
 type CallEnd = Pick<CallEvent, 'source' | 'attempts'> & { readonly error?: unknown };
+
+/** For an event, also without a key. */
+type ReportedCall = Pick<Call, 'id' | 'waitedMs' | 'waitsSince'> & Partial<Pick<Call, 'key'>>;
 
 /** One caller of a call. */
 export interface Caller extends CallerSettings {
@@ -70,7 +75,11 @@ export class SharedCalls {
   }
 
   async send(caller: Caller): Promise<CallResult<unknown>> {
-    const shared = this.#join(caller);
+    return this.#sendWith(this.#context.keys.known() ?? (await this.#loadKey(caller)), caller);
+  }
+
+  async #sendWith(key: ApiKey, caller: Caller): Promise<CallResult<unknown>> {
+    const shared = this.#join(caller, key);
     const { call } = shared;
     const isOwn = shared.callers === 0;
     shared.callers += 1;
@@ -118,9 +127,29 @@ export class SharedCalls {
     };
   }
 
-  #report({ startedAt }: Caller, call: Call & Partial<KeyedCall>, { source, attempts, error }: CallEnd): void {
+  /** The first key of the client, which a function provides. */
+  async #loadKey(caller: Caller): Promise<ApiKey> {
+    const { keys, lifetime, settings } = this.#context;
+    const signal = new Cancellation();
+    const loading = keys.load(signal);
+    const attempts: Attempt[] = [];
+    const remove = lifetime.add({ signal, attempts }, loading);
+    try {
+      const leave = () => signal.cancel(new AbortError());
+      return await waitAsCaller(loading, caller, { time: settings.time, attempts, leave });
+    } catch (thrown) {
+      const call = { id: randomUUID(), waitedMs: 0, waitsSince: undefined };
+      const error = errorOfCall(thrown, call);
+      this.#report(caller, call, { source: undefined, error, attempts });
+      throw error;
+    } finally {
+      remove();
+    }
+  }
+
+  #report({ startedAt, endpoint }: Caller, call: ReportedCall, { source, attempts, error }: CallEnd): void {
     const now = this.#context.settings.time.now();
-    const { endpoint, id: callId, waitedMs, waitsSince = now } = call;
+    const { id: callId, waitedMs, waitsSince = now } = call;
     const operation = call.key?.redact(endpoint.name) ?? endpoint.name;
     const durationMs = now - startedAt;
     // A caller may have joined the call after the wait began.
@@ -134,8 +163,7 @@ export class SharedCalls {
     const { call } = part;
     const check = async () => {
       const response = await part.response;
-      const keyed = call as KeyedCall; // its key was found before the request
-      const data = await checkPayload(schema, this.#dataOf(response, part), { response, call: keyed });
+      const data = await checkPayload(schema, this.#dataOf(response, part), { response, call });
       return { ...response, data };
     };
     const closing = new Cancellation();
@@ -153,7 +181,7 @@ export class SharedCalls {
     return isOwn ? data : parseBody(endpoint, parseJson(rawBody)).data;
   }
 
-  #join(caller: Caller): SharedCall {
+  #join(caller: Caller, key: ApiKey): SharedCall {
     const { settings, endpoint, batch, startedAt } = caller;
     const { sharedBy, maxAgeMs } = settings;
     const name = sharedBy === undefined ? undefined : `${sortedTarget(endpoint.target)} ${sharedBy}`;
@@ -162,14 +190,14 @@ export class SharedCalls {
     const joined = shared ?? (ended && sharedOf(ended, startedAt));
     if (joined === undefined) batch?.start(name);
     else if (name !== undefined) batch?.join(name);
-    const call = joined ?? this.#start(caller, name);
+    const call = joined ?? this.#start(caller, key, name);
     call.batch ??= batch;
     return call;
   }
 
   /** Other callers can join the call under its `name`. */
-  #start({ endpoint, settings, deadlineAt }: Caller, name?: string): SharedCall {
-    const call = new Call({ endpoint, settings, deadlineAt, signal: new Cancellation(), quotaReason: 'call' });
+  #start({ endpoint, settings, deadlineAt }: Caller, key: ApiKey, name?: string): SharedCall {
+    const call = new Call({ endpoint, settings, key, deadlineAt, signal: new Cancellation(), quotaReason: 'call' });
     const response = this.#run(call, (received) => this.#ended(shared, received));
     const remove = this.#context.lifetime.add(call, response);
     const shared: SharedCall = { call, name, callers: 0, batch: undefined, response, remove };
@@ -180,8 +208,8 @@ export class SharedCalls {
   async #run(call: Call, onEnd: (received?: ApiResponse) => void): Promise<ApiResponse> {
     let received: ApiResponse | undefined;
     try {
-      const key = await this.#context.keys.current(call.signal);
-      received = await this.#next(Object.assign(call, { key }));
+      await undefined; // a caller that aborts immediately sends nothing
+      received = await this.#next(call);
       return received;
     } finally {
       onEnd(received);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ApiResponse, Call, type KeyedCall } from '../../../src/client/call/call.ts';
+import { type ApiResponse, Call } from '../../../src/client/call/call.ts';
 import { operationEndpoint } from '../../../src/client/call/endpoint.ts';
 import { ApiKey } from '../../../src/client/key/api-key.ts';
 import { resolveCall, resolveOptions } from '../../../src/client/options/resolve-options.ts';
@@ -12,9 +12,9 @@ import { API_KEY, exhaustedQuota, quotaRecord } from '../../helpers/service-repl
 const { settings } = resolveCall({}, resolveOptions({}));
 
 /** A call of `latest`. */
-function aCall(signal = new Cancellation(), deadlineAt = Number.POSITIVE_INFINITY): KeyedCall {
-  const call = new Call({ endpoint: operationEndpoint('latest'), settings, signal, deadlineAt, quotaReason: 'call' });
-  return Object.assign(call, { key: ApiKey.from(API_KEY) });
+function aCall(signal = new Cancellation(), deadlineAt = Number.POSITIVE_INFINITY): Call {
+  const key = ApiKey.from(API_KEY);
+  return new Call({ endpoint: operationEndpoint('latest'), key, settings, signal, deadlineAt, quotaReason: 'call' });
 }
 
 function responseWith(data: unknown): ApiResponse {
@@ -72,7 +72,7 @@ test('the estimate never exceeds the quota of the service, in any order of event
     fc.property(steps, (happenings) => {
       const { quota } = setUp({ monthly_used: 0 });
       const service = { sent: 0, counted: 0, responded: 0 };
-      const reserved: KeyedCall[] = [];
+      const reserved: Call[] = [];
       const question = { spentBefore: -1, used: -1 };
       const act: Record<string, () => void> = {
         send: () => {

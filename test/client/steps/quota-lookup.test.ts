@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ApiResponse, Call, type KeyedCall, type Refusal } from '../../../src/client/call/call.ts';
+import { type ApiResponse, Call, type Refusal } from '../../../src/client/call/call.ts';
 import { operationEndpoint } from '../../../src/client/call/endpoint.ts';
 import { NetworkError, type QuotaData, RateLimitError, RequestError } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/key/api-key.ts';
@@ -14,11 +14,11 @@ import { API_KEY, exhaustedQuota, quotaRecord } from '../../helpers/service-repl
 const { settings } = resolveCall({}, resolveOptions({}));
 
 /** A call of `latest`. */
-function aCall(): KeyedCall {
+function aCall(): Call {
   const signal = new Cancellation();
   const deadlineAt = Number.POSITIVE_INFINITY;
-  const call = new Call({ endpoint: operationEndpoint('latest'), settings, signal, deadlineAt, quotaReason: 'call' });
-  return Object.assign(call, { key: ApiKey.from(API_KEY) });
+  const key = ApiKey.from(API_KEY);
+  return new Call({ endpoint: operationEndpoint('latest'), key, settings, signal, deadlineAt, quotaReason: 'call' });
 }
 
 function responseWith(data: unknown): ApiResponse {
@@ -36,8 +36,8 @@ function asking(...records: (QuotaData | Error)[]) {
   const quota = new QuotaLedger(clock);
   const lookups = { asking: new SharedWork<QuotaData>(), explaining: new SharedWork<QuotaData | undefined>() };
   const state = { quota, lookups, time: new SteadyTime(clock) };
-  const asked: KeyedCall[] = [];
-  const send = async (call: KeyedCall) => {
+  const asked: Call[] = [];
+  const send = async (call: Call) => {
     asked.push(call);
     const record = records.shift();
     if (record === undefined || record instanceof Error) throw record ?? new Error('asked too often');
