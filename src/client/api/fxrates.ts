@@ -65,8 +65,8 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   constructor(options?: FxRatesOptions<ClientNumbers>);
   constructor(options: FxRatesOptions<ClientNumbers> & Derived = {}) {
     super();
-    const { [PARENT]: parent } = options;
     const settings = resolveOptions(options);
+    const { [PARENT]: parent } = options;
     const lifetime = new Lifetime(parent?.lifetime);
     const events = new ClientEvents(options, lifetime.warned);
     this.#usual = resolveCall({}, settings);
