@@ -18,13 +18,6 @@ test.each([
   expect(stderr).toContain('  Store it:    fxrates auth login --base-url https://…\n');
 });
 
-test('a command without a label is never broken', async () => {
-  const line = 'latest --base USD symbols=EUR,GBP,JPY,CHF --cache 10m';
-  const { stderr } = await runCli(line, { tty: ['stderr'], columns: 40 });
-
-  expect(stderr).toContain('\n  fxrates latest base=USD symbols=EUR,GBP,JPY,CHF --cache 10m\n');
-});
-
 type Printed = FakeIoOptions & { readonly output?: 'auto' | 'json'; readonly verbose?: number };
 
 /** What is written to stderr for an error, and the exit code. */
@@ -34,6 +27,14 @@ async function printed(error: unknown, { output = 'auto', verbose = 0, ...option
   const code = await printError(error, screen);
   return { code, stderr: io.written.stderr };
 }
+
+test('a command without a label is never broken', async () => {
+  const hint = 'fxrates latest base=USD symbols=EUR,GBP,JPY,CHF --cache 10m';
+  const error = new CliError('failed', { code: 'usage', hints: [hint] });
+  const { stderr } = await printed(error, { tty: ['stderr'], columns: 40 });
+
+  expect(stderr).toContain(`\n  ${hint}\n`);
+});
 
 const writeFailure = (code: string) => new WriteFailure(Object.assign(new Error(`write ${code}`), { code }));
 
