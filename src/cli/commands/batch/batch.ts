@@ -34,7 +34,7 @@ export function batchCommand(): CliCommand {
     .about({
       summary: 'many queries, as fast as the limit per minute allows',
       description:
-        'Calls latest once for each query in a file or on stdin, and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. On a terminal and with -o csv it prints a table. The exit code is 1 if a query failed.',
+        'Calls latest once for each query in a file or on stdin, and prints one JSON line per query as soon as its response arrives: {"query", "data"} or {"query", "error"}. On a terminal and with -o csv it prints a table. The exit code is not 0 if a query failed.',
       examples: [
         { command: 'fxrates batch queries.txt', comment: 'lines such as: base=USD symbols=EUR,GBP' },
         { command: 'fxrates batch --each base=USD,EUR,GBP', comment: 'three queries' },
