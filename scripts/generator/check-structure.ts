@@ -29,7 +29,13 @@ export async function structureProblems(document: unknown): Promise<readonly Ref
   }
 }
 
-const RULES = { struct: 'error', 'no-unresolved-refs': 'error', 'contract/extensions': 'error' } as const;
+const RULES = {
+  struct: 'error',
+  'no-unresolved-refs': 'error',
+  'no-identical-paths': 'error',
+  'no-enum-type-mismatch': 'error',
+  'contract/extensions': 'error',
+} as const;
 
 /** The extensions that the generator reads. A name that is similar to one of them is reported as a typing mistake. */
 const EXTENSIONS = [

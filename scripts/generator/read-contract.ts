@@ -114,16 +114,12 @@ function readSchemas(components: Entries): Map<string, Schema> {
 }
 
 function readPaths(paths: SpecNode, reading: Reading): Operation[] {
-  const shapes = new Set<string>();
   return paths.entries().flatMap(([path, node]) => {
     if (path.startsWith('x-')) return [];
     const plain = path.replaceAll(/\{[^{}/]+\}/g, 'x');
     if (!/^(\/[\w.~!$&'()*+,;=:@-]*)+$/.test(plain) || /\/\/|\/\.{1,2}(\/|$)|\}\{/.test(path)) {
       node.refuse("a path begins with '/' and has letters, digits, {name} and -._~!$&'()*+,;=:@ only");
     }
-    const shape = path.replaceAll(/\{[^}]*\}/g, '{}');
-    if (shapes.has(shape)) node.refuse('another path differs from this one by the names of its parameters alone');
-    shapes.add(shape);
     return node.attempt(() => readPath(path, node, reading)) ?? [];
   });
 }

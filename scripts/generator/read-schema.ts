@@ -56,8 +56,8 @@ function readKeywords(node: SpecNode): Schema {
 /** Keywords that define a value completely. */
 const WHOLE_KEYWORDS: readonly (readonly [keyword: string, read: (node: SpecNode) => Schema])[] = [
   ['$ref', readReference],
-  ['const', (node) => readLiterals(node, [node.get('const')])],
-  ['enum', (node) => readLiterals(node, node.get('enum').someItems())],
+  ['const', (node) => readLiterals([node.get('const')])],
+  ['enum', (node) => readLiterals(node.get('enum').someItems())],
   ['anyOf', (node) => anyOf(readMembers(node.get('anyOf')))],
   // With a discriminator, the schemas alone may not say which one is meant.
   ['oneOf', (node) => ({ kind: node.has('discriminator') ? 'any' : 'one', members: readMembers(node.get('oneOf')) })],
@@ -190,20 +190,8 @@ function readReference(node: SpecNode): Schema {
   return { kind: 'reference', name };
 }
 
-function readLiterals(node: SpecNode, nodes: readonly SpecNode[]): Schema {
-  const types = [node.find('type')?.value ?? [], ...(node.isTrue('nullable') ? ['null'] : [])].flat();
-  for (const item of nodes) {
-    if (node.has('type') && !types.some((type) => hasType(item.value, type))) {
-      item.refuse(`${JSON.stringify(item.value)} is not of the type ${JSON.stringify(node.get('type').value)}`);
-    }
-  }
+function readLiterals(nodes: readonly SpecNode[]): Schema {
   return { kind: 'literals', values: nodes.map(readScalar) };
-}
-
-function hasType(value: unknown, type: unknown): boolean {
-  if (value === null) return type === 'null';
-  if (type === 'integer') return Number.isInteger(value);
-  return type === typeof value;
 }
 
 function readScalar(node: SpecNode): Scalar {

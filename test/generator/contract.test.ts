@@ -329,6 +329,11 @@ test.each([
   ['components schemas Own', { $ref: '#/components/schemas/Own' }, "'#/components/schemas/Own' refers to itself"],
   ['components schemas Own', { allOf: [{ $ref: '#/components/schemas/Own' }, {}] }, "'Own' refers to itself"],
   ['components schemas Own', { anyOf: [{ $ref: '#/components/schemas/Own' }, {}] }, "'Own' refers to itself"],
+  [
+    'paths',
+    { '/a/{b}': {}, '/a/{c}': {} },
+    '#/paths//a/{c}: the path already exists which differs only by path parameter',
+  ],
   ['paths closed', {}, "#/paths/closed: a path begins with '/'"],
   ['paths //evil.test', {}, "#/paths///evil.test: a path begins with '/'"],
   ['paths /a/../b', {}, "#/paths//a/../b: a path begins with '/'"],
@@ -532,8 +537,12 @@ test.each([
   ['{ type: strong }', 'unknown type "strong"; known: string, integer,', '/type'],
   ['{ type: [] }', 'at least one item is expected', '/type'],
   ['{ const: { a: 1 } }', 'only text, numbers, true, false and null are implemented here', '/const'],
-  ['{ type: boolean, const: "true" }', '"true" is not of the type "boolean"', '/const'],
-  ['{ type: [string, integer], enum: [a, 1.5] }', '1.5 is not of the type ["string","integer"]', '/enum/1'],
+  ['{ type: boolean, const: "true" }', 'the parts of this schema cannot be combined: none of "true" is possible'],
+  [
+    '{ type: [string, integer], enum: [a, 1.5] }',
+    "enum value '1.5' must be of allowed types: 'string,integer'",
+    '/enum/1',
+  ],
   ['{ enum: [] }', 'at least one item is expected', '/enum'],
   [
     '{ type: object, required: [a], additionalProperties: false }',
