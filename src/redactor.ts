@@ -118,13 +118,11 @@ export function maskKeysIn(text: string): string {
 
 /** Removes the digits of keys, however few, from texts that can contain a key by mistake, such as a path or an option. */
 export function redactKeys(text: string): string {
-  // For a long body, an expression takes longer than everything else in its journal entry.
-  if (!IN_EVERY_KEY.some((character) => text.includes(character))) return text;
-  return text.replace(DIGITS_OF_A_KEY, '_live_…');
+  // A search for a character is much faster than an expression. A key has an underscore, or the start of its code.
+  const mayHaveKey =
+    text.includes('_') || text.includes('%') || text.includes('\\') || text.includes('&') || text.includes('=');
+  return mayHaveKey ? text.replace(DIGITS_OF_A_KEY, '_live_…') : text;
 }
-
-/** A key contains one of these: the underscore of its prefix, or the start of its code. */
-const IN_EVERY_KEY = ['_', '%', '\\', '&', '='];
 
 /** Removes keys from texts, as the last step before output. */
 export class Redactor {

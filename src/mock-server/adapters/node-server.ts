@@ -23,7 +23,7 @@ import {
   piecesOf,
   type RequestSource,
 } from '../http/message.ts';
-import { hasBody, readBody } from '../http/read-body.ts';
+import { hasBody, readBody } from '../http/parse-request.ts';
 import { completed, type ErrorResponseOptions, errorResponse, reasonPhrase } from '../http/responses.ts';
 import { expected, strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
 import { invalidOption, MockServerError } from '../input/mock-server-error.ts';

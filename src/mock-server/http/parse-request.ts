@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
+import { CollectedBytes } from '../../collected-bytes.ts';
 import { apiKeyPattern } from '../../generated/service.ts';
 import { redactKeys } from '../../redactor.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
@@ -150,3 +152,18 @@ export function shortened(text: string): string {
 
 /** How many characters of a body the journal keeps. */
 export const MOST_BODY_CHARACTERS = 16_384;
+
+/** The body of a request; of a longer one, its first bytes, one more than `mostBytes`. */
+export async function readBody(incoming: IncomingMessage, mostBytes: number): Promise<Buffer> {
+  const body = new CollectedBytes();
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
+    body.add(chunk);
+    if (body.length > mostBytes) break;
+  }
+  return body.bytes().subarray(0, mostBytes + 1);
+}
+
+/** Whether the headers announce a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}

@@ -1,17 +1,22 @@
 import { createHash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import { en as english } from 'zod/locales';
+import type { Operation, OperationId } from '../../generated/operations.ts';
+import { querySchemas } from '../../generated/schemas.ts';
 import type { PlanName } from '../../generated/service.ts';
 import type { QuotaData } from '../../generated/types.ts';
+import { type FoundOperation, parameterValue } from '../../operation.ts';
 import { redactKeys } from '../../redactor.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
 import { LATEST_MS } from '../clock/clock.ts';
 import { MockServerError, thrownText } from '../input/mock-server-error.ts';
-import type { QuotaUse, RateUse } from '../service/decide.ts';
-import { MINUTE_MS, type RateLimit } from '../service/rate-windows.ts';
-import { type KeyRecord, monthlyLimitOf, rateLimitOf } from '../service/service-state.ts';
+import { monthlyLimitOf, type QuotaUse, type RateUse } from '../service/decide.ts';
+import { MINUTE_MS, type RateLimit, rateLimitOf } from '../service/rate-windows.ts';
+import type { KeyRecord } from '../service/service-state.ts';
 import type { MockRequest, MockResponse } from './message.ts';
+import { parametersOf, type Target } from './parse-request.ts';
 
 /** The documented success envelope (docs/facts.md, Response envelope) with a payload as JSON text. */
 export function successResponse(data: string): MockResponse {
@@ -224,6 +229,31 @@ function allowed(switches: Switches): Readonly<Record<string, string>> {
 export function badParameter(message: string, switches: Switches): MockResponse | undefined {
   const value = switches.use('badParameter');
   return value === 'ignored' ? undefined : errorResponse({ ...statusAndCode(value), message });
+}
+
+/** Checks the parameters that the contract names, as the client does; `undefined` if they are valid, or free-form. */
+export function parameterRefusal(
+  { operation, parameters: inPath }: FoundOperation<Operation>,
+  { target, switches }: { readonly target: Target; readonly switches: Switches },
+): MockResponse | undefined {
+  if (operation.query !== 'named') return undefined;
+  const inQuery = parametersOf(target);
+  const values = operation.parameters.flatMap((parameter) => {
+    const { name, list } = parameter;
+    const texts = parameter.in === 'path' ? [inPath[name] ?? ''] : inQuery.getAll(name);
+    const items = (list === 'comma' ? texts.flatMap((text) => text.split(',')) : texts).map((text) =>
+      parameterValue(text, parameter),
+    );
+    if (items.length === 0) return [];
+    // The name of a single value stands once, so a list is wrong there.
+    return [[name, list === undefined && items.length === 1 ? items[0] : items]];
+  });
+  const schema = querySchemas[operation.id as OperationId];
+  const { error } = schema.safeParse(Object.fromEntries(values), { error: english().localeError });
+  const [issue] = error?.issues ?? [];
+  if (issue === undefined) return undefined;
+  const place = issue.path.map((part) => `'${String(part)}': `).join('');
+  return badParameter(`${operation.id}: ${place}${issue.message}`, switches);
 }
 
 /** Headers about the per-minute limit, as the switch `rateHeaders` defines; none by default. */

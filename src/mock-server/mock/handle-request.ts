@@ -11,7 +11,7 @@ import { completed, internalError, isPreflight, withCorsHeaders } from '../http/
 import type { JournalEntry } from '../journal/journal.ts';
 import { arrivalDelay, type Delivered, withEffects } from '../rules/rule-effects.ts';
 import { RuleTurns } from '../rules/rule-turns.ts';
-import { type MockState, mockFor } from './mock-state.ts';
+import { isOpen, type MockState } from './mock-state.ts';
 import { factsOf, identified, type Reply, respond, respondWithoutService } from './respond.ts';
 
 /**
@@ -35,6 +35,24 @@ export function createHandler(receiver: MockState): HandleRequest {
   };
 }
 
+/**
+ * The mock or the space that handles a request which reached `mock`. The key of a request selects its space. A space handles
+ * all requests that it receives itself, until it is closed.
+ */
+function mockFor(mock: MockState, request: ParsedRequest): MockState {
+  const { parent = mock } = mock;
+  if (parent !== mock && isOpen(mock)) return mock;
+  return parent.spaces.size === 0 ? parent : ownerOfKey(parent, request);
+}
+
+function ownerOfKey(mock: MockState, { credentials }: ParsedRequest): MockState {
+  for (const { hash } of credentials) {
+    if (mock.state.keysByHash.has(hash)) return mock;
+    for (const space of mock.spaces.values()) if (space.state.keysByHash.has(hash)) return space;
+  }
+  return mock;
+}
+
 interface Exchange {
   readonly mock: MockState;
   readonly request: ParsedRequest;
@@ -43,18 +61,17 @@ interface Exchange {
 
 function handle(exchange: Exchange): MockResponse | Promise<MockResponse> {
   const { mock, request } = exchange;
-  if (mock.state.rules.length === 0) return send(exchange, respond(mock, request, NO_TURNS), NO_TURNS);
   const turns = turnsOf(exchange);
+  if (turns === undefined) return send(exchange, respond(mock, request));
   const arrival = arrivalDelay(turns, mock.state.seed);
   return arrival === undefined ? decideAndSend(exchange, turns) : arriveLate(exchange, turns, arrival);
 }
 
-const NO_TURNS = new RuleTurns();
-
-function turnsOf({ mock, request, source: { adapter } }: Exchange): RuleTurns {
+function turnsOf({ mock, request, source: { adapter } }: Exchange): RuleTurns | undefined {
+  if (mock.state.rules.length === 0) return undefined;
   // A preflight has no part in a test's count of requests.
   const isShared = isPreflight(request.message) && mock.behaviour.values.cors === 'any-origin';
-  return isShared ? NO_TURNS : new RuleTurns(mock.state, { request: identified(request, mock), adapter });
+  return isShared ? undefined : new RuleTurns(mock.state, { request: identified(request, mock), adapter });
 }
 
 function decideAndSend(exchange: Exchange, turns: RuleTurns, arrival = ''): MockResponse | Promise<MockResponse> {
@@ -86,16 +103,16 @@ function sendFailure(exchange: Exchange, error: unknown): MockResponse | Promise
   const { mock, request, source } = exchange;
   if (source.adapter === 'fetch') throw error;
   const response = completed(internalError(error), { method: request.recorded.method, now: mock.now() });
-  return send(exchange, { response, facts: factsOf(mock, request) }, NO_TURNS);
+  return send(exchange, { response, facts: factsOf(mock, request) });
 }
 
 /** Applies the effects of the rules, writes the journal, waits for the delays, and returns the response to the adapter. */
-function send(exchange: Exchange, reply: Reply, turns: RuleTurns): MockResponse | Promise<MockResponse> {
+function send(exchange: Exchange, reply: Reply, turns?: RuleTurns): MockResponse | Promise<MockResponse> {
   const { mock, request } = exchange;
   const { facts } = reply;
   const delivered = deliveredOf(exchange, reply, turns);
   const { response } = delivered;
-  const entry = entryOf(mock, request, { response, facts, rules: turns.used });
+  const entry = entryOf(mock, request, { response, facts, rules: turns?.used ?? NONE });
   mock.journal.add(entry);
   mock.parent?.journal.notifyOfSpace(entry);
   if (response.status === 429) requireOwnClock(exchange);
@@ -103,10 +120,12 @@ function send(exchange: Exchange, reply: Reply, turns: RuleTurns): MockResponse 
   return sendLate(exchange, delivered, entry);
 }
 
-function deliveredOf({ mock }: Exchange, { response, facts }: Reply, turns: RuleTurns): Delivered {
+const NONE: readonly string[] = Object.freeze([]);
+
+function deliveredOf({ mock }: Exchange, { response, facts }: Reply, turns?: RuleTurns): Delivered {
   const isReadableByAll = mock.behaviour.values.cors === 'any-origin' && response.status !== 0;
   const readable = isReadableByAll ? withCorsHeaders(response) : response;
-  if (turns === NO_TURNS) return { response: readable, hangingBy: undefined };
+  if (turns === undefined) return { response: readable, hangingBy: undefined };
   const changed = withEffects(readable, turns, { at: facts.at, seed: mock.state.seed });
   const near = turns.near(facts.isUnknownRoute);
   if (near.length === 0) return changed;

@@ -2,8 +2,8 @@ import { LATEST_MS, type MockClock, parseInstant } from '../clock/clock.ts';
 import { BEFORE_THE_END, type DrivenClock } from '../clock/driven-clock.ts';
 import { invalidOption } from '../input/mock-server-error.ts';
 import { quotaPeriod, quotaUse } from '../service/decide.ts';
-import { MINUTE_MS } from '../service/rate-windows.ts';
-import { rateLimitOf, type ServiceContext } from '../service/service-state.ts';
+import { MINUTE_MS, rateLimitOf } from '../service/rate-windows.ts';
+import type { ServiceContext } from '../service/service-state.ts';
 
 /** The public clock: it also advances to times of the service, and never moves back. */
 export function createMockClock(clock: DrivenClock, context: ServiceContext): MockClock {

@@ -3,7 +3,6 @@ import { ActiveAdapters } from '../adapters/active-adapters.ts';
 import { Behaviour } from '../behaviour/behaviour.ts';
 import { DrivenClock } from '../clock/driven-clock.ts';
 import { ResponseDelays } from '../clock/response-delays.ts';
-import type { ParsedRequest } from '../http/parse-request.ts';
 import { HttpDates, quotaResponse } from '../http/responses.ts';
 import { within } from '../input/mock-server-error.ts';
 import { Journal } from '../journal/journal.ts';
@@ -82,26 +81,8 @@ function assembleState(given: Given): MockState {
 
 const findRoute = createRouter(operations);
 
-/**
- * The mock or the space that handles a request which reached `mock`. The key of a request selects its space. A space handles
- * all requests that it receives itself, until it is closed.
- */
-export function mockFor(mock: MockState, request: ParsedRequest): MockState {
-  const { parent = mock } = mock;
-  if (parent !== mock && isOpen(mock)) return mock;
-  return parent.spaces.size === 0 ? parent : ownerOfKey(parent, request);
-}
-
-function ownerOfKey(mock: MockState, { credentials }: ParsedRequest): MockState {
-  for (const { hash } of credentials) {
-    if (mock.state.keysByHash.has(hash)) return mock;
-    for (const space of mock.spaces.values()) if (space.state.keysByHash.has(hash)) return space;
-  }
-  return mock;
-}
-
 /** Whether a space is open. Another space can have the name of a closed one. */
-function isOpen(space: MockState): boolean {
+export function isOpen(space: MockState): boolean {
   return space.name !== undefined && space.parent?.spaces.get(space.name) === space;
 }
 

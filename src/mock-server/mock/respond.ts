@@ -15,6 +15,7 @@ import {
   isPreflight,
   methodRefusal,
   optionsResponse,
+  parameterRefusal,
   preflightResponse,
   quotaRefusal,
   rateHeaders,
@@ -31,8 +32,8 @@ import type { RuleState } from '../rules/rule-state.ts';
 import { type RuleTurns, respondsTo, type Turn } from '../rules/rule-turns.ts';
 import { keysAboveCap } from '../service/accounts.ts';
 import { type Decision, decide, type QuotaUse } from '../service/decide.ts';
-import { type KeyRecord, rateLimitOf, type ServiceContext } from '../service/service-state.ts';
-import { parameterRefusal } from './check-parameters.ts';
+import { rateLimitOf } from '../service/rate-windows.ts';
+import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
 import { inventedFor } from './respond-latest.ts';
 
 /** The emulated service, and the rules of a test. */
@@ -72,25 +73,18 @@ export function identified(
 }
 
 /** Responds to one request in one synchronous step, so that it is counted completely or not at all. */
-export function respond(service: EmulatedService, request: ParsedRequest, turns: RuleTurns): Reply {
+export function respond(service: EmulatedService, request: ParsedRequest, turns?: RuleTurns): Reply {
   const { behaviour, now, dates, findRoute, options } = service;
   const switches = new RequestSwitches(behaviour);
   const { method } = request.recorded;
   const route = findRoute(method, request.target.path);
   const at = now();
-  const answering = turns.of('respond', respondsTo(method));
-  const {
-    response: decided,
-    keyId,
-    keyTransport,
-    rate,
-    quota,
-    earlyByMs,
-  } = decideAll({
-    ...{ service, switches, request, route, at, turns, answering },
-  });
+  const answering = turns?.of('respond', respondsTo(method));
+  const decided = decideByRoute({ service, switches, request, route, at, turns, answering });
+  const { keyId, keyTransport, rate, quota, earlyByMs } = decided;
   const used = switches.used.names;
-  const response = options.onAssumption === 'ignore' ? decided : checkAssumptions(service, decided, used);
+  const response =
+    options.onAssumption === 'ignore' ? decided.response : checkAssumptions(service, decided.response, used);
   return {
     response: completed(response, { method, now: at, dates }),
     // All fields by name, because V8 adds fields slowly.
@@ -144,7 +138,7 @@ export interface RoutedRequest {
   readonly route: RouteMatch;
   /** The time used for every decision about it, in milliseconds since the Unix epoch. */
   readonly at: number;
-  readonly turns: RuleTurns;
+  readonly turns: RuleTurns | undefined;
   /** The rule that responds to it once it is admitted, even for a path that the service does not have. */
   readonly answering: Turn | undefined;
 }
@@ -161,14 +155,6 @@ const NO_USE: Use = {
   quota: undefined,
   earlyByMs: undefined,
 };
-
-function decideAll(routed: RoutedRequest): Decided {
-  try {
-    return decideByRoute(routed);
-  } catch (error) {
-    return { ...NO_USE, response: internalError(error) };
-  }
-}
 
 /** What the response to a request within both limits also depends on. */
 export interface Admission {
@@ -274,10 +260,11 @@ function responseTo(
 function respondWithinLimits(routed: RoutedRequest, admission: Admission): MockResponse {
   const { service, route, request, turns, answering } = routed;
   try {
-    if (answering !== undefined) return answerOf(answering, turns, answeredRequest(service, request));
+    if (turns !== undefined && answering !== undefined)
+      return answerOf(answering, turns, answeredRequest(service, request));
     if (route.kind === 'unknown') return unknownRoute(route.hint);
     const { id, example } = route.operation;
-    const refused = parameterRefusal(route, routed);
+    const refused = parameterRefusal(route, { target: request.target, switches: routed.switches });
     return refused ?? service.responders[id]?.(routed, admission) ?? servedResponse(toJson(example));
   } catch (error) {
     // Converted here, so that the exception of a responder counts like any other 500.

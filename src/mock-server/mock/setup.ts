@@ -6,7 +6,8 @@ import { addRules, preparedRules } from '../rules/mock-rules.ts';
 import type { RuleOptions } from '../rules/rule-schema.ts';
 import type { RuleRecord } from '../rules/rule-state.ts';
 import { type CreatedKey, checkedUsage, createKeys, createKeyWithAccount } from '../service/keys.ts';
-import { rateLimitOf, resetKeyUse } from '../service/service-state.ts';
+import { rateLimitOf } from '../service/rate-windows.ts';
+import { resetKeyUse } from '../service/service-state.ts';
 import type { MockState } from './mock-state.ts';
 import { type InitialState, type Setup, type SetupKey, type SetupResult, setupKey } from './options.ts';
 

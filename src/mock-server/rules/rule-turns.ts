@@ -34,27 +34,25 @@ export interface Turn {
  */
 export class RuleTurns {
   readonly #state: Pick<RuleState, 'rules' | 'seed'>;
-  readonly #candidate: RuleCandidate | undefined;
+  readonly #candidate: RuleCandidate;
   #turns: readonly Turn[] = [];
   /** How many requests each rule had been used for before this one. */
   readonly #used = new Map<RuleRecord, number>();
 
-  /** Without a candidate, no rule applies. */
-  constructor(state: Pick<RuleState, 'rules' | 'seed'> = NO_RULES, candidate?: RuleCandidate) {
+  constructor(state: Pick<RuleState, 'rules' | 'seed'>, candidate: RuleCandidate) {
     this.#state = state;
     this.#candidate = candidate;
-    if (candidate !== undefined) this.#turns = this.#take((rule) => !looksAtResponse(rule));
+    this.#turns = this.#take((rule) => !looksAtResponse(rule));
   }
 
   /** Ids of the rules that were used, in the order in which they were added. */
   get used(): readonly string[] {
-    if (this.#used.size === 0) return NONE;
     return this.#state.rules.filter((rule) => this.#used.has(rule)).map(({ settings }) => settings.id);
   }
 
   /** Also asks the rules that look at the response. */
   addResponse(response: SeenResponse): void {
-    if (this.#candidate === undefined || !this.#state.rules.some(looksAtResponse)) return;
+    if (!this.#state.rules.some(looksAtResponse)) return;
     const added = this.#take((rule) => looksAtResponse(rule) && sees(rule, response));
     const order = new Map(this.#state.rules.map((rule, index) => [rule, index]));
     this.#turns = [...this.#turns, ...added].sort(
@@ -77,8 +75,7 @@ export class RuleTurns {
 
   /** How the request differs from rules that nearly match it, a text for each; for an unknown path, also from less similar ones. */
   near(isUnknownRoute: boolean): readonly string[] {
-    const { request } = this.#candidate ?? {};
-    if (request === undefined) return NONE;
+    const { request } = this.#candidate;
     const candidates = this.#state.rules.filter(
       ({ settings: { id, match } }) => !isRecorded(id) && !(isUnknownRoute && match.operation !== undefined),
     );
@@ -102,7 +99,7 @@ export class RuleTurns {
   }
 
   #turnOf(rule: RuleRecord): Turn | undefined {
-    const { request, adapter } = this.#candidate as RuleCandidate;
+    const { request, adapter } = this.#candidate;
     const { id, match, nth, probability = 1 } = rule.settings;
     if (!isActive(rule, request.at)) return undefined;
     // The error of a regular expression that takes too long names the rule.
@@ -124,9 +121,6 @@ export class RuleTurns {
     return times === undefined || this.#used.has(rule) || rule.used < times;
   }
 }
-
-const NO_RULES = { rules: [], seed: 0 };
-const NONE: readonly string[] = Object.freeze([]);
 
 /** Differences in upper and lower case, and a letter of a long text. Three-letter codes that differ are not near. */
 const NEAR = 0.15;

@@ -1,9 +1,10 @@
 import * as z from 'zod';
+import { plans } from '../../generated/service.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import { plainObject, type ValueOf } from '../input/checked-input.ts';
-import { type RateLimit, type RateWindow, rateWindows } from './rate-windows.ts';
-import { type KeyRecord, monthlyLimitOf, rateLimitOf } from './service-state.ts';
+import { type RateLimit, type RateWindow, rateLimitOf, rateWindows } from './rate-windows.ts';
+import type { KeyRecord } from './service-state.ts';
 
 export const monthUsage = plainObject({
   /** Requests per quota period; `null` for no limit. */
@@ -28,6 +29,11 @@ export function quotaUse(key: KeyRecord, at: number, switches: Switches): QuotaU
     startedAt: period.start,
     resetsAt: period.end,
   };
+}
+
+/** The monthly quota of a key: its own, or that of its plan; `null` for no limit. */
+export function monthlyLimitOf({ account, limits }: KeyRecord): number | null {
+  return limits?.monthly ?? plans[account.plan].monthlyLimit;
 }
 
 /** Counts one request in the period of `quota`. Returns the usage after it. */

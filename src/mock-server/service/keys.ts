@@ -5,14 +5,13 @@ import { checkedInput, expected, plainObject, strictObject, type ValueOf, wholeF
 import { invalidOption, MockServerError, withId } from '../input/mock-server-error.ts';
 import { addAccount, findAccount, maxActiveKeys, revoke } from './accounts.ts';
 import { minuteUsage, monthUsage, quotaUse, type RateUse } from './decide.ts';
-import { type RateWindow, rateWindows } from './rate-windows.ts';
+import { type RateWindow, rateLimitOf, rateWindows } from './rate-windows.ts';
 import {
   type AccountRecord,
   type KeyLimitOptions,
   type KeyRecord,
   keyLimitOptions,
   planName,
-  rateLimitOf,
   type ServiceContext,
   type ServiceState,
 } from './service-state.ts';

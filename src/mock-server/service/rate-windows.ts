@@ -10,12 +10,26 @@ export interface RateLimit {
 }
 
 /** The per-minute limit that the plan of an account allows. */
-export const planLimits = Object.fromEntries(
+const planLimits = Object.fromEntries(
   Object.entries(plans).map(([plan, { rateLimitPerMinute }]) => [
     plan,
     { requests: rateLimitPerMinute, windowMs: MINUTE_MS },
   ]),
 ) as Readonly<Record<PlanName, RateLimit>>;
+
+/** What the rate limit of a key depends on. */
+interface LimitedKey {
+  readonly account: { readonly plan: PlanName };
+  readonly limits?: { readonly [Name in keyof RateLimit]?: number | undefined } | undefined;
+}
+
+/** The rate limit of a key: its own, or that of its plan. */
+export function rateLimitOf({ account, limits }: LimitedKey): RateLimit {
+  const ofPlan = planLimits[account.plan];
+  return limits === undefined
+    ? ofPlan
+    : { requests: limits.requests ?? ofPlan.requests, windowMs: limits.windowMs ?? ofPlan.windowMs };
+}
 
 /**
  * The usage of a key's rate limit, for one kind of window.

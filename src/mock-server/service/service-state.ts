@@ -4,7 +4,7 @@ import type { Behaviour } from '../behaviour/behaviour.ts';
 import { LATEST_MS } from '../clock/clock.ts';
 import { expected, strictObject, type ValueOf, wholeFrom } from '../input/checked-input.ts';
 import { type Random, randomFromSeed } from './random.ts';
-import { planLimits, type RateLimit, type RateWindow } from './rate-windows.ts';
+import type { RateWindow } from './rate-windows.ts';
 
 const PLAN_NAMES = Object.keys(plans) as [PlanName, ...PlanName[]];
 export const planName = expected(`one of ${PLAN_NAMES.join(', ')}`, z.enum(PLAN_NAMES));
@@ -96,24 +96,6 @@ export interface KeyRecord extends Omit<z.output<typeof savedKey>, 'accountId' |
   window: RateWindow | undefined;
   /** The separate window of the quota endpoint, if the switch defines one. */
   quotaEndpointWindow: RateWindow | undefined;
-}
-
-/** What the limits of a key depend on. */
-interface Limited extends Pick<KeyRecord, 'limits'> {
-  readonly account: Pick<AccountRecord, 'plan'>;
-}
-
-/** The rate limit of a key: its own, or that of its plan. */
-export function rateLimitOf({ account, limits }: Limited): RateLimit {
-  const ofPlan = planLimits[account.plan];
-  return limits === undefined
-    ? ofPlan
-    : { requests: limits.requests ?? ofPlan.requests, windowMs: limits.windowMs ?? ofPlan.windowMs };
-}
-
-/** The monthly quota of a key: its own, or that of its plan; `null` for no limit. */
-export function monthlyLimitOf({ account, limits }: Limited): number | null {
-  return limits?.monthly ?? plans[account.plan].monthlyLimit;
 }
 
 /** The state of one emulated service. */
