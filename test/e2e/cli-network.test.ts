@@ -91,7 +91,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
     });
 
     expect(code).toBe(6);
-    expect(stderr).toContain('the certificate is for another name');
+    expect(stderr).toContain('the certificate is for another host');
     expect(arrived).toEqual([]);
   });
 

@@ -17,7 +17,7 @@ export class ApiKey {
   readonly redact: (text: string) => string;
   /** SHA-256 of the key in hex: the name of the state that calls with this key share. */
   readonly hash: string;
-  /** Whether it has the documented form (docs/facts.md, API key). */
+  /** Whether it has the documented form: a prefix that ends with `_live_`, then 48 hexadecimal digits. */
   readonly hasDocumentedForm: boolean;
 
   private constructor(secret: string) {
