@@ -102,8 +102,8 @@ export class ChaosRun {
     // Below the others, whose delays count.
     this.#mock.rules.add({ delayMs: 1 + this.#below(400), match: { ...SERVED, keyId: id } });
     const faults = this.#addFaults(id);
-    const stop = this.#mock.journal.subscribe(({ rules }) => {
-      if (rules.some((rule) => faults.some(({ id, looksCounted }) => looksCounted && id === rule))) this.#unseen += 1;
+    const stop = this.#mock.journal.subscribe(({ rule: used }) => {
+      if (used.some((rule) => faults.some(({ id, looksCounted }) => looksCounted && id === rule))) this.#unseen += 1;
     });
     for (let left = calls; left > 0; ) {
       const burst = Math.min(left, 1 + this.#below(50));

@@ -57,7 +57,7 @@ export const journalEntry = plainObject({
   /** Switches that the response depends on. */
   switches: z.array(z.enum(SWITCH_NAMES)).describe('Switches that the response depends on.'),
   /** Ids of the rules that did something with the request, in the order in which they were added. */
-  rules: z.array(z.string()).describe('Ids of the rules that did something with the request.'),
+  rule: z.array(z.string()).describe('Ids of the rules that did something with the request.'),
   /**
    * Headers of the response by name in lower case; `set-cookie` has an array of values. API keys are masked. `undefined` if
    * the client received no response.

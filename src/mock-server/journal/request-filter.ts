@@ -41,7 +41,7 @@ export function* filterDifferences(filter: RequestFilter, entry: JournalEntry): 
     if (filter[field] === undefined || filter[field] === entry[field]) continue;
     yield { field, actual: String(entry[field] ?? 'absent'), expected: String(filter[field]) };
   }
-  if (filter.rule !== undefined && !entry.rules.includes(filter.rule)) {
-    yield { field: 'rules', actual: entry.rules.join(', ') || 'none', expected: filter.rule };
+  if (filter.rule !== undefined && !entry.rule.includes(filter.rule)) {
+    yield { field: 'rule', actual: entry.rule.join(', ') || 'none', expected: filter.rule };
   }
 }

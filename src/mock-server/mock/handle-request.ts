@@ -112,7 +112,7 @@ function send(exchange: Exchange, reply: Reply, turns?: RuleTurns): MockResponse
   const { facts } = reply;
   const delivered = deliveredOf(exchange, reply, turns);
   const { response } = delivered;
-  const entry = entryOf(mock, request, { response, facts, rules: turns?.used ?? NONE });
+  const entry = entryOf(mock, request, { response, facts, rule: turns?.used ?? NONE });
   mock.journal.add(entry);
   mock.parent?.journal.notifyOfSpace(entry);
   if (response.status === 429) requireOwnClock(exchange);
@@ -170,14 +170,14 @@ const NOTHING_SENT = { status: 0, code: undefined, responseHeaders: undefined, r
 interface Outcome {
   readonly response: MockResponse;
   readonly facts: RequestFacts;
-  readonly rules: readonly string[];
+  readonly rule: readonly string[];
 }
 
 /**
  * The entry of a request, with the response after the effects of rules. It is in the journal from the arrival of the request
  * on, because a test can wait for the request before it advances the clock.
  */
-function entryOf(mock: MockState, { recorded }: ParsedRequest, { response, facts, rules }: Outcome): JournalEntry {
+function entryOf(mock: MockState, { recorded }: ParsedRequest, { response, facts, rule }: Outcome): JournalEntry {
   const { delivery, delayMs } = response;
   const isSent = delivery?.sendsHead !== false && delayMs !== Number.POSITIVE_INFINITY;
   const { responseHeaders, responseBody } = isSent ? recordResponse(response) : NOTHING_SENT;
@@ -199,7 +199,7 @@ function entryOf(mock: MockState, { recorded }: ParsedRequest, { response, facts
     quota: facts.quota,
     earlyByMs: facts.earlyByMs,
     switches: facts.switches,
-    rules,
+    rule,
     why: response.why,
     // Not spread: V8 takes microseconds to add fields to an object of this size.
     status: isSent ? response.status : 0,

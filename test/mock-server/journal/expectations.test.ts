@@ -443,7 +443,7 @@ test('an expectation about a rule shows the requests that match it, but were ref
   await send('/api/v1/latest?base=EUR');
 
   expect(closestOf(() => mock.expectRequests({ rule: 'euros' }).toHaveCount(1))).toEqual([
-    '  #1 GET /api/v1/latest?base=EUR differs in rules: none, expected euros',
+    '  #1 GET /api/v1/latest?base=EUR differs in rule: none, expected euros',
   ]);
   expect(() => mock.expectRequests({ rule: 'euros' }).toHaveCount(1)).toThrow(/#1 GET .*base=EUR 401, key_1: /);
 });

@@ -85,10 +85,10 @@ test('the rule added last counts; what it does not say, the next one or the serv
   expect(mock.journal.list()).toMatchObject([
     {
       why: 'response of data; coded: gzip; late: 60000 ms late',
-      rules: ['data', 'late', 'coded'],
+      rule: ['data', 'late', 'coded'],
       responseBody: '{"success":true,"data":"data"}',
     },
-    { why: 'served; coded: gzip; late: 60000 ms late', rules: ['late', 'coded'] },
+    { why: 'served; coded: gzip; late: 60000 ms late', rule: ['late', 'coded'] },
   ]);
 });
 
@@ -332,7 +332,7 @@ test('delays, Retry-After, coding and failures apply to every response, also to 
   await expect(send('/api/v1/latest', { headers: {} })).rejects.toThrow();
   expect((await send('/nothing')).headers.get('retry-after')).toBe('9');
   expect((await send()).headers.get('retry-after')).toBe(null);
-  expect(mock.journal.list().map(({ rules }) => rules)).toEqual([['rule_1'], ['rule_2'], []]);
+  expect(mock.journal.list().map(({ rule }) => rule)).toEqual([['rule_1'], ['rule_2'], []]);
 });
 
 test.each<[RuleOptions, string | null]>([
@@ -411,7 +411,7 @@ test('a rule that is not counted responds in place of the service, to any method
   expect((await send('/nothing')).text).toBe('<html>');
   expect([mock.keys.get(id).minute.used, mock.audit().unknownRoutes]).toEqual([0, []]);
   expect(mock.journal.list()).toMatchObject([
-    { why: 'response of rule_1', rate: undefined, rules: ['rule_1'] },
+    { why: 'response of rule_1', rate: undefined, rule: ['rule_1'] },
     { why: 'response of rule_1', keyId: id },
   ]);
 });

@@ -59,7 +59,7 @@ test.each<[Failure, string]>([
   it.mock.rules.add({ fail });
 
   expect(await rawResponse(it.port, it.key)).toEqual({ head: '', body: '', ending });
-  expect(it.mock.journal.list()).toMatchObject([{ status: 0, rules: ['rule_1', 'rule_2'] }]);
+  expect(it.mock.journal.list()).toMatchObject([{ status: 0, rule: ['rule_1', 'rule_2'] }]);
 });
 
 test('a cut that is longer than the body omits the last byte', async () => {

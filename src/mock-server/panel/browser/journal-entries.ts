@@ -37,10 +37,10 @@ function matchesStatus(entry: JournalEntry, wanted: string): boolean {
 }
 
 function textOf(entry: JournalEntry): string {
-  const { method, status, code = '', why, headers, body = '', rules } = entry;
+  const { method, status, code = '', why, headers, body = '', rule } = entry;
   const names = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const words = [method, targetOf(entry), statusText(status), code, why, keyText(entry), ...names, body];
-  return [...words, ...rules].join('\n').toLowerCase();
+  return [...words, ...rule].join('\n').toLowerCase();
 }
 
 /** Path and query, with keys masked. */

@@ -166,7 +166,7 @@ function Pairs({ title, pairs, none, isMono = false }: PairsProps) {
 }
 
 function decision(entry: JournalEntry): readonly Pair[] {
-  const { at, why, code, rate, quota, earlyByMs, keyTransport, rules } = entry;
+  const { at, why, code, rate, quota, earlyByMs, keyTransport, rule } = entry;
   const carried =
     keyTransport === undefined
       ? ''
@@ -182,7 +182,7 @@ function decision(entry: JournalEntry): readonly Pair[] {
       'This month',
       quota.limit === null ? `${quota.used} used, no limit` : `${quota.used} of ${quota.limit} used`,
     ],
-    rules.length === 0 ? undefined : ['Rules', rules.join(', ')],
+    rule.length === 0 ? undefined : ['Rules', rule.join(', ')],
   ];
   return rows.filter((row) => row !== undefined);
 }
