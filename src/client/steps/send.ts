@@ -52,26 +52,23 @@ export function send({ settings, events }: StepContext): Send {
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
   const userAgent = ownUserAgent();
 
-  const exchange = (attempt: StartedAttempt, cancellation: Cancellation, onSent: () => void) => {
-    const { call } = attempt;
-    const { headers } = call.settings;
+  const exchange = ({ call, next }: StartedAttempt, cancellation: Cancellation, onSent: () => void) => {
+    const { headers, timeoutMs } = call.settings;
+    const isRetry = next.reason === 'retry';
     const { 'user-agent': program } = headers; // appended to that of the client
-    const plain = {
-      accept: 'application/json',
-      ...headers,
-      'user-agent': program === undefined ? userAgent : `${userAgent} ${program}`,
-    };
+    const agents = program === undefined ? userAgent : `${userAgent} ${program}`;
+    const plain = { accept: 'application/json', ...headers, 'user-agent': agents };
     const transmit = (to: string, others: Readonly<Record<string, string>>): Promise<TransportResponse> => {
       onSent();
       const signed = authenticate(to, { key: call.key, form, others });
-      return transport({ cancellation, maxBytes, timeoutMs: call.settings.timeoutMs, ...signed }).catch((error) => {
+      return transport({ cancellation, maxBytes, timeoutMs, isRetry, ...signed }).catch((error) => {
         throw call.signal.aborted ? call.signal.reason : networkFailure(error, call, baseUrl);
       });
     };
     const url = `${baseUrl}${call.endpoint.target}`;
     if (middleware.length === 0) return transmit(url, plain);
     const checked = (to: string, others: Headers) => transmit(to, resolveHeaders('middleware', others));
-    const parts = { middleware, call, waitedMs: attempt.next.waitedMs, url, headers: plain, maxBytes };
+    const parts = { middleware, call, waitedMs: next.waitedMs, url, headers: plain, maxBytes };
     // A middleware may ignore the signal.
     return abortable(intercept({ ...parts, attempt: cancellation, transmit: checked }), cancellation);
   };

@@ -19,6 +19,8 @@ export interface Runtime {
   /** Whether `fetch` uses the proxy of the environment by itself. */
   readonly hasProxyFetch: boolean;
   readonly fetch: FetchLike | undefined;
+  /** Returns the options with which `fetch` uses a new connection, if the runtime has some. */
+  readonly newConnection: () => object;
   /** On Node, the global `fetch` while an interceptor, a stub or a framework replaces Node's own. */
   readonly replacedFetch: FetchLike | undefined;
   readonly loadUndici: () => Promise<UndiciModule>;
@@ -74,8 +76,8 @@ function chosenLater(choose: () => Promise<Transport>, isUsed = () => true) {
 }
 
 async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Promise<Transport> {
-  const { fetch, hasProxyFetch } = runtime;
-  if (proxy !== undefined && hasProxyFetch && fetch !== undefined) return fetchTransport(fetch);
+  const { fetch, newConnection, hasProxyFetch } = runtime;
+  if (proxy !== undefined && hasProxyFetch && fetch !== undefined) return fetchTransport(fetch, newConnection);
   const undici = await loadUndici(runtime);
   if ('getGlobalDispatcher' in undici) {
     if (proxy !== undefined) return undiciTransport(() => dispatcherOf(undici, proxy));
@@ -91,7 +93,7 @@ async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Prom
       `proxy: ${proxy.variable} cannot be used, because ${why}; pass a fetch that uses the proxy, or proxy: false`,
     );
   }
-  if (fetch !== undefined) return fetchTransport(fetch);
+  if (fetch !== undefined) return fetchTransport(fetch, newConnection);
   throw new ConfigError(`fetch: ${why}, and there is no global fetch; pass the option fetch`);
 }
 
@@ -117,6 +119,13 @@ async function loadUndici(runtime: Runtime): Promise<UndiciModule | Error> {
   }
 }
 
+interface DenoGlobal {
+  readonly Deno?: { readonly createHttpClient?: (options: { readonly poolMaxIdlePerHost: number }) => object };
+}
+
+/** The client of Deno that keeps no connection open. */
+let unpooled: object | undefined;
+
 const thisRuntime: Runtime = {
   get hasNodeSockets() {
     return !('Bun' in globalThis || 'Deno' in globalThis || isolatesRequests());
@@ -127,6 +136,11 @@ const thisRuntime: Runtime = {
   get fetch(): FetchLike | undefined {
     // Called as a method, because workerd rejects a detached fetch.
     return typeof globalThis.fetch === 'function' ? (url, init) => globalThis.fetch(url, init) : undefined;
+  },
+  newConnection() {
+    if ('Bun' in globalThis) return { keepalive: false };
+    unpooled ??= (globalThis as DenoGlobal).Deno?.createHttpClient?.({ poolMaxIdlePerHost: 0 });
+    return unpooled === undefined ? {} : { client: unpooled };
   },
   get replacedFetch(): FetchLike | undefined {
     const { fetch } = globalThis;

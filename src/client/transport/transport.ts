@@ -15,6 +15,8 @@ export interface TransportRequest {
   readonly maxBytes: number;
   /** The time limit of the attempt. The caller cancels the request then. */
   readonly timeoutMs: number;
+  /** Whether an attempt of the call has failed: the connections that are open may not work any longer. */
+  readonly isRetry?: boolean;
 }
 
 /** A response, read to its end unless there was a problem with its body. */
@@ -109,8 +111,11 @@ export type FetchLike = (
   },
 ) => Promise<Response>;
 
-/** Sends through the `fetch` of the user: the built-in one, that of a mock server, an instrumented one. */
-export function fetchTransport(fetch: FetchLike): Transport {
+/**
+ * Sends through the `fetch` of the user: the built-in one, that of a mock server, an instrumented one. `newConnection`
+ * returns its options for a new connection.
+ */
+export function fetchTransport(fetch: FetchLike, newConnection: () => object = () => ({})): Transport {
   const exchange = async (request: TransportRequest): Promise<TransportResponse> => {
     const { url, headers, cancellation } = request;
     const response = await fetch(url, {
@@ -118,6 +123,7 @@ export function fetchTransport(fetch: FetchLike): Transport {
       headers: { ...headers },
       signal: cancellation.toSignal(),
       redirect: 'manual',
+      ...(request.isRetry ? newConnection() : {}),
     });
     requireResponse(response, 'fetch');
     return readResponse(response, request);

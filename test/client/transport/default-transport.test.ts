@@ -25,7 +25,13 @@ afterEach(() => setGlobalDispatcher(usual));
 function runtime(changes: Partial<Runtime> = {}): Runtime {
   const fetch = fakeFetch({ body: 'by fetch' });
   const node = { hasNodeSockets: true, hasProxyFetch: false, fetch, replacedFetch: undefined };
-  return { ...node, loadUndici: () => import('undici'), nodeDispatcher: () => undefined, ...changes };
+  return {
+    ...node,
+    loadUndici: () => import('undici'),
+    newConnection: () => ({}),
+    nodeDispatcher: () => undefined,
+    ...changes,
+  };
 }
 
 /** A global dispatcher that responds to every request. */
