@@ -26,7 +26,7 @@ export function authCommand(): CliCommand {
   const auth = new CliCommand('auth').about({
     summary: 'store, check and remove your key',
     description:
-      'Stores the key in credentials.json, which only you can read. The key is sent only to the base URL that it was stored for.',
+      'Stores the key in credentials.json, which only you can read. The key is sent only to the origin that it was stored for.',
   });
   for (const command of commandsOfKey()) auth.addCommand(command);
   return auth;

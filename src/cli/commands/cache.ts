@@ -22,7 +22,8 @@ export function cacheCommand(): CliCommand {
   return new CliCommand('cache')
     .about({
       summary: 'responses stored by --cache: path, clear',
-      description: 'The responses stored by --cache. Only you can read them. They are removed after 30 days.',
+      description:
+        'The responses stored by --cache. Only you can read them. Those older than 30 days are removed when another one is stored.',
     })
     .addCommand(pathCommand)
     .addCommand(clearCommand);
