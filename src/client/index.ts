@@ -42,6 +42,5 @@ export type {
   RateLimitOptions,
 } from './options/client-options.ts';
 export type { CallEvent, Logger, QuotaEvent, RequestEvent, RetryEvent, WaitEvent } from './options/hooks.ts';
-export { forecastQuota, type QuotaForecast } from './state/quota-record.ts';
 export type { Clock } from './time/clock.ts';
 export type { FetchLike } from './transport/transport.ts';

@@ -1,6 +1,6 @@
 import { promises as fs } from 'node:fs';
 import { Option } from 'commander';
-import type { QuotaData, QuotaForecast } from '../../client/index.ts';
+import type { QuotaData } from '../../client/index.ts';
 import { type Operation, operations } from '../../generated/operations.ts';
 import { isJsonObject, jsonDocuments, parseJson } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
@@ -17,6 +17,7 @@ import type { Invocation, Query } from '../settings/settings.ts';
 import { durationOption, formatDuration } from '../settings/values.ts';
 import { compactJson } from '../terminal/json-text.ts';
 import { grouped } from '../terminal/text.ts';
+import { forecastQuota, type QuotaForecast } from './forecast.ts';
 import {
   operationCommand,
   operationRequest,
@@ -90,7 +91,6 @@ function watchLatest(request: OperationRequest, invocation: Invocation<LatestCom
     begin: async ({ fx, reporter: { signal }, responseOf }) => {
       await remarkOnNames(request, invocation);
       const { data, meta } = await fx.get<QuotaData>(operations.quota.path, { signal }).withMeta();
-      const { forecastQuota } = await import('../../client/index.ts'); // already loaded for the request
       if (!options.force) requireSafeWatch(forecastQuota(data, responseOf({ data, meta }).receivedAt), invocation);
     },
     show: ({ rawBody }, print) => {

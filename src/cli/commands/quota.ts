@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { QuotaData, QuotaForecast } from '../../client/index.ts';
+import type { QuotaData } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
 import { maskKey } from '../../redactor.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
@@ -12,6 +12,7 @@ import { formatDuration } from '../settings/values.ts';
 import { leaves, memberTexts, scalarText } from '../terminal/json-text.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { grouped, localTime } from '../terminal/text.ts';
+import { forecastQuota, limitOf, type QuotaForecast, remainingOf } from './forecast.ts';
 import { operationCommand, operationRequest, type ResponseOptions } from './operation.ts';
 import { isWatch, type WatchOptions, watch, watchOptions } from './watch.ts';
 
@@ -55,7 +56,7 @@ async function runQuota(invocation: Invocation<QuotaOptions>): Promise<void> {
   if (settings.printsCurl) return printCurl(request, invocation);
   if (!isRepeated) {
     const response = await sendRequest(request, invocation);
-    const record = await recordOf(response);
+    const record = recordOf(response);
     if (screen.isForPeople && settings.get.length === 0) await screen.printText(quotaTable(record, invocation));
     else await printJson(record.json, invocation);
     return checkUse(record, options);
@@ -64,7 +65,7 @@ async function runQuota(invocation: Invocation<QuotaOptions>): Promise<void> {
     request,
     every: typeof options.watch === 'number' ? options.watch : DEFAULT_INTERVAL_MS,
     show: async (response, print) => {
-      const record = await recordOf(response);
+      const record = recordOf(response);
       await print({ text: quotaTable(record, invocation), json: record.json });
       checkUse(record, options);
     },
@@ -84,11 +85,10 @@ interface QuotaRecord {
   readonly json: string;
 }
 
-async function recordOf(response: ServiceResponse): Promise<QuotaRecord> {
-  const { forecastQuota } = await import('../../client/index.ts'); // already loaded: it sent the request
+function recordOf(response: ServiceResponse): QuotaRecord {
   const data = response.data as QuotaData; // parsed with the schema by the client
   const limit = limitOf(data);
-  const remaining = limit === undefined ? undefined : Math.max(0, limit - data.monthly_used);
+  const remaining = remainingOf(data);
   const forecast = forecastQuota(data, response.receivedAt);
   const added = { monthly_remaining: String(remaining ?? null), forecast: forecastJson(forecast) };
   const json = withFields(dataOf(response.rawBody), added);
@@ -242,14 +242,6 @@ function forecastRows({ forecast, limit, remaining }: QuotaRecord, timeZone: str
 /** One decimal where it matters. */
 function perDayText(perDay: number): string {
   return perDay < 100 ? perDay.toFixed(1) : grouped(Math.floor(perDay));
-}
-
-/** The monthly limit; `undefined` if the plan has none. The service does not document how the Unlimited plan says so. */
-function limitOf({ plan, monthly_limit: limit }: QuotaData): number | undefined {
-  const count = typeof limit === 'string' && /^\d+$/.test(limit) ? Number(limit) : limit;
-  const isNone =
-    typeof count !== 'number' || !Number.isFinite(count) || count < 0 || (count === 0 && plan === 'unlimited');
-  return isNone ? undefined : count;
 }
 
 /** ` of 1,000`. */

@@ -37,10 +37,8 @@ export function isExhausted(quota: LooseQuota): boolean {
   return remainingOf(quota) === 0;
 }
 
-const DAY_MS = 86_400_000;
-
 /** By the first letter of its name. */
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: DAY_MS };
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const GRANULARITY = /^(\d+)\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)$/;
 
 /**
@@ -54,78 +52,4 @@ export function granularityMs(text: unknown): number | undefined {
   const [, count, unit = ''] = GRANULARITY.exec(text.trim().toLowerCase()) ?? [];
   const ms = Number(count) * (UNIT_MS[unit.charAt(0)] ?? Number.NaN);
   return ms > 0 && Number.isSafeInteger(ms) ? ms : undefined;
-}
-
-/** Forecast of a key's quota, from the average of this period. */
-export interface QuotaForecast {
-  /** Requests left; `undefined` if the plan has no numeric limit. */
-  readonly remaining: number | undefined;
-  /** Assumed start of the period: one calendar month before `resetsAt`, or now if that is earlier. The service does not document its length. */
-  readonly periodStart: Date;
-  /** Time at which the quota resets. */
-  readonly resetsAt: Date;
-  /** Elapsed share of the period, from 0 to 1. */
-  readonly elapsed: number;
-  /** Average requests per day; `undefined` at the very start of the period. */
-  readonly perDay: number | undefined;
-  /** Projected number of requests at the reset; `undefined` if `perDay` is. */
-  readonly usedAtReset: number | undefined;
-  /** Projected time at which the quota runs out; `undefined` if it lasts until the reset. */
-  readonly exhaustsAt: Date | undefined;
-  /** Requests per day with which the quota lasts until the reset; `undefined` if the plan has no numeric limit. */
-  readonly safePerDay: number | undefined;
-  /** Interval in milliseconds with which the quota lasts until the reset; `undefined` without a limit or without requests left. */
-  readonly safeIntervalMs: number | undefined;
-  /** `'low'` in the first day of the period, and below 20 requests; else `'ok'`. */
-  readonly confidence: 'ok' | 'low';
-}
-
-const SETTLED_AFTER_MS = DAY_MS;
-const SETTLED_AFTER_REQUESTS = 20;
-
-/**
- * Projects the use of a quota until its reset, from the average of this period.
- *
- * @param now a `Date`, or milliseconds since the Unix epoch
- * @returns the forecast; `undefined` if `resets_at` is not after `now`
- * @example forecastQuota(await fx.quota(), new Date())?.exhaustsAt
- */
-export function forecastQuota(quota: QuotaData, now: Date | number): QuotaForecast | undefined {
-  const nowMs = Math.floor(Number(now));
-  const resetsAtMs = Date.parse(quota.resets_at);
-  if (!(resetsAtMs > nowMs)) return undefined;
-  const startMs = Math.min(monthBefore(resetsAtMs), nowMs);
-  const elapsedMs = nowMs - startMs;
-  const leftMs = resetsAtMs - nowMs;
-  const elapsed = elapsedMs / (resetsAtMs - startMs);
-  const used = quota.monthly_used;
-  const perMs = elapsedMs > 0 ? used / elapsedMs : undefined;
-  const remaining = remainingOf(quota);
-  const outAtMs = nowMs + lastsMs(remaining, perMs);
-  return {
-    remaining,
-    periodStart: new Date(startMs),
-    resetsAt: new Date(resetsAtMs),
-    elapsed,
-    perDay: perMs === undefined ? undefined : perMs * DAY_MS,
-    usedAtReset: perMs === undefined ? undefined : Math.round(used + perMs * leftMs),
-    exhaustsAt: outAtMs < resetsAtMs ? new Date(outAtMs) : undefined,
-    safePerDay: remaining === undefined ? undefined : remaining / (leftMs / DAY_MS),
-    safeIntervalMs: remaining ? Math.ceil(leftMs / remaining) : undefined,
-    confidence: elapsedMs >= SETTLED_AFTER_MS && used >= SETTLED_AFTER_REQUESTS ? 'ok' : 'low',
-  };
-}
-
-/** Milliseconds for which the requests last at this rate. */
-function lastsMs(requests = Number.POSITIVE_INFINITY, perMs = 0): number {
-  return requests === 0 ? 0 : requests / Math.max(0, perMs);
-}
-
-/** One calendar month earlier in UTC; the 31st becomes the last day of a shorter month. */
-function monthBefore(atMs: number): number {
-  const at = new Date(atMs);
-  const day = at.getUTCDate();
-  at.setUTCMonth(at.getUTCMonth() - 1);
-  if (at.getUTCDate() !== day) at.setUTCDate(0);
-  return at.getTime();
 }
