@@ -106,7 +106,7 @@ export function limitedError(call: Call, { state, reason, waitMs, refusal }: Lim
   const { attempts } = call;
   const { code, status, headers, bodyExcerpt } = refusal ?? {};
   const answer = { reason, code, status, headers, bodyExcerpt, attempts };
-  return new RateLimitError(`The per-minute limit of key ${call.key.masked} is reached`, {
+  return new RateLimitError(`The per-minute limit of key ${call.key.masked} is reached${refusal?.said ?? ''}`, {
     advice: unit === undefined ? advice : `${advice}. ${unit}`,
     retryAfterMs: leftMs,
     retryAt: waitMs === undefined ? undefined : new Date(state.time.toEpoch(state.time.now() + waitMs)),

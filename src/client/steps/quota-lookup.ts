@@ -83,7 +83,8 @@ export async function explainFailure(failure: AttemptFailure, lookup: Lookup): P
   state.quota.stop(quota);
   const { code, status, headers, bodyExcerpt } = refused;
   const details = { code, status, headers, bodyExcerpt, attempts: call.attempts, cause: refused };
-  return { kind: 'failed', error: new QuotaExhaustedError(usedUpText(quota), { quota, ...details }) };
+  const message = `${usedUpText(quota)}. ${refused.summary}`;
+  return { kind: 'failed', error: new QuotaExhaustedError(message, { quota, ...details }) };
 }
 
 /** The error of a call that is not sent, for a minute after a refusal because of the quota. */

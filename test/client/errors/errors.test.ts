@@ -17,7 +17,15 @@ import {
 } from '../../../src/client/index.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
-import { API_KEY, failedFetch, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import {
+  API_KEY,
+  exhaustedQuota,
+  failedFetch,
+  failure,
+  quotaRecord,
+  rateLimited,
+  success,
+} from '../../helpers/service-replies.ts';
 import { errorOf, testClient } from '../../helpers/test-client.ts';
 
 const errors: [FxRatesError, string, string][] = [
@@ -239,3 +247,33 @@ test.each<[string, Reply, CallOptions, string, string | undefined]>([
   else expect(error.advice).toContain(advice);
   expect(error.message).toBe([error.summary, error.advice].filter((part) => part !== undefined).join('; '));
 });
+
+const refusal = (status: number, code: string, retryAfter = '') =>
+  failure(status, {
+    code,
+    message: `Ask for more:\n ${API_KEY} ${'x'.repeat(500)}`,
+    headers: retryAfter === '' ? {} : { 'retry-after': retryAfter },
+  });
+
+test.each<[string, Reply, FxRatesOptions & { readonly quota?: Reply }]>([
+  ['429 that the call does not wait for', refusal(429, 'rate_limited', '30'), { onLimit: 'throw' }],
+  ['429 that is too late for the deadline', refusal(429, 'rate_limited', '30'), { deadlineMs: 5_000 }],
+  ['429 with a long Retry-After', refusal(429, 'rate_limited', '900'), {}],
+  ['429 without the limiter', refusal(429, 'rate_limited', '1'), { rateLimit: false }],
+  ['429 for the quota', refusal(429, 'monthly_limit'), { quota: success(exhaustedQuota()) }],
+  ['402 for the quota', refusal(402, 'payment_required'), { quota: success(exhaustedQuota()) }],
+  ['400', refusal(400, 'bad_base'), {}],
+  ['401', refusal(401, 'unauthorized'), {}],
+  ['403', refusal(403, 'forbidden'), { quota: failure(500) }],
+  ['503', refusal(503, 'down'), { maxRetries: 0 }],
+])(
+  'the message of a final %s has the words of the service on one line, masked and shortened',
+  async (_, reply, given) => {
+    const { fx, clock } = testClient(reply, given);
+
+    const error = (await clock.run(errorOf(fx.latest()))) as FxRatesError;
+
+    expect(error.message).toMatch(/: Ask for more: fx_live_…cdef x+ \((HTTP|status) \d+, /);
+    expect(error.message).not.toMatch(/\n|x{200}|0123456789abcdef0/);
+  },
+);

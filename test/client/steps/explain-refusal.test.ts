@@ -30,7 +30,9 @@ test.each([
     resetsAt: new Date('2026-02-01T00:00:00.000Z'),
     attempts: [{ status, code }],
     cause: { status, code, kind: status === 403 ? 'authentication' : 'request' },
-    message: 'The monthly quota is used up: 1000 of 1000 requests, resets at 2026-02-01T00:00:00.000Z',
+    message: expect.stringMatching(
+      /^The monthly quota is used up: 1000 of 1000 requests, resets at 2026-02-01T00:00:00\.000Z\. The service .*: No more\. \(HTTP/,
+    ),
   });
   expect((error as QuotaExhaustedError).headers?.get('x-request-id')).toBe('r1');
   expect(client.fetch.requests).toHaveLength(2);

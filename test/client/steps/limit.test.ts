@@ -300,7 +300,7 @@ test('a 429 without Retry-After that the call may not wait for has no retryAt', 
   const error = await errorOf(fx.latest());
 
   expect(error).toMatchObject({ reason: 'policy', retryAfterMs: undefined, retryAt: undefined });
-  expect(String(error)).toContain("is reached; the wait is unknown, and onLimit is 'throw'");
+  expect(String(error)).toContain("(HTTP 429, rate_limited); the wait is unknown, and onLimit is 'throw'");
 });
 
 const TOO_LATE = 'which is too late for the deadline of the call (deadlineMs)';
