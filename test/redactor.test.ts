@@ -70,3 +70,8 @@ test.each([
     Array(4).fill(text),
   );
 });
+
+test('the shortest text that holds a key has no prefix', () => {
+  expect(holdsKey(`_live_${'0a'.repeat(24)}`)).toBe(true);
+  expect(holdsKey(`_live_${'0a'.repeat(24)}`.slice(0, -1))).toBe(false);
+});
