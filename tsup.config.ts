@@ -18,6 +18,11 @@ const LIBRARY = {
   probe: 'src/probe/index.ts',
   redis: 'src/client/redis/index.ts',
 };
+/**
+ * Files of their own in the ES modules, so that `index.js` only re-exports: a bundler then leaves out what a program does not
+ * import, although classes and schemas have statements that it cannot remove.
+ */
+const PARTS = { client: 'src/client/api/fxrates.ts', errors: 'src/client/errors/errors.ts' };
 /** The command line is CommonJS alone, which starts faster. */
 const FILES = {
   ...LIBRARY,
@@ -76,6 +81,6 @@ writeFileSync(`${FOLDER}/licenses.txt`, ['htm', 'preact'].map(license).join('\n\
 /** `tsup --no-dts` leaves out the types. */
 export default defineConfig(({ dts }) => [
   ...(dts === false ? [] : [types()]),
-  { ...SHARED, entry: LIBRARY, format: 'esm' },
+  { ...SHARED, entry: { ...LIBRARY, ...PARTS }, format: 'esm' },
   { ...SHARED, entry: FILES, format: 'cjs', esbuildOptions },
 ]);

@@ -11,11 +11,13 @@ import {
   BUNDLE_CHECKS,
   COMPILE_CHECKS,
   type ConsumerCheck,
+  importOf,
   JEST_CHECK,
   MSW_COMPILE_CHECK,
   MSW_RUN_CHECK,
   RUN_CHECKS,
   served,
+  smallerThan,
 } from '../test/packaging/consumer-checks.ts';
 import { installNode, installPackage } from './install-package.ts';
 
@@ -43,6 +45,10 @@ const BUNDLER_CHECKS: readonly ConsumerCheck[] = [
       'alone/rollup.mjs',
       '-o alone/rollup.mjs',
     ),
+  },
+  {
+    name: 'FxRatesError alone, bundled by Rollup',
+    line: `echo "${importOf('FxRatesError')}" > part.mjs && ${smallerThan(8_000, 'rollup part.mjs --silent -p node-resolve')}`,
   },
   {
     name: 'bundled by Vite for a server',

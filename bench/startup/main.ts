@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text as readText } from 'node:stream/consumers';
-import { builtMock, CLI } from '../built.ts';
+import { builtMock, CLI, CLIENT_MODULE } from '../built.ts';
 import { machine, median, readOptions, report, table } from '../report.ts';
 
 interface Row {
@@ -24,6 +24,8 @@ const { key } = mock.createKey({ plan: 'unlimited' });
 const { url } = await mock.serve();
 const node = process.execPath;
 const bareFetch = `fetch('${url}/api/v1/quota',{headers:{authorization:'Bearer ${key}'}}).then((r)=>r.text()).then((t)=>process.stdout.write(t))`;
+const client = `import { FxRates } from '${CLIENT_MODULE}'; const fx = new FxRates();`;
+const script = (code: string) => [node, '--input-type=module', '-e', code];
 const ROWS: readonly Row[] = [
   { name: 'node -e 0', command: [node, '-e', '0'] },
   { name: 'fxrates --version', command: [node, CLI, '--version'], against: 'node -e 0', bar: 1.3 },
@@ -33,6 +35,8 @@ const ROWS: readonly Row[] = [
   { name: 'node -e fetch', command: [node, '-e', bareFetch] },
   { name: 'fxrates quota', command: [node, CLI, 'quota', '--json'], against: 'node -e fetch', bar: 1.5 },
   { name: 'fxrates latest', command: [node, CLI, 'latest'], against: 'node -e fetch' },
+  { name: 'new FxRates()', command: script(client), against: 'node -e 0' },
+  { name: 'the first call', command: script(`${client} await fx.latest()`), against: 'node -e fetch' },
 ];
 
 const times = new Map<string, number[]>(ROWS.map(({ name }) => [name, []]));

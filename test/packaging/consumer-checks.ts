@@ -54,7 +54,25 @@ export const BUNDLE_CHECKS: readonly ConsumerCheck[] = [
   })),
   // `sideEffects: false`: an unused import adds no code.
   { name: 'unused, not in the bundle', line: `! echo "import 'fxrates'" | ${UNUSED} | grep 'class '` },
+  {
+    name: 'FxRatesError alone, in a bundle of less than 8 kB',
+    line: smallerThan(8_000, `echo "${importOf('FxRatesError')}" | ${UNUSED} --format=esm`),
+  },
+  {
+    name: 'the client, in a bundle of less than 400 kB without undici',
+    line: smallerThan(400_000, `echo "${importOf('FxRates')}" | ${UNUSED} --format=esm --external:undici`),
+  },
 ];
+
+/** A program that uses one export. */
+export function importOf(name: string): string {
+  return `import { ${name} } from 'fxrates'; console.log(${name});`;
+}
+
+/** Succeeds if the command writes less than so many bytes. */
+export function smallerThan(bytes: number, command: string): string {
+  return `size=$(${command} | wc -c) && echo "$size bytes" && test "$size" -gt 100 && test "$size" -lt ${bytes}`;
+}
 
 /** Only beside msw, whose own types do not always compile, and which may warn. */
 export const MSW_RUN_CHECK: ConsumerCheck = { name: 'beside msw', line: 'node --no-warnings with-msw.mjs' };
