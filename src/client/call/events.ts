@@ -45,11 +45,11 @@ type Log = (entry: LogEntry) => unknown;
 /** Calls the hooks and the logger. No event contains the full key. */
 export class ClientEvents {
   readonly #hooks: EventHooks;
-  readonly #warned: Set<string>;
+  readonly #warned: Map<string, number>;
   /** The methods of the logger up to its level. */
   readonly #log: { readonly [Level in (typeof LEVELS)[number]]?: Log };
 
-  constructor(hooks: EventHooks, warned = new Set<string>()) {
+  constructor(hooks: EventHooks, warned = new Map<string, number>()) {
     const { logLevel, logger = logLevel && consoleLogger() } = hooks;
     const levels = LEVELS.slice(0, 1 + LEVELS.indexOf(logLevel ?? 'warn'));
     this.#hooks = hooks;
@@ -106,20 +106,30 @@ export class ClientEvents {
     if (hook !== undefined) callHook(hook, { ...about(subject), reason, quota });
   }
 
-  /** Sends each warning once per client; with a `code`, once per code, and without a logger once per process. */
-  warnOnce(warning: string | Warning, code?: string): void {
+  /**
+   * Sends each warning once per client; with a `code`, once per code, and without a logger once per process. With an
+   * `occasion`, also again if that is another one than the last.
+   */
+  warnOnce(warning: string | Warning, { code, occasion = 0 }: WarnOptions = {}): void {
     const fields: Warning = typeof warning === 'string' ? { summary: warning } : warning;
     const { summary, advice, ...cause } = fields;
     const message = oneLine(advice === undefined ? summary : `${summary}; ${advice}`); // it can contain text of the service
     const name = code ?? message;
-    if (this.#warned.has(name)) return;
-    this.#warned.add(name);
+    if (this.#warned.get(name) === occasion) return;
+    this.#warned.set(name, occasion);
     const warnOf = this.#hooks.logger?.warnOf;
     if (warnOf !== undefined) callHook(warnOf, { summary: oneLine(summary), ...cause });
     else if (this.#log.warn !== undefined) callHook(this.#log.warn, { message, fields });
     else if (code === undefined) process.emitWarning(message, { type: 'FxRatesWarning' });
     else warnProcessOnce(message, code);
   }
+}
+
+export interface WarnOptions {
+  /** That of the process warning. */
+  readonly code?: string | undefined;
+  /** The number of an outage. */
+  readonly occasion?: number | undefined;
 }
 
 function warnProcessOnce(message: string, code: string): void {

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import type { QuotaData } from '../../generated/types.ts';
 import { isolatesRequests, keyGenerations, processState } from '../../process-state.ts';
-import type { ClientEvents } from '../call/events.ts';
+import type { ClientEvents, WarnOptions } from '../call/events.ts';
 import { AbortError, type RetryAfter } from '../errors/errors.ts';
 import type { ApiKey } from '../key/api-key.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
@@ -103,9 +103,9 @@ export class KeyState implements RetainedState {
   }
 
   /** Warns the clients with waiting calls. */
-  warn(warning: string | Warning, code?: string): void {
-    if (this.#waiting.size === 0) this.#last?.warnOnce(warning, code);
-    for (const events of this.#waiting.keys()) events.warnOnce(warning, code);
+  warn(warning: string | Warning, options?: WarnOptions): void {
+    if (this.#waiting.size === 0) this.#last?.warnOnce(warning, options);
+    for (const events of this.#waiting.keys()) events.warnOnce(warning, options);
   }
 
   /** Reports a wait to the clients with waiting calls. */
@@ -139,18 +139,19 @@ function createLimiter(
 ): RateLimiter | undefined {
   if (rateLimit === false) return undefined;
   const { store, ...limit } = rateLimit;
+  let outages = 0;
   return new RateLimiter({
     ...limit,
     ...{ maxRetryAfterMs, retryAfterUnit, clock, random },
     onWait: (wait) => state.reportWait(wait),
-    onLongWait: (wait) => state.warn(longWaitWarning(state.key, wait), 'FXRATES_LONG_WAIT'),
+    onLongWait: (wait) => state.warn(longWaitWarning(state.key, wait), { code: 'FXRATES_LONG_WAIT' }),
     shared: store && { store, name },
-    onOutage: (reason) =>
-      state.warn({
-        summary: `rateLimit.store: the store failed (${reason})`,
-        advice: 'this process uses its share of the limit until the store responds again',
-        storeFailure: reason,
-      }),
+    onOutage: (storeFailure) => {
+      outages += 1;
+      const summary = `rateLimit.store: the store failed (${storeFailure})`;
+      const advice = 'this process uses its share of the limit until the store responds again';
+      state.warn({ summary, advice, storeFailure }, { occasion: outages });
+    },
   });
 }
 

@@ -23,7 +23,7 @@ interface CallInFlight {
 /** The calls of a client and of clients that `withOptions` created from it, and their key states, until it is closed. */
 export class Lifetime {
   /** Texts of the warnings that were given, also by the clients created from it. */
-  readonly warned: Set<string>;
+  readonly warned: Map<string, number>;
   /** That of the client from which this one was created. */
   readonly #parent: Lifetime | undefined;
   /** Without an order; a Set costs a tenth of the throughput. A client and those created from it have one list. */
@@ -35,7 +35,7 @@ export class Lifetime {
   constructor(parent?: Lifetime) {
     this.#parent = parent;
     this.#calls = parent === undefined ? new Heap(() => false) : parent.#calls;
-    this.warned = parent?.warned ?? new Set();
+    this.warned = parent?.warned ?? new Map();
   }
 
   /** Aborts when the client is closed; the reason is the error of the loop that this ends. */

@@ -9,6 +9,7 @@ import { StoreGuard } from '../limits/shared/store-guard.ts';
 import { type CacheSettings, MemoryStore } from '../options/option-table.ts';
 import { granularityMs } from '../state/quota-record.ts';
 import { abortable, Cancellation } from '../time/abort.ts';
+import type { SteadyTime } from '../time/clock.ts';
 import type { HeaderList } from '../transport/transport.ts';
 import { refreshQuota } from './quota.ts';
 import type { StepContext } from './send.ts';
@@ -65,8 +66,7 @@ class ResponseCache {
     this.#context = context;
     this.#settings = settings;
     this.#next = next;
-    const onOutage = (error: unknown) => this.#reportOutage(thrownMessage(error));
-    this.#guard = new StoreGuard({ time: context.settings.time, timeoutMs: STORE_TIMEOUT_MS, onOutage });
+    this.#guard = guardOf(settings.store, context);
   }
 
   async send(call: Call): Promise<ApiResponse> {
@@ -240,12 +240,25 @@ class ResponseCache {
     // Hashed, because a header can contain a secret. The response may depend on any header.
     return `${name}:${createHash('sha256').update(JSON.stringify(sent)).digest('hex').slice(0, HASH_LENGTH)}`;
   }
+}
 
-  #reportOutage(why: string): void {
-    this.#context.events.warnOnce(
-      `cache: the store failed (${why}); until it responds again, responses are cached in memory`,
-    );
-  }
+/** One for all clients of a store, so that those of `withOptions()` know of an outage, and warn of it once. */
+const guards = new WeakMap<CacheSettings['store'], { readonly time: SteadyTime; readonly guard: StoreGuard }>();
+
+function guardOf(store: CacheSettings['store'], { settings: { time }, events }: StepContext): StoreGuard {
+  const known = guards.get(store);
+  if (known?.time === time) return known.guard;
+  let outages = 0;
+  const onOutage = (error: unknown) => {
+    outages += 1;
+    const why = thrownMessage(error);
+    events.warnOnce(`cache: the store failed (${why}); until it responds again, responses are cached in memory`, {
+      occasion: outages,
+    });
+  };
+  const guard = new StoreGuard({ time, timeoutMs: STORE_TIMEOUT_MS, onOutage });
+  guards.set(store, { time, guard });
+  return guard;
 }
 
 /** A stored response with its exact text, so that no digit changes. */

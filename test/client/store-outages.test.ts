@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import type { FxRates } from '../../src/client/index.ts';
+import { FakeClock } from '../helpers/fake-clock.ts';
+import { fakeFetch } from '../helpers/fake-fetch.ts';
+import { MemoryLimitStore } from '../helpers/memory-limit-store.ts';
+import { success } from '../helpers/service-replies.ts';
+import { testClient } from '../helpers/test-client.ts';
+
+const LIMIT = /^rateLimit\.store: the store failed \(connection refused\)/;
+const CACHE = /^cache: the store failed \(connection refused\)/;
+
+/** A client with both kinds of store, which fail while `isDown`. */
+function clientWithStores() {
+  const clock = new FakeClock();
+  const limit = new MemoryLimitStore(clock);
+  const texts = new Map<string, string>();
+  let isDown = false;
+  const use = async <T>(work: () => T): Promise<T> => {
+    if (isDown) throw new Error('connection refused');
+    return work();
+  };
+  const store = {
+    get: (name: string) => use(() => texts.get(name)),
+    set: (name: string, text: string) => use(() => void texts.set(name, text)),
+  };
+  const setDown = (value: boolean) => {
+    isDown = value;
+    limit.health = value ? 'down' : 'up';
+  };
+  const options = { clock, rateLimit: { perMinute: 1_000, store: limit }, cache: { maxAgeMs: 60_000, store } };
+  return { ...testClient(success(), { ...options, fetch: fakeFetch(success()) }), clock, setDown };
+}
+
+const ways: readonly [string, (fx: FxRates) => FxRates][] = [
+  ['the same client', (fx) => fx],
+  ['a client of withOptions() per call', (fx) => fx.withOptions({ timeoutMs: 5_000 })],
+];
+
+test.each(ways)('each outage of a store causes one warning per kind of store, with %s', async (_, clientOf) => {
+  const { fx, clock, warnings, setDown } = clientWithStores();
+  let call = 0;
+  const callFive = async () => {
+    for (let left = 5; left > 0; left -= 1) {
+      call += 1;
+      await clock.run(clientOf(fx).latest({ call }));
+      await clock.advance(2_000);
+    }
+  };
+  await callFive();
+
+  for (const outage of [1, 2, 3]) {
+    setDown(true);
+    await callFive();
+    expect(warnings.filter((text) => LIMIT.test(text))).toHaveLength(outage);
+    expect(warnings.filter((text) => CACHE.test(text))).toHaveLength(outage);
+    setDown(false);
+    await callFive();
+  }
+
+  expect(warnings).toHaveLength(6);
+});
