@@ -25,7 +25,10 @@ export function outputOption(formats: readonly OutputFormat[]): Option {
   return settingOption('output', formats);
 }
 
-/** The option of a setting. `choices`: those that the command has; others are refused later. */
+/**
+ * The option of a setting. `choices`: those that the command has; others are refused later. Its variable is not commander's
+ * `env()`, which reads `process.env`, and could neither ignore an invalid value nor place config.json behind it.
+ */
 function settingOption(name: SettingName, choices = rowOf(name).parse.choices): Option {
   const { flags = '', text = choices?.join(', '), byDefault, variable, parse } = rowOf(name);
   const facts = [
