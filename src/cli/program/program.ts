@@ -1,5 +1,6 @@
-import type { CommanderError, Option } from 'commander';
+import { Argument, type CommanderError, type Option } from 'commander';
 import { type Operation, operations } from '../../generated/operations.ts';
+import { nearestName } from '../../nearest-name.ts';
 import { VERSION } from '../../version.ts';
 import { apiCommand } from '../commands/api.ts';
 import { authCommand } from '../commands/auth.ts';
@@ -8,16 +9,17 @@ import { cacheCommand } from '../commands/cache.ts';
 import { completionCommand } from '../commands/completion/completion.ts';
 import { configCommand } from '../commands/config.ts';
 import { doctorCommand } from '../commands/doctor.ts';
-import { helpCommand } from '../commands/help.ts';
 import { latestCommand } from '../commands/latest.ts';
 import { mockCommand } from '../commands/mock/mock.ts';
 import { operationCommand } from '../commands/operation.ts';
 import { probeCommand } from '../commands/probe.ts';
 import { quotaCommand } from '../commands/quota.ts';
+import { usageError } from '../errors/cli-error.ts';
 import { CliCommand } from '../parser/command.ts';
-import { helpText } from '../parser/help-page.ts';
+import { helpText, optionGroups, paragraphs } from '../parser/help-page.ts';
 import { formatOptions, generalOptions, helpOption, outputOption, sharedOptions } from '../parser/options.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
+import { commandLine, wrap } from '../terminal/text.ts';
 
 interface ProgramHooks {
   readonly write: (text: string) => void;
@@ -88,4 +90,46 @@ const HAS_COLORS = { getOutHasColors: () => true, getErrHasColors: () => true };
 /** Whether commander ends with the help or the version, and not with help in place of a command that does not exist. */
 function isAnswer({ code, exitCode }: CommanderError, { commands, args: [word = '-'] }: CliCommand): boolean {
   return code === 'commander.help' || (exitCode === 0 && (commands.length === 0 || word.startsWith('-')));
+}
+
+const OPTIONS = 'options';
+
+/** `commandNames`: those of the other commands. */
+function helpCommand(commandNames: readonly string[]): CliCommand {
+  const command: CliCommand = new CliCommand('help')
+    .about({
+      summary: 'help about a command, or about the shared options',
+      description: 'Prints help about a command, or about the options that commands share.',
+      examples: [
+        { command: 'fxrates help latest', comment: '' },
+        { command: 'fxrates help options', comment: 'the options that commands share' },
+      ],
+    })
+    .takes(new Argument('[command...]', 'a command, or options'), [...commandNames, OPTIONS])
+    .runs(async ({ args, screen }) => {
+      const program = command.parent ?? command;
+      const text = pageOf(program, args, screen.out);
+      if (text === undefined) throw noPage(args, program);
+      await screen.printText(text);
+    });
+  return command;
+}
+
+function pageOf(program: CliCommand, path: readonly string[], style: StreamStyle): string | undefined {
+  if (path.join(' ') === OPTIONS) return optionsPage(style);
+  const command = program.find(path);
+  return command && helpText(command, style);
+}
+
+function optionsPage(style: StreamStyle): string {
+  const intro =
+    'Shared options can precede or follow the command. A command rejects options that do not apply to it, such as --timeout if it sends nothing.';
+  return paragraphs([wrap(intro, style.columns), ...optionGroups([...sharedOptions(), helpOption()], style)]);
+}
+
+function noPage(path: readonly string[], program: CliCommand): Error {
+  const names = (program.find(path.slice(0, -1))?.commands ?? []).map((command) => command.name());
+  const nearest = nearestName(path.at(-1) ?? '', path.length === 1 ? [...names, OPTIONS] : names);
+  const meant = nearest && `Did you mean ${commandLine(['help', ...path.slice(0, -1), nearest])}?`;
+  return usageError(`no help about '${path.join(' ')}'`, undefined, [meant ?? 'Commands: fxrates --help']);
 }
