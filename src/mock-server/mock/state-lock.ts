@@ -35,7 +35,7 @@ export class StateLock {
    * error of the system if the file cannot be created.
    */
   static acquire(statePath: string): StateLock {
-    const lock = new StateLock(`${targetOf(statePath)}.lock`);
+    const lock = new StateLock(`${realPathOf(statePath)}.lock`);
     lock.#create(statePath, false);
     held().add(lock.#owner.id);
     void lock.#refresh();
@@ -164,11 +164,11 @@ function ageOf(path: string): number {
 }
 
 /** The file that a symbolic link leads to, so that both names have one lock. */
-function targetOf(path: string): string {
+function realPathOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return dirname(path) === path ? path : join(targetOf(dirname(path)), basename(path)); // does not exist yet
+    return dirname(path) === path ? path : join(realPathOf(dirname(path)), basename(path)); // does not exist yet
   }
 }
 

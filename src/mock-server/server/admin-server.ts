@@ -22,11 +22,17 @@ export type HandleAdmin = (incoming: IncomingMessage, outgoing: ServerResponse, 
 
 /** Handles the paths below `/__fxrates`: the files of the control panel need no token, the API does. */
 export function createAdminServer(options: AdminServerOptions): HandleAdmin {
+  const methods = new WeakMap<MockState, MockMethods>();
+  const methodsOf = (state: MockState) => {
+    const known = methods.get(state) ?? new MockMethods(state);
+    methods.set(state, known);
+    return known;
+  };
   return async (incoming, outgoing, path) => {
     try {
       if (path === '') return void redirectToPanel(outgoing);
       if (await servePanel(incoming, outgoing, path)) return;
-      await handleApi(options, { incoming, outgoing, path });
+      await handleApi({ ...options, methodsOf }, { incoming, outgoing, path });
     } catch (error) {
       // The admin API is for the owner of the mock. Unlike the emulated service, it shows the reason.
       const internal = { status: 500, code: 'internal_error' };
@@ -38,7 +44,12 @@ export function createAdminServer(options: AdminServerOptions): HandleAdmin {
 /** Each space has all routes, below `/spaces/{space}`. */
 const IN_SPACE = /^\/spaces\/([^/]+)(\/.+)$/;
 
-async function handleApi({ mock, token }: AdminServerOptions, exchange: AdminExchange): Promise<void> {
+interface AdminApi extends AdminServerOptions {
+  /** The methods of the mock or of a space, which are created once. */
+  readonly methodsOf: (state: MockState) => MockMethods;
+}
+
+async function handleApi({ mock, token, methodsOf }: AdminApi, exchange: AdminExchange): Promise<void> {
   const { incoming } = exchange;
   const [, space, path = exchange.path] = IN_SPACE.exec(exchange.path) ?? [];
   // node:http omits the body of a response to HEAD.
@@ -52,7 +63,7 @@ async function handleApi({ mock, token }: AdminServerOptions, exchange: AdminExc
   if (space !== undefined && found.route.tag === 'spaces') {
     throw new Problem('A space cannot contain spaces; use /__fxrates/spaces.', { status: 404, code: 'not_found' });
   }
-  await runRoute(found.route, { state, mock: new MockMethods(state), path: found.path }, exchange);
+  await runRoute(found.route, { state, mock: methodsOf(state), path: found.path }, exchange);
 }
 
 /** Without the token, nothing of a body is read. */

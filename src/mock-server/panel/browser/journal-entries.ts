@@ -39,12 +39,12 @@ function matchesStatus(entry: JournalEntry, wanted: string): boolean {
 function textOf(entry: JournalEntry): string {
   const { method, status, code = '', why, headers, body = '', rule } = entry;
   const names = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  const words = [method, targetOf(entry), statusText(status), code, why, keyText(entry), ...names, body];
+  const words = [method, encodedTarget(entry), statusText(status), code, why, keyText(entry), ...names, body];
   return [...words, ...rule].join('\n').toLowerCase();
 }
 
 /** Path and query, with keys masked. */
-export function targetOf({ path, query }: Pick<JournalEntry, 'path' | 'query'>): string {
+export function encodedTarget({ path, query }: Pick<JournalEntry, 'path' | 'query'>): string {
   const parameters = valuePairs(query).map(([name, value]) => `${encode(name)}=${encode(value)}`);
   return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
 }
@@ -65,7 +65,7 @@ export function curlCommand(entry: JournalEntry, origin: string): string {
     ...lines,
     ...(body === undefined ? [] : [`--data-raw ${quoted(body, MASKED.anywhere)}`]),
   ];
-  return [`curl ${quoted(origin + targetOf(entry), MASKED.inUrl)}`, ...parts].join(' \\\n  ');
+  return [`curl ${quoted(origin + encodedTarget(entry), MASKED.inUrl)}`, ...parts].join(' \\\n  ');
 }
 
 /** curl sets these by itself. */
