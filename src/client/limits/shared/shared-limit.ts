@@ -1,32 +1,18 @@
 import { type SteadyTime, steadyTime } from '../../time/clock.ts';
-import { type Demand, Limit, shiftReport, startingState } from '../key-limit.ts';
-import { applyReport, type Report, type RetryAfterReading, stayClosedUntil } from '../limit-rules.ts';
-import {
-  addInFlight,
-  isUnknown,
-  type LimiterSettings,
-  type LimiterState,
-  UNBOUNDED,
-  WINDOW_MS,
-} from '../limit-state.ts';
-import { advance, freeSlots, type Grant, grant, isLimitWanted } from '../slots.ts';
-import type { Lease, SharedState } from './shared-state.ts';
+import { type Demand, Limit, shiftReport } from '../key-limit.ts';
+import type { Report, RetryAfterReading } from '../limit-rules.ts';
+import { type LimiterSettings, type LimiterState, UNBOUNDED, WINDOW_MS } from '../limit-state.ts';
+import type { Grant } from '../slots.ts';
+import { copyOf, type Decision, decide, isResult } from './decide.ts';
 import { EXCHANGE_TIMEOUT_MS, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 import { patienceEnd } from './store-guard.ts';
 
 /** Between two checks whether other processes have released slots: while they have requests in flight, and at most. */
 const LOOK_AGAIN_MS = 50;
 const LOOK_AGAIN_AT_LEAST_MS = 1_000;
-/** A process that has not written for this long is dead; attempts take less time. */
-const LEASE_MS = 30_000;
-/** A process that waits writes this often, and has ended if it has missed two writes. */
-const WAITING_MS = 5_000;
-/** Longest duration of a `quota()` call for the limit, which may have to wait for the next window. */
-const QUOTA_CALL_MS = WINDOW_MS;
 
 const NO_GRANT: Grant = { count: 0, askAgainAt: undefined };
 const NO_DEMAND: Demand = { wanted: 0, low: 0, queued: 0, deadlineAt: UNBOUNDED };
-const NO_LEASE: Lease = { inFlight: 0, waiting: 0, low: 0, seenAt: 0, askedAt: 0 };
 
 /** The store through which processes share a limit, and its name there. */
 export type Sharing = Pick<StoreExchangeOptions, 'store' | 'name'>;
@@ -196,56 +182,14 @@ export class SharedLimit extends Limit {
     return this.#propose();
   }
 
-  /** Applies the reports of this process to the shared state, and requests a grant for its calls. */
   #propose(): Proposal {
-    const { id, state: known, aheadMs } = this.#exchange;
+    const { id, state, aheadMs } = this.#exchange;
     const reports = this.#reports.map((report) => shiftReport(report, aheadMs));
-    const now = Math.max(this.#exchange.now(), known?.at ?? 0);
-    const stored = Object.entries(known?.leases ?? {});
-    // Returns to the head of the order: its slot was refused, or its only call waits because of a `quota()` for all.
-    const isFirst = reports.some(
-      ({ kind }) => kind === 'refused' || (kind === 'configured' && this.#demand.wanted === 1),
-    );
-    const leases = new Map<string, Lease>(isFirst ? [[id, NO_LEASE], ...stored] : stored);
-    const own = leases.get(id) ?? NO_LEASE;
-    leases.set(id, own);
-    const dead = reclaimDead(leases, { id, now });
-    const limit = this.#withReports([...reports, ...dead], own.inFlight, now);
-    const isLow = this.#demand.low === this.#demand.wanted;
-    const { others, share } = shareFor(id, { leases, now, isLow, slots: freeSlots(advance(limit, now)) });
-    const granted = grant(limit, { now, ...atMost(Math.min(share, roomUnder(limit, this.settings)), this.#demand) });
-    const { count } = granted.grant;
-    const waiting = this.#demand.wanted - count;
-    const low = Math.min(this.#demand.low, waiting);
-    const queued = others.reduce((sum, lease) => sum + lease.waiting, this.#demand.queued - count);
-    // The call that is sent now calls `quota()`: a process without a grant would do so only after its first one.
-    const asks = count > 0 && isLimitWanted(granted.state, { now, waiting: queued }) && !isAsked(leases, now);
-    const isChanged = count > 0 || waiting > 0 !== own.waiting > 0 || waiting > low !== own.waiting > own.low;
-    if (count > 0) leases.delete(id); // it is served, and goes to the end of the order
-    leases.set(id, { inFlight: this.#inFlight + count, waiting, low, seenAt: now, askedAt: asks ? now : own.askedAt });
-    const isDue = waiting > 0 && now - own.seenAt >= WAITING_MS;
-    return {
-      state: { at: now, limit: granted.state, leases: Object.fromEntries(leases) },
-      // If its share is used, the grant has no time to ask again: the process checks soon whether others used the rest.
-      grant: granted.grant,
-      reported: reports.length,
-      asks,
-      isNews: isChanged || isDue || reports.length + dead.length > 0,
+    const own = {
+      ...{ id, reports, demand: this.#demand, inFlight: this.#inFlight, settings: this.settings },
+      refusedUntil: this.#refusedUntil - this.#time.skippedMs + aheadMs,
     };
-  }
-
-  /** The shared state after the reports of this process, and of those that died. `inStore`: its requests in flight there. */
-  #withReports(reports: readonly Report[], inStore: number, now: number): LimiterState {
-    const { state, aheadMs } = this.#exchange;
-    // The log is changed in place, and the known state is needed again if another process writes first.
-    const before = startingState(this.settings, state && copyOf(state.limit));
-    // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
-    const missing = this.#inFlight + this.#reports.filter(isResult).length - inStore;
-    const limit = reports.reduce(
-      (next, report) => applyReport(next, respondedBetween(report, state?.at ?? 0, now), this.settings),
-      addInFlight(before, missing),
-    );
-    return { ...limit, gate: stayClosedUntil(limit.gate, this.#refusedUntil - this.#time.skippedMs + aheadMs) };
+    return { ...decide(state, own, this.#exchange.now()), reported: reports.length };
   }
 
   #apply({ state, grant, asks, reported }: Proposal): void {
@@ -279,15 +223,9 @@ export class SharedLimit extends Limit {
   }
 }
 
-/** The next state that a process offers to the store, and the calls that it may send when the state is written. */
-interface Proposal {
-  readonly state: SharedState;
-  readonly grant: Grant;
-  /** Whether this process, and no other, must call `quota()` for the limit. */
-  readonly asks: boolean;
-  /** Number of reports in the state. */
+/** A decision that a process offers to the store, and the number of reports in it. */
+interface Proposal extends Decision {
   readonly reported: number;
-  readonly isNews: boolean;
 }
 
 /** The state with which one of several processes continues when the store fails: an equal part of everything. */
@@ -312,70 +250,4 @@ function partOf(perMinute: number, processes: number): number {
 function earliest(at: number, other: number): number | undefined {
   const first = Math.min(at, other);
   return first === UNBOUNDED ? undefined : first;
-}
-
-function copyOf(state: LimiterState): LimiterState {
-  return { ...state, log: state.log.copy() };
-}
-
-/** A response that arrived while another process wrote counts as later than that write: all processes see one order. */
-function respondedBetween(report: Report, earliest: number, latest: number): Report {
-  // The wait of a refusal counts from its response.
-  const from = report.kind === 'refused' ? report.now : Math.max(earliest, report.now);
-  return { ...report, now: Math.min(latest, from) };
-}
-
-/** Whether a process called `quota()` for the limit, and its response can still arrive. */
-function isAsked(leases: ReadonlyMap<string, Lease>, now: number): boolean {
-  return [...leases.values()].some(({ askedAt }) => now - askedAt < QUOTA_CALL_MS);
-}
-
-/** Whether a report is about a request that was granted. */
-function isResult(report: Report): boolean {
-  return 'sentAt' in report;
-}
-
-/** As many of the calls; those of low priority are the last. */
-function atMost(slots: number, { wanted, low }: Demand): Pick<Demand, 'wanted' | 'low'> {
-  const first = Math.min(wanted, slots);
-  return { wanted: first, low: Math.max(0, first - (wanted - low)) };
-}
-
-interface Sharers {
-  readonly leases: ReadonlyMap<string, Lease>;
-  readonly now: number;
-  readonly slots: number;
-  /** Whether only calls of low priority wait in this process: otherwise, it competes only with others of these. */
-  readonly isLow: boolean;
-}
-
-/**
- * The other processes that wait, and how many of the free slots this process may use: an equal share, but none if
- * processes that are earlier in the order need all of them. `leases` are in the order in which they were last served, or
- * first seen.
- */
-function shareFor(
-  id: string,
-  { leases, now, slots, isLow }: Sharers,
-): { readonly others: readonly Lease[]; readonly share: number } {
-  const isWaiting = ({ waiting, low, seenAt }: Lease) => waiting > (isLow ? 0 : low) && now - seenAt < 3 * WAITING_MS;
-  const waiting = [...leases].filter(([name, lease]) => name === id || isWaiting(lease));
-  const ahead = waiting.findIndex(([name]) => name === id);
-  const others = waiting.filter(([name]) => name !== id).map(([, lease]) => lease);
-  if (others.length === 0) return { others, share: UNBOUNDED };
-  return { others, share: slots > 0 && ahead >= slots ? 0 : Math.max(1, Math.ceil(slots / waiting.length)) };
-}
-
-/** A refusal of an unknown limit meets all requests in flight: together, the processes send as many as one would. */
-function roomUnder(limit: LimiterState, { maxConcurrent }: LimiterSettings): number {
-  return isUnknown(limit) ? Math.max(0, maxConcurrent - limit.inFlight) : UNBOUNDED;
-}
-
-/** Removes dead processes. The service may have counted their requests in flight. */
-function reclaimDead(leases: Map<string, Lease>, { id, now }: { readonly id: string; readonly now: number }): Report[] {
-  const dead = [...leases].filter(([name, { seenAt }]) => name !== id && now - seenAt >= LEASE_MS);
-  for (const [name] of dead) leases.delete(name);
-  return dead.flatMap(([, { inFlight, seenAt }]) =>
-    new Array<Report>(inFlight).fill({ kind: 'lost', now, sentAt: Math.max(seenAt, now - WINDOW_MS) }),
-  );
 }

@@ -1,0 +1,169 @@
+import { type Demand, startingState } from '../key-limit.ts';
+import { applyReport, type Report, stayClosedUntil } from '../limit-rules.ts';
+import {
+  addInFlight,
+  isUnknown,
+  type LimiterSettings,
+  type LimiterState,
+  UNBOUNDED,
+  WINDOW_MS,
+} from '../limit-state.ts';
+import { advance, freeSlots, type Grant, grant, isLimitWanted } from '../slots.ts';
+import type { Lease, SharedState } from './shared-state.ts';
+
+/** A process that has not written for this long is dead; attempts take less time. */
+const LEASE_MS = 30_000;
+/** A process that waits writes this often, and has ended if it has missed two writes. */
+const WAITING_MS = 5_000;
+/** Longest duration of a `quota()` call for the limit, which may have to wait for the next window. */
+const QUOTA_CALL_MS = WINDOW_MS;
+
+const NO_LEASE: Lease = { inFlight: 0, waiting: 0, low: 0, seenAt: 0, askedAt: 0 };
+
+/** What one process knows and wants. All times are those of the store. */
+export interface OwnPart {
+  readonly id: string;
+  /** Those that are not in the store yet. */
+  readonly reports: readonly Report[];
+  readonly demand: Demand;
+  /** Number of requests that were granted and not reported yet. */
+  readonly inFlight: number;
+  readonly settings: LimiterSettings;
+  /** The end of the longest Retry-After of this process. A store that fails over can lose a refusal. */
+  readonly refusedUntil: number;
+}
+
+/** The next state that a process offers to the store, and the calls that it may send when the state is written. */
+export interface Decision {
+  readonly state: SharedState;
+  readonly grant: Grant;
+  /** Whether this process, and no other, must call `quota()` for the limit. */
+  readonly asks: boolean;
+  readonly isNews: boolean;
+}
+
+/**
+ * Applies the reports of one process to the shared state, and requests a grant for its calls. `shared`: the state in the
+ * store, which stays unchanged. `storeNow`: the time of the store.
+ */
+export function decide(shared: SharedState | undefined, own: OwnPart, storeNow: number): Decision {
+  const { id, demand, inFlight, settings } = own;
+  const now = Math.max(storeNow, shared?.at ?? 0);
+  const leases = leasesFor(shared, own);
+  const before = leases.get(id) ?? NO_LEASE;
+  const dead = reclaimDead(leases, { id, now });
+  // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
+  const missing = inFlight + own.reports.filter(isResult).length - before.inFlight;
+  const limit = withReports(shared, { ...own, reports: [...own.reports, ...dead] }, { missing, now });
+  const isLow = demand.low === demand.wanted;
+  const { others, share } = shareFor(id, { leases, now, isLow, slots: freeSlots(advance(limit, now)) });
+  const granted = grant(limit, { now, ...atMost(Math.min(share, roomUnder(limit, settings)), demand) });
+  const { count } = granted.grant;
+  const waiting = demand.wanted - count;
+  const low = Math.min(demand.low, waiting);
+  const queued = others.reduce((sum, lease) => sum + lease.waiting, demand.queued - count);
+  // The call that is sent now calls `quota()`: a process without a grant would do so only after its first one.
+  const asks = count > 0 && isLimitWanted(granted.state, { now, waiting: queued }) && !isAsked(leases, now);
+  const isChanged = count > 0 || waiting > 0 !== before.waiting > 0 || waiting > low !== before.waiting > before.low;
+  if (count > 0) leases.delete(id); // it is served, and goes to the end of the order
+  leases.set(id, { inFlight: inFlight + count, waiting, low, seenAt: now, askedAt: asks ? now : before.askedAt });
+  const isDue = waiting > 0 && now - before.seenAt >= WAITING_MS;
+  return {
+    state: { at: now, limit: granted.state, leases: Object.fromEntries(leases) },
+    // If its share is used, the grant has no time to ask again: the process checks soon whether others used the rest.
+    grant: granted.grant,
+    asks,
+    isNews: isChanged || isDue || own.reports.length + dead.length > 0,
+  };
+}
+
+/** The leases in the order in which their processes were last served, or first seen. */
+function leasesFor(shared: SharedState | undefined, { id, reports, demand }: OwnPart): Map<string, Lease> {
+  const stored = Object.entries(shared?.leases ?? {});
+  // Returns to the head of the order: its slot was refused, or its only call waits because of a `quota()` for all.
+  const isFirst = reports.some(({ kind }) => kind === 'refused' || (kind === 'configured' && demand.wanted === 1));
+  const leases = new Map<string, Lease>(isFirst ? [[id, NO_LEASE], ...stored] : stored);
+  leases.set(id, leases.get(id) ?? NO_LEASE);
+  return leases;
+}
+
+/** The shared state after the reports. `missing`: requests of this process in flight that the state does not have. */
+function withReports(
+  shared: SharedState | undefined,
+  { reports, settings, refusedUntil }: OwnPart,
+  { missing, now }: { readonly missing: number; readonly now: number },
+): LimiterState {
+  // The log is changed in place, and the known state is needed again if another process writes first.
+  const before = startingState(settings, shared && copyOf(shared.limit));
+  const limit = reports.reduce(
+    (next, report) => applyReport(next, respondedBetween(report, shared?.at ?? 0, now), settings),
+    addInFlight(before, missing),
+  );
+  return { ...limit, gate: stayClosedUntil(limit.gate, refusedUntil) };
+}
+
+export function copyOf(state: LimiterState): LimiterState {
+  return { ...state, log: state.log.copy() };
+}
+
+/** Whether a report is about a request that was granted. */
+export function isResult(report: Report): boolean {
+  return 'sentAt' in report;
+}
+
+/** A response that arrived while another process wrote counts as later than that write: all processes see one order. */
+function respondedBetween(report: Report, earliest: number, latest: number): Report {
+  // The wait of a refusal counts from its response.
+  const from = report.kind === 'refused' ? report.now : Math.max(earliest, report.now);
+  return { ...report, now: Math.min(latest, from) };
+}
+
+/** Whether a process called `quota()` for the limit, and its response can still arrive. */
+function isAsked(leases: ReadonlyMap<string, Lease>, now: number): boolean {
+  return [...leases.values()].some(({ askedAt }) => now - askedAt < QUOTA_CALL_MS);
+}
+
+/** As many of the calls; those of low priority are the last. */
+function atMost(slots: number, { wanted, low }: Demand): Pick<Demand, 'wanted' | 'low'> {
+  const first = Math.min(wanted, slots);
+  return { wanted: first, low: Math.max(0, first - (wanted - low)) };
+}
+
+interface Sharers {
+  readonly leases: ReadonlyMap<string, Lease>;
+  readonly now: number;
+  readonly slots: number;
+  /** Whether only calls of low priority wait in this process: otherwise, it competes only with others of these. */
+  readonly isLow: boolean;
+}
+
+/**
+ * The other processes that wait, and how many of the free slots this process may use: an equal share, but none if
+ * processes that are earlier in the order need all of them. `leases` are in the order in which they were last served, or
+ * first seen.
+ */
+function shareFor(
+  id: string,
+  { leases, now, slots, isLow }: Sharers,
+): { readonly others: readonly Lease[]; readonly share: number } {
+  const isWaiting = ({ waiting, low, seenAt }: Lease) => waiting > (isLow ? 0 : low) && now - seenAt < 3 * WAITING_MS;
+  const waiting = [...leases].filter(([name, lease]) => name === id || isWaiting(lease));
+  const ahead = waiting.findIndex(([name]) => name === id);
+  const others = waiting.filter(([name]) => name !== id).map(([, lease]) => lease);
+  if (others.length === 0) return { others, share: UNBOUNDED };
+  return { others, share: slots > 0 && ahead >= slots ? 0 : Math.max(1, Math.ceil(slots / waiting.length)) };
+}
+
+/** A refusal of an unknown limit meets all requests in flight: together, the processes send as many as one would. */
+function roomUnder(limit: LimiterState, { maxConcurrent }: LimiterSettings): number {
+  return isUnknown(limit) ? Math.max(0, maxConcurrent - limit.inFlight) : UNBOUNDED;
+}
+
+/** Removes dead processes. The service may have counted their requests in flight. */
+function reclaimDead(leases: Map<string, Lease>, { id, now }: { readonly id: string; readonly now: number }): Report[] {
+  const dead = [...leases].filter(([name, { seenAt }]) => name !== id && now - seenAt >= LEASE_MS);
+  for (const [name] of dead) leases.delete(name);
+  return dead.flatMap(([, { inFlight, seenAt }]) =>
+    new Array<Report>(inFlight).fill({ kind: 'lost', now, sentAt: Math.max(seenAt, now - WINDOW_MS) }),
+  );
+}

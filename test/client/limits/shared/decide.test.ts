@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import type { Demand } from '../../../../src/client/limits/key-limit.ts';
+import { AcceptedLog, initialState, LONG_AGO } from '../../../../src/client/limits/limit-state.ts';
+import { decide, type OwnPart } from '../../../../src/client/limits/shared/decide.ts';
+import type { Lease, SharedState } from '../../../../src/client/limits/shared/shared-state.ts';
+
+const NOW = 1_000_000;
+const settings = {
+  ...({ perMinute: 'learn', retryAfterUnit: 'auto' } as const),
+  ...{ maxConcurrent: 16, maxRetryAfterMs: 600_000 },
+};
+
+function demandOf(wanted: number, low = 0): Demand {
+  return { wanted, low, queued: wanted, deadlineAt: Number.POSITIVE_INFINITY };
+}
+
+function ownPart(changes: Partial<OwnPart>): OwnPart {
+  const nothing = { reports: [], demand: demandOf(0), inFlight: 0, refusedUntil: LONG_AGO };
+  return { id: 'own', settings, ...nothing, ...changes };
+}
+
+function lease(changes: Partial<Lease> = {}): Lease {
+  return { inFlight: 0, waiting: 0, low: 0, seenAt: NOW, askedAt: 0, ...changes };
+}
+
+/** A state with `free` of 30 slots per minute. */
+function stateWith(free: number, leases: Readonly<Record<string, Lease>> = {}): SharedState {
+  const log = new AcceptedLog();
+  for (let used = free; used < 30; used += 1) log.add(NOW - 1_000);
+  const inFlight = Object.values(leases).reduce((sum, one) => sum + one.inFlight, 0);
+  return { at: NOW, limit: { ...initialState(30), test: 'done', log, inFlight }, leases };
+}
+
+const others = { a: lease({ waiting: 9 }), b: lease({ waiting: 9 }) };
+
+test.each<[string, SharedState | undefined, Demand, number]>([
+  ['alone, all of the free slots', stateWith(8), demandOf(20), 8],
+  ['alone, no more than it wants', stateWith(8), demandOf(3), 3],
+  ['alone with an unknown limit, as many as may be in flight', undefined, demandOf(20), 16],
+  ['beside two that wait, a third', stateWith(9, others), demandOf(20), 3],
+  ['behind as many as there are slots, none', stateWith(2, others), demandOf(20), 0],
+  ['before those that wait, at least one', stateWith(2, { own: lease(), ...others }), demandOf(20), 1],
+  [
+    'beside one that has not written for 15 s, all',
+    stateWith(9, { a: lease({ waiting: 9, seenAt: NOW - 15_000 }) }),
+    demandOf(9),
+    9,
+  ],
+  ['beside calls of low priority, all', stateWith(9, { a: lease({ waiting: 9, low: 9 }) }), demandOf(9), 9],
+  ['without a free slot, none', stateWith(0), demandOf(5), 0],
+])('a process receives %s', (_, shared, demand, count) => {
+  const { grant, state } = decide(shared, ownPart({ demand }), NOW);
+
+  expect(grant.count).toBe(count);
+  expect(state.leases['own']).toMatchObject({ inFlight: count, waiting: demand.wanted - count });
+});
+
+test('a process that is served goes to the end of the order, a refused one to its head', () => {
+  const shared = stateWith(9, { own: lease({ inFlight: 1 }), ...others });
+  const report = { kind: 'refused', now: NOW, sentAt: NOW - 100 } as const;
+
+  const served = decide(shared, ownPart({ inFlight: 1, demand: demandOf(1) }), NOW);
+  const refused = decide(
+    stateWith(9, { ...others, own: lease({ inFlight: 1 }) }),
+    ownPart({ reports: [report], demand: demandOf(1) }),
+    NOW,
+  );
+
+  expect(Object.keys(served.state.leases)).toEqual(['a', 'b', 'own']);
+  expect(Object.keys(refused.state.leases)).toEqual(['own', 'a', 'b']);
+});
+
+test('the requests of a process that has not written for 30 s count as used', () => {
+  const shared = stateWith(9, { dead: lease({ inFlight: 4, seenAt: NOW - 30_000 }) });
+
+  const { state, grant, isNews } = decide(shared, ownPart({ demand: demandOf(20) }), NOW);
+
+  expect(grant.count).toBe(5);
+  expect(state.leases['dead']).toBeUndefined();
+  expect(isNews).toBe(true);
+});
+
+test('one process calls quota() for the limit, until its response can no longer arrive', () => {
+  const unknown = (leases: Readonly<Record<string, Lease>>): SharedState => ({
+    ...stateWith(30, leases),
+    limit: { ...initialState(Number.POSITIVE_INFINITY), inFlight: 0 },
+  });
+  const own = ownPart({ demand: demandOf(40) });
+
+  expect(decide(unknown({}), own, NOW).asks).toBe(true);
+  expect(decide(unknown({ a: lease({ askedAt: NOW - 59_999 }) }), own, NOW).asks).toBe(false);
+  expect(decide(unknown({ a: lease({ askedAt: NOW - 60_000 }) }), own, NOW).asks).toBe(true);
+});
+
+test.each<[boolean, string, Partial<OwnPart>]>([
+  [false, 'nothing has changed', {}],
+  [true, 'a response has arrived', { reports: [{ kind: 'accepted', now: NOW, sentAt: NOW }], inFlight: -1 }],
+  [true, 'a call waits', { demand: demandOf(1) }],
+])('whether there is anything to write is %s if %s', (isNews, _, changes) => {
+  expect(decide(stateWith(0), ownPart(changes), NOW).isNews).toBe(isNews);
+});
+
+test('a decision does not change the known state, which is needed again if another process writes first', () => {
+  const shared = stateWith(9);
+  const before = JSON.stringify(shared);
+
+  const reports = [{ kind: 'lost', now: NOW, sentAt: NOW } as const];
+  decide(shared, ownPart({ reports, inFlight: -1, demand: demandOf(20) }), NOW);
+
+  expect(JSON.stringify(shared)).toBe(before);
+});
