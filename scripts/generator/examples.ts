@@ -57,10 +57,13 @@ function isListOfItems({ path, value }: Place, check: z.ZodMiniType | undefined)
 
 /** The mock server sends it if the document has no example of the response. */
 function responseExample({ response, node }: Operation, types: Schemas, schemas: GeneratedSchemas): unknown {
-  const example = exampleOf({ kind: 'reference', name: response }, types);
-  const problem = example === undefined ? UNENDING : problemOf(schemas.named[response], example);
-  if (problem !== undefined) node.refuse(`no response can be generated from the schema (${problem}); give an example`);
-  return example;
+  const examples = examplesOf({ kind: 'reference', name: response }, types);
+  const problems = examples.map((example) =>
+    example === undefined ? UNENDING : problemOf(schemas.named[response], example),
+  );
+  const valid = problems.indexOf(undefined);
+  if (valid < 0) node.refuse(`no response can be generated from the schema (${problems[0]}); give an example`);
+  return examples[valid];
 }
 
 const UNENDING = 'a value would contain itself, or have too many parts';
@@ -71,7 +74,7 @@ function withParameterExamples(query: Query, types: Schemas, schemas: GeneratedS
   const parameters = query.parameters.map((parameter) => {
     const { name, schema, node, required, examples } = parameter;
     const problem = (value: unknown) => problemOf(shape[name] as z.ZodMiniType, value);
-    const values = [...examples.map(({ value }) => value), exampleOf(schema, types)];
+    const values = [...examples.map(({ value }) => value), ...examplesOf(schema, types)];
     const example = values.find((value) => isWritable(value) && problem(value) === undefined);
     if (required && example === undefined) node.refuse('no valid value can be made from the schema; give an example');
     return { ...parameter, example };
@@ -113,8 +116,13 @@ function loadSchemas(source: string): GeneratedSchemas {
 }
 
 /** A value made from the schema, which may still be invalid; `undefined` if it would contain itself. */
-export function exampleOf(schema: Schema, schemas: Schemas): unknown {
-  return new ExampleMaker(schemas).of(schema, []);
+export function exampleOf(schema: Schema, schemas: Schemas, turn = 0): unknown {
+  return new ExampleMaker(schemas, turn).of(schema, []);
+}
+
+/** With each of the first alternatives of a union, because some of the values may be invalid. */
+function examplesOf(schema: Schema, schemas: Schemas): readonly unknown[] {
+  return [0, 1, 2].map((turn) => exampleOf(schema, schemas, turn));
 }
 
 /** An example with more parts than this is of no use. */
@@ -122,11 +130,14 @@ const MOST_PARTS = 10_000;
 
 class ExampleMaker {
   readonly #schemas: Schemas;
+  /** Index of the alternative of a union that comes first. */
+  readonly #turn: number;
   readonly #used = new Set<string>();
   #parts = 0;
 
-  constructor(schemas: Schemas) {
+  constructor(schemas: Schemas, turn: number) {
     this.#schemas = schemas;
+    this.#turn = turn;
   }
 
   /** `within`: the types around it. */
@@ -159,10 +170,17 @@ class ExampleMaker {
         );
       case 'any':
       case 'one':
-        return schema.members.map(inner).find((value) => value !== undefined);
+        return this.#inTurn(schema.members)
+          .map(inner)
+          .find((value) => value !== undefined);
       case 'reference':
         return this.#component(schema.name, within);
     }
+  }
+
+  #inTurn(members: readonly Schema[]): readonly Schema[] {
+    const first = this.#turn % members.length;
+    return [...members.slice(first), ...members.slice(0, first)];
   }
 
   #component(name: string, within: readonly string[]): unknown {

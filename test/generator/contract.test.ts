@@ -445,6 +445,13 @@ test('a response without an example uses the example of a field', async () => {
   expect((await contractOf(withoutExample(field))).operations[0]?.example).toMatchObject({ data: { field: 'EUR' } });
 });
 
+test.each([
+  [{ oneOf: [{ type: 'integer' }, { type: 'number' }] }, 0.0001],
+  [{ anyOf: [{ type: 'string', pattern: '^[A-Z]{9}$' }, { type: 'boolean' }] }, true],
+])('a response without an example for %j has the value %j of another alternative', async (field, value) => {
+  expect((await contractOf(withoutExample(field))).operations[0]?.example).toMatchObject({ data: { field: value } });
+});
+
 test('a response without an example has three entries of a map', async () => {
   const rates = { type: 'object', additionalProperties: { type: 'number' } };
   const change = ['components schemas ClosedResponse properties data', rates, `${JSON_OK} examples`, undefined];
