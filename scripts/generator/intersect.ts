@@ -7,25 +7,26 @@ export class Contradiction extends Error {}
 type Lookup = (name: string) => Schema;
 
 /** The schema of the values that match both. @throws Contradiction */
-export function intersect(one: Schema, other: Schema, lookup: Lookup, pairs: readonly string[] = []): Schema {
-  const both: Both = (first, second) => intersect(first, second, lookup, pairs);
+export function intersect(one: Schema, other: Schema, lookup: Lookup, followed: readonly Followed[] = []): Schema {
   if (one.kind === 'unknown') return withNotes(one, other, other);
   if (other.kind === 'unknown') return withNotes(one, other, one);
-  if (one.kind === 'reference' && other.kind === 'reference') return sameTarget(one, other, { lookup, pairs });
-  if (one.kind === 'reference') return both(lookup(one.name), other);
-  if (other.kind === 'reference') return both(one, lookup(other.name));
+  if (one.kind === 'reference' && other.kind === 'reference' && one.name === other.name) return one;
+  if (one.kind === 'reference') return intersect(lookup(one.name), other, lookup, following(one, other, followed));
+  if (other.kind === 'reference') return intersect(one, lookup(other.name), lookup, following(other, one, followed));
+  const both: Both = (first, second) => intersect(first, second, lookup, followed);
   return withNotes(one, other, values(one, other, { lookup, both }));
 }
 
-function sameTarget(
-  one: Reference,
-  other: Reference,
-  { lookup, pairs }: { readonly lookup: Lookup; readonly pairs: readonly string[] },
-): Schema {
-  if (one.name === other.name) return one;
-  const pair = `${one.name} and ${other.name}`;
-  if (pairs.includes(pair)) throw new Contradiction(`${pair} contain each other; combining them is not implemented`);
-  return intersect(lookup(one.name), lookup(other.name), lookup, [...pairs, pair]);
+/** A reference, and the schema that its target is combined with: that of another reference by its name. */
+type Followed = readonly [name: string, beside: Schema | string];
+
+/** The references followed so far. @throws Contradiction if the same one would be followed without end */
+function following(reference: Reference, other: Schema, followed: readonly Followed[]): readonly Followed[] {
+  const beside = other.kind === 'reference' ? other.name : other;
+  if (followed.some(([name, schema]) => name === reference.name && schema === beside)) {
+    throw new Contradiction(`'${reference.name}' contains itself; combining it is not implemented`);
+  }
+  return [...followed, [reference.name, beside]];
 }
 
 type Reference = Schema & { readonly kind: 'reference' };
@@ -78,13 +79,14 @@ function matching(literals: readonly Scalar[], schema: Schema, lookup: Lookup): 
   throw new Contradiction(`none of ${literals.map((value) => JSON.stringify(value)).join(', ')} is possible`);
 }
 
-function accepts(schema: Schema, value: Scalar, lookup: Lookup): boolean {
-  const isAccepted = (member: Schema) => accepts(member, value, lookup);
+function accepts(schema: Schema, value: Scalar, lookup: Lookup, within: readonly string[] = []): boolean {
+  const isAccepted = (member: Schema) => accepts(member, value, lookup, within);
   switch (schema.kind) {
     case 'unknown':
       return true;
     case 'reference':
-      return isAccepted(lookup(schema.name));
+      // A type that contains only itself is refused later.
+      return !within.includes(schema.name) && accepts(lookup(schema.name), value, lookup, [...within, schema.name]);
     case 'any':
       return schema.members.some(isAccepted);
     case 'one':

@@ -412,6 +412,20 @@ test('a parameter whose type refers only to itself is rejected', async () => {
   await expect(contractOf(document)).rejects.toThrow("#/components/schemas/Own: 'Own' refers to itself");
 });
 
+test.each([
+  { type: 'string' },
+  { enum: ['a', 'b'] },
+  { type: 'object', required: ['a'] },
+  { $ref: '#/components/schemas/Other' },
+])('%j combined with a type that refers only to itself is rejected', async (part) => {
+  const own = { $ref: '#/components/schemas/Own' };
+  const other = { oneOf: [{ $ref: '#/components/schemas/Other' }, own] };
+  const changes = ['Own', { oneOf: [own, { type: 'null' }] }, 'Other', other, 'Both', { allOf: [own, part] }];
+  const named = changes.map((change) => (typeof change === 'string' ? `components schemas ${change}` : change));
+
+  await expect(contractOf(stressWith(...named))).rejects.toThrow("#/components/schemas/Own: 'Own' refers to itself");
+});
+
 test('a response without an example needs a schema from which one can be made', async () => {
   const loop = { type: 'object', required: ['next'], properties: { next: { $ref: '#/components/schemas/Loop' } } };
   const data = 'components schemas ClosedResponse properties data';

@@ -22,7 +22,7 @@ const [OPENAPI, KINDS] = await Promise.all(
 const NEEDED = ['/api/v1/latest', '/api/v1/quota'];
 const NEEDED_SCHEMAS = /^(Latest|Quota|Error)(Data|Detail|Response)$/;
 
-const documents = fc.sample(addition, { seed: 13, numRuns: inLongRuns(90, 30) }).map(documentOf);
+const documents = fc.sample(addition, { seed: 13, numRuns: inLongRuns(160, 40) }).map(documentOf);
 const refusals = await Promise.all(documents.map(refusalOf));
 const ACCEPTED = inLongRuns(40, 10);
 const accepted = documents.filter((_, index) => refusals[index] === undefined).slice(0, ACCEPTED);
