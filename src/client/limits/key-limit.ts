@@ -1,7 +1,8 @@
 import type { SteadyTime } from '../time/clock.ts';
 import { applyReport, configured, type Report, type RetryAfterReading, readRetryAfter } from './limit-rules.ts';
-import { initialState, type LimiterSettings, type LimiterState } from './limit-state.ts';
-import { type Grant, grant, isLimitWanted } from './slots.ts';
+import { closedUntil, initialState, type LimiterSettings, type LimiterState } from './limit-state.ts';
+import type { Priority } from './request-queue.ts';
+import { expectedSlotAt, type Grant, grant, isLimitWanted, reserveOf, slotAt } from './slots.ts';
 
 /** The calls of this process that wait for a slot. */
 export interface Demand {
@@ -15,7 +16,17 @@ export interface Demand {
   readonly deadlineAt: number;
 }
 
-/** The limit of one key, without timer or queue: the current state, and the functions that change it. */
+/** Which slot of a call to estimate. */
+export interface SlotOptions {
+  /** By the most optimistic kind of window (the default), or if nothing new is learned. */
+  readonly estimate?: typeof slotAt;
+  readonly priority?: Priority | undefined;
+}
+
+/**
+ * The limit of one key, without timer or queue: the current state, and the functions that change it. All times are those of
+ * the limiter's clock, except in `state`.
+ */
 export class Limit {
   readonly settings: LimiterSettings;
   state: LimiterState;
@@ -28,16 +39,35 @@ export class Limit {
   }
 
   /**
-   * Milliseconds by which the clock of `state` is ahead of the limiter's own, by which all other times are given: the waits
-   * of the service pass also while the machine sleeps.
+   * Milliseconds by which the clock of `state` is ahead of the limiter's own: the waits of the service pass also while the
+   * machine sleeps.
    */
-  get aheadMs(): number {
+  protected get aheadMs(): number {
     return this.#time.skippedMs;
   }
 
-  /** Slots that this process has been granted and that no call uses yet. `state` counts them as in flight. */
-  get reserved(): number {
-    return 0;
+  /** Whether `grant` can respond with a slot now. */
+  get grantsNow(): boolean {
+    return true;
+  }
+
+  /** The time until which a refusal holds back all calls. */
+  get closedUntil(): number {
+    return closedUntil(this.state) - this.aheadMs;
+  }
+
+  /** The time until which nothing is sent, because of a wait longer than `maxRetryAfterMs`. */
+  get blockedUntil(): number {
+    return this.state.blockedUntil - this.aheadMs;
+  }
+
+  /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
+  slotAt(now: number, ahead: number, { estimate = slotAt, priority }: SlotOptions): number {
+    const { state, aheadMs } = this;
+    // Like a call behind those that may come, which makes no test of the window.
+    const reserve = priority === 'low' ? reserveOf(state, now + aheadMs) : 0;
+    const slotOf = reserve > 0 ? expectedSlotAt : estimate;
+    return slotOf(state, now + aheadMs, ahead + reserve) - aheadMs;
   }
 
   grant(now: number, { wanted, low }: Demand): Grant {

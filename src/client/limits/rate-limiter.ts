@@ -1,12 +1,12 @@
 import { type Clock, type SteadyTime, steadyTime } from '../time/clock.ts';
 import { InFlight, type OnEnd, Permit, type RequestEnd } from './in-flight.ts';
-import { Limit } from './key-limit.ts';
+import { Limit, type SlotOptions } from './key-limit.ts';
 import type { Report } from './limit-rules.ts';
-import { closedUntil, type LimiterSettings, type LimiterState, LONG_AGO, UNBOUNDED } from './limit-state.ts';
-import { type AcquireOptions, type Due, type Priority, type QueuedCall, RequestQueue } from './request-queue.ts';
+import { type LimiterSettings, type LimiterState, LONG_AGO, UNBOUNDED } from './limit-state.ts';
+import { type AcquireOptions, type Due, type QueuedCall, RequestQueue } from './request-queue.ts';
 import { type RetryAfterUnit, unitOf } from './retry-after.ts';
 import { SharedLimit, type Sharing } from './shared/shared-limit.ts';
-import { expectedSlotAt, rampSize, reserveOf, slotAt } from './slots.ts';
+import { expectedSlotAt, rampSize } from './slots.ts';
 
 /** Shorter waits are normal and are not reported. */
 const WAIT_WORTH_REPORTING_MS = 1_000;
@@ -86,11 +86,6 @@ export interface KeyLimits {
   readonly reason: 'retry_after' | 'service' | 'window' | 'in_flight' | undefined;
 }
 
-interface SlotOptions {
-  readonly estimate?: typeof slotAt;
-  readonly priority?: Priority | undefined;
-}
-
 interface WaitingCall extends QueuedCall, Pick<AcquireOptions, 'retryOf' | 'isOwn'> {
   readonly settle: (sent: Permit | NotSent) => void;
 }
@@ -130,8 +125,7 @@ export class RateLimiter {
     const now = this.#now();
     this.#sawCall(now, options);
     if (due.deadlineAt < now) return undefined;
-    // A shared limit asks its store; until then, the call is in the queue.
-    if (this.#queue.size > 0 || (this.shared && this.#limit.reserved === 0)) return undefined;
+    if (this.#queue.size > 0 || !this.#limit.grantsNow) return undefined;
     const { count } = this.#limit.grant(now, {
       wanted: Math.min(1, this.#inFlight.room(now)),
       low: priority === 'low' ? 1 : 0,
@@ -202,13 +196,12 @@ export class RateLimiter {
   }
 
   limits(): KeyLimits {
-    const { state, aheadMs } = this.#limit;
+    const { state, closedUntil } = this.#limit;
     const now = this.#now();
     const health = this.#inFlight.healthAt(now);
     const dateOf = (at: number) => new Date(this.#time.toEpoch(at));
-    const closedAt = closedUntil(state) - aheadMs;
     return {
-      gate: closedAt > now ? { until: dateOf(closedAt) } : 'open',
+      gate: closedUntil > now ? { until: dateOf(closedUntil) } : 'open',
       service: health.isDown ? { downUntil: dateOf(health.retryAt) } : 'up',
       window: windowOf(state),
       perMinute: Number.isFinite(state.limit) ? state.limit : undefined,
@@ -221,9 +214,8 @@ export class RateLimiter {
   }
 
   #whyWait(now: number): KeyLimits['reason'] {
-    const { state, aheadMs } = this.#limit;
     if (this.#inFlight.health.isDown && this.#inFlight.room(now) === 0) return 'service';
-    if (closedUntil(state) - aheadMs > now) return 'retry_after';
+    if (this.#limit.closedUntil > now) return 'retry_after';
     if (this.#slotAt(now, this.#queue.countAhead('normal')) > now) return 'window';
     return this.#queue.size > 0 || this.#inFlight.size >= this.#maxConcurrent ? 'in_flight' : undefined;
   }
@@ -248,13 +240,8 @@ export class RateLimiter {
   }
 
   /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
-  #slotAt(now: number, ahead: number, { estimate = slotAt, priority }: SlotOptions = {}): number {
-    const { state, aheadMs, reserved } = this.#limit;
-    // Like a call behind those that may come, which makes no test of the window.
-    const reserve = priority === 'low' ? reserveOf(state, now + aheadMs) : 0;
-    const slotOf = reserve > 0 ? expectedSlotAt : estimate;
-    const limitAt = ahead < reserved ? now : slotOf(state, now + aheadMs, ahead - reserved + reserve) - aheadMs;
-    return Math.max(now, limitAt, this.#inFlight.health.retryAt);
+  #slotAt(now: number, ahead: number, options: SlotOptions = {}): number {
+    return Math.max(now, this.#limit.slotAt(now, ahead, options), this.#inFlight.health.retryAt);
   }
 
   /** `ticket`: that of a call that has waited. A call that is sent again keeps its ticket, and so its place. */
@@ -333,8 +320,7 @@ export class RateLimiter {
 
   /** The reason if a longer quota than that of the window is used up, or the service is down for long. */
   #tooLongWait(now: number): NotSent | undefined {
-    const { state, aheadMs, settings } = this.#limit;
-    const blockedUntil = state.blockedUntil - aheadMs;
+    const { blockedUntil, settings } = this.#limit;
     // Another process, with a smaller maximum, may have stored a time that this one waits for.
     if (blockedUntil - now > settings.maxRetryAfterMs) return this.#notSent('max_retry_after', blockedUntil);
     const { retryAt } = this.#inFlight.health;

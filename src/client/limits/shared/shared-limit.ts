@@ -1,5 +1,5 @@
 import { type SteadyTime, steadyTime } from '../../time/clock.ts';
-import { type Demand, Limit, shiftReport } from '../key-limit.ts';
+import { type Demand, Limit, type SlotOptions, shiftReport } from '../key-limit.ts';
 import type { Report, RetryAfterReading } from '../limit-rules.ts';
 import { type LimiterSettings, type LimiterState, UNBOUNDED, WINDOW_MS } from '../limit-state.ts';
 import type { Grant } from '../slots.ts';
@@ -61,12 +61,19 @@ export class SharedLimit extends Limit {
     this.#exchange = new StoreExchange(options);
   }
 
-  override get aheadMs(): number {
+  protected override get aheadMs(): number {
     return super.aheadMs + this.#aheadMs;
   }
 
-  override get reserved(): number {
-    return this.#granted.count;
+  /** Otherwise, it asks the store. */
+  override get grantsNow(): boolean {
+    return this.#granted.count > 0;
+  }
+
+  /** `state` counts the slots that no call uses yet as in flight. */
+  override slotAt(now: number, ahead: number, options: SlotOptions): number {
+    const { count } = this.#granted;
+    return ahead < count ? now : super.slotAt(now, ahead - count, options);
   }
 
   /** Resolves when the store has all reports, or has failed. */
