@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { definedOf } from '../../json.ts';
 import { checkedInput, plainObject, type ValueOf } from '../input/checked-input.ts';
-import { invalidOption, MockServerError, show, unknownName } from '../input/mock-server-error.ts';
+import { fieldError, invalidOption, show, unknownName } from '../input/mock-server-error.ts';
 import { accepts, PRESET_NAMES, PROVENANCES, type PresetName, type Provenance, type Switch } from './switch.ts';
 import { type BehaviourValues, SWITCH_GROUPS, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
@@ -298,9 +298,7 @@ function checkValue(name: SwitchName, value: unknown, unsafe: boolean): void {
   const known: Switch<unknown> = switches[name];
   checkedInput(known.schema, value, { what: 'a switch', whole: `behaviour.${name}` });
   if (known.provenance === 'documented' && value !== known.default && !unsafe) {
-    throw new MockServerError(
-      `behaviour.${name} is ${show(known.default)} in the documentation; to set another value, pass unsafe: true to createMockServer().`,
-      { code: 'invalid_option', field: `behaviour.${name}` },
-    );
+    const problem = `is ${show(known.default)} in the documentation; to set another value, pass unsafe: true to createMockServer().`;
+    throw fieldError(`behaviour.${name}`, problem);
   }
 }

@@ -34,18 +34,37 @@ export interface MockServerErrorDetail {
 /** The error for an invalid option: its name, its value, and what was expected. */
 export function invalidOption(option: string, value: unknown, expected: string): MockServerError {
   // Those who write JSON have no `undefined`.
-  return optionError(option, `is ${value === undefined ? 'missing' : show(value)}; expected ${expected}.`);
+  const problem = `is ${value === undefined ? 'missing' : show(value)}; expected ${expected}.`;
+  return fieldError(option, problem, { isWhole: WHOLE_VALUES.has(option) });
 }
+
+/** The names of checked values themselves, which are no fields of another value. */
+const WHOLE_VALUES: ReadonlySet<string> = new Set(['rule', 'response', 'options', 'setup']);
 
 /** Checks a list before its entries: a longer one would block the process for seconds. */
 export function checkLength(field: string, list: unknown, most: number): void {
   if (!Array.isArray(list)) throw invalidOption(field, list, 'an array');
-  if (list.length > most) throw optionError(field, `has ${list.length} entries; expected at most ${most}.`);
+  if (list.length > most) throw fieldError(field, `has ${list.length} entries; expected at most ${most}.`);
 }
 
-/** The message begins with the field, for `within()`. */
-function optionError(field: string, problem: string): MockServerError {
-  return new MockServerError(`${field} ${problem}`, { code: 'invalid_option', field });
+interface FieldProblem {
+  /** What is wrong with the field: the message without its name. */
+  readonly problem: string;
+  /** Whether the error is about the whole checked value. */
+  readonly isWhole: boolean;
+}
+
+const fieldProblems = new WeakMap<MockServerError, FieldProblem>();
+
+/** An error about a field, of which `within()` can complete the name. */
+export function fieldError(
+  field: string,
+  problem: string,
+  { code = 'invalid_option', status, isWhole = false }: Partial<MockServerErrorDetail> & { isWhole?: boolean } = {},
+): MockServerError {
+  const error = new MockServerError(`${field} ${problem}`, { code, status, field });
+  fieldProblems.set(error, { problem, isWhole });
+  return error;
 }
 
 /** Runs `act`. An error about a part of an entry then names its place: `rules[2].times is 0; …`. */
@@ -55,16 +74,13 @@ export function within<Result>(entry: string, act: () => Result): Result {
   } catch (error) {
     if (!(error instanceof MockServerError)) throw error;
     const { code, status, message, field } = error;
-    if (field === undefined || !message.startsWith(`${field} `)) {
+    const about = fieldProblems.get(error);
+    if (about === undefined) {
       throw new MockServerError(`${entry}: ${message}`, { code, status, field: entry, cause: error });
     }
-    const place = ABOUT_WHOLE.test(message) ? entry : `${entry}.${field}`;
-    throw new MockServerError(place + message.slice(field.length), { code, status, field: place });
+    throw fieldError(about.isWhole ? entry : `${entry}.${field}`, about.problem, { code, status });
   }
 }
-
-/** An error about the whole checked value, and not about an unknown field of that name. */
-const ABOUT_WHOLE = /^(?:rule|response|options|setup) is (?!not an? )/;
 
 interface Searched<Item> {
   readonly among: ReadonlyMap<string, Item>;
@@ -150,7 +166,7 @@ export function unknownName(name: string, { what, known }: Unknown, place = ''):
   const which = names.length < known.length ? `the nearest of ${known.length} names:` : 'valid names:';
   const list = names.length === 0 ? `there are ${known.length} names` : `${which} ${names.join(', ')}`;
   const text = hint === '' ? list : hint + list.charAt(0).toUpperCase() + list.slice(1);
-  return optionError(place + name, `is not ${what}; ${text}.`);
+  return fieldError(place + name, `is not ${what}; ${text}.`);
 }
 
 /** A longer list hides the name that was meant. */

@@ -6,7 +6,7 @@ import { editDistance } from '../../nearest-name.ts';
 import { redactKeys } from '../../redactor.ts';
 import { expected, type Immutable, recordOf, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { type RecordedValues, recordedHeader, recordedParameter } from '../input/masked-keys.ts';
-import { invalidOption, MockServerError } from '../input/mock-server-error.ts';
+import { fieldError, invalidOption } from '../input/mock-server-error.ts';
 
 const plain = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -248,10 +248,7 @@ function testLimited(regex: RegExp, text: string, field: string): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
     const problem = `takes longer than ${LONGEST_TEST_MS} ms for ${text.length} characters with ${regex}`;
-    throw new MockServerError(`${field} ${problem}; avoid repetitions in repeated groups.`, {
-      code: SLOW_PATTERN,
-      field,
-    });
+    throw fieldError(field, `${problem}; avoid repetitions in repeated groups.`, { code: SLOW_PATTERN });
   } finally {
     Object.assign(regexContext, { regex: undefined, text: '' });
   }
