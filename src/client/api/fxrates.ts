@@ -16,6 +16,7 @@ import type { KeyLimits } from '../limits/rate-limiter.ts';
 import type {
   BatchOptions,
   CallOptions,
+  CallSettings,
   Numbers,
   PollOptions,
   QueryOperation,
@@ -24,7 +25,7 @@ import type {
   StandardSchema,
 } from '../options/call-options.ts';
 import type { FxRatesOptions, QuotaEstimate } from '../options/client-options.ts';
-import { type CallerSettings, inheritedOptions, resolveCall, resolveOptions } from '../options/resolve-options.ts';
+import { inheritedOptions, resolveCall, resolveOptions } from '../options/resolve-options.ts';
 import type { KeyState } from '../state/key-state.ts';
 import { Lifetime } from '../state/lifetime.ts';
 import type { BatchRequests } from '../steps/batch-requests.ts';
@@ -53,7 +54,7 @@ interface Derived {
 export class FxRates<ClientNumbers extends Numbers = 'number'> extends OperationMethods<ClientNumbers> {
   readonly #parts: ClientParts;
   /** The settings of a call without options. */
-  readonly #usual: CallerSettings;
+  readonly #usual: CallSettings;
   #connection: ClientConnection | undefined;
 
   /**
@@ -242,10 +243,10 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     lifetime.requireOpen();
     this.#connection ??= requireConnection(this.#parts);
     const { calls } = this.#connection;
-    const { settings, signal } = options === undefined ? this.#usual : resolveCall(options, client);
+    const settings = options === undefined ? this.#usual : resolveCall(options, client);
+    const { schema, signal } = options ?? {};
     const endpoint = endpointOf();
     if (signal?.aborted) throw new AbortError({ cause: signal.reason });
-    const { schema } = options ?? {};
     const deadlineAt = startedAt + settings.deadlineMs;
     return { calls, caller: { endpoint, settings, signal, deadlineAt, startedAt, schema, batch } };
   }

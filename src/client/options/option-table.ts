@@ -156,12 +156,10 @@ const POLL = {
 const PLACES = { call: CALL, batch: BATCH, poll: POLL } as const;
 type Places = typeof PLACES;
 
-/** The options of a client, checked and with their defaults. */
-export type CheckedClientOptions = SettingsOf<typeof CLIENT>;
 export type CacheSettings = SettingsOf<typeof CACHE> & { readonly store: CacheStore };
 
 /** The options of a client, checked and with their defaults. @throws ConfigError for an unknown or a wrong one */
-export function readClientOptions(options: object): CheckedClientOptions {
+export function readClientOptions(options: object): SettingsOf<typeof CLIENT> {
   return settingsIn(CLIENT, options);
 }
 

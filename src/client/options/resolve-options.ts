@@ -10,10 +10,12 @@ import { undiciTransport } from '../transport/undici-transport.ts';
 import type { CallOptions, CallSettings } from './call-options.ts';
 import { refuse } from './checks.ts';
 import type { AnyOptions } from './client-options.ts';
-import { type CacheSettings, type CheckedClientOptions, readClientOptions, readOptions } from './option-table.ts';
+import { type CacheSettings, readClientOptions, readOptions } from './option-table.ts';
+
+type CheckedOptions = ReturnType<typeof readClientOptions>;
 
 /** The options of a client, checked and complete. */
-export interface ClientSettings extends Omit<CheckedClientOptions, 'baseUrl' | 'apiKey' | SentBy> {
+export interface ClientSettings extends Omit<CheckedOptions, 'baseUrl' | 'apiKey' | SentBy> {
   readonly baseUrl: string;
   readonly transport: Transport;
   /** Measures all durations, on `clock`. */
@@ -58,7 +60,7 @@ function refuseBareKey(options: unknown): void {
   throw new ConfigError('FxRates options: expected an object of options, got a string; pass the key as { apiKey }');
 }
 
-function resolveTransport({ fetch, dispatcher, proxy }: Pick<CheckedClientOptions, SentBy>): Transport {
+function resolveTransport({ fetch, dispatcher, proxy }: Pick<CheckedOptions, SentBy>): Transport {
   const given = Object.entries(definedOf({ fetch, dispatcher, proxy: proxy || undefined }));
   if (given.length > 1) {
     const names = given.map(([name]) => name).join(' and ');
@@ -117,18 +119,12 @@ function inheritedCache(option: AnyOptions['cache'], parent: CacheSettings | und
   return { ...option, store: option?.store ?? parent.store };
 }
 
-/** The options of one caller; several callers share a call only if their `settings` are equal. */
-export interface CallerSettings {
-  readonly settings: CallSettings;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** The settings of one call: its own options over the client's. @throws ConfigError */
-export function resolveCall(options: CallOptions, client: OpenSettings): CallerSettings {
+/** The settings of one call: its own options over the client's, without its signal. @throws ConfigError */
+export function resolveCall(options: CallOptions, client: OpenSettings): CallSettings {
   const given = readOptions('call', options);
   const { timeoutMs, maxRetries, onLimit, deadlineMs: limitMs, coalesce } = { ...client, ...given };
   const deadlineMs = limitMs === false ? Number.POSITIVE_INFINITY : limitMs;
-  const { signal, maxAgeMs, priority = 'normal' } = given;
+  const { maxAgeMs, priority = 'normal' } = given;
   if (maxAgeMs !== undefined && client.cache === undefined) {
     throw new ConfigError('maxAgeMs: this client has no cache; create it with the option cache');
   }
@@ -136,5 +132,5 @@ export function resolveCall(options: CallOptions, client: OpenSettings): CallerS
   const settings = { timeoutMs, deadlineMs, maxRetries, onLimit, headers, maxAgeMs, priority };
   const sent = { ...settings, headers: Object.entries(headers).sort() };
   const sharedBy = coalesce ? JSON.stringify(sent) : undefined;
-  return { settings: { ...settings, sharedBy }, signal };
+  return { ...settings, sharedBy };
 }

@@ -6,9 +6,8 @@ import { parseBody, sortedTarget } from '../call/endpoint.ts';
 import { checkPayload } from '../call/parse-response.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
 import type { ApiKey } from '../key/api-key.ts';
-import type { StandardSchema } from '../options/call-options.ts';
+import type { CallSettings, StandardSchema } from '../options/call-options.ts';
 import type { CallEvent } from '../options/hooks.ts';
-import type { CallerSettings } from '../options/resolve-options.ts';
 import { abortable, Cancellation, onAbort } from '../time/abort.ts';
 import type { SteadyTime } from '../time/clock.ts';
 import { headerIn, headersOf } from '../transport/transport.ts';
@@ -22,8 +21,11 @@ type CallEnd = Pick<CallEvent, 'source' | 'attempts'> & { readonly error?: unkno
 type ReportedCall = Pick<Call, 'id' | 'waitedMs' | 'waitsSince'> & Partial<Pick<Call, 'key'>>;
 
 /** One caller of a call. */
-export interface Caller extends CallerSettings {
+export interface Caller {
   readonly endpoint: Endpoint;
+  /** Several callers share a call only if these are equal. */
+  readonly settings: CallSettings;
+  readonly signal: AbortSignal | undefined;
   /** Times of `SteadyTime` at which the call started, and of its deadline. */
   readonly startedAt: number;
   readonly deadlineAt: number;

@@ -38,7 +38,7 @@ const DOCUMENTED = ['client-options.ts', 'call-options.ts'].flatMap((file) => {
 const known = DOCUMENTED.filter(([, text]) => !/^(?:undefined|process)/.test(text));
 
 test.each(known)('the default of %s is %s, as documented', (name, text) => {
-  const call = resolveCall({}, resolveOptions(given)).settings;
+  const call = resolveCall({}, resolveOptions(given));
   const byDefault = { ...call, ...readClientOptions({}) }[name];
 
   expect(JSON.stringify(byDefault)).toBe(JSON.stringify(runInNewContext(`(${text})`)));
@@ -171,10 +171,10 @@ test('options of a call take precedence over those of the client', () => {
   const client = resolveOptions({ ...given, timeoutMs: 1, deadlineMs: 2, maxRetries: 3, onLimit: 'throw' });
 
   expect(resolveCall({}, client)).toMatchObject({
-    settings: { timeoutMs: 1, deadlineMs: 2, maxRetries: 3, onLimit: 'throw' },
+    ...{ timeoutMs: 1, deadlineMs: 2, maxRetries: 3, onLimit: 'throw' },
   });
   expect(resolveCall({ timeoutMs: 9, deadlineMs: false, maxRetries: 0, onLimit: 'wait' }, client)).toMatchObject({
-    settings: { timeoutMs: 9, deadlineMs: Number.POSITIVE_INFINITY, maxRetries: 0, onLimit: 'wait' },
+    ...{ timeoutMs: 9, deadlineMs: Number.POSITIVE_INFINITY, maxRetries: 0, onLimit: 'wait' },
   });
 });
 

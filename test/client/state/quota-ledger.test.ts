@@ -9,7 +9,7 @@ import { Cancellation } from '../../../src/client/time/abort.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { API_KEY, exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';
 
-const { settings } = resolveCall({}, resolveOptions({}));
+const settings = resolveCall({}, resolveOptions({}));
 
 /** A call of `latest`. */
 function aCall(signal = new Cancellation(), deadlineAt = Number.POSITIVE_INFINITY): Call {

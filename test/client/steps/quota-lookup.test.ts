@@ -11,7 +11,7 @@ import { SteadyTime } from '../../../src/client/time/clock.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { API_KEY, exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';
 
-const { settings } = resolveCall({}, resolveOptions({}));
+const settings = resolveCall({}, resolveOptions({}));
 
 /** A call of `latest`. */
 function aCall(): Call {
