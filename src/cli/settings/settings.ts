@@ -72,8 +72,8 @@ export const SETTINGS = {
 
 export type SettingName = keyof typeof SETTINGS;
 
-type Row<Name extends SettingName> = (typeof SETTINGS)[Name];
-type SettingValue<Name extends SettingName> = ReturnType<Row<Name>['parse']>;
+type SettingRow<Name extends SettingName> = (typeof SETTINGS)[Name];
+type SettingValue<Name extends SettingName> = ReturnType<SettingRow<Name>['parse']>;
 
 /** A row with all of its fields. */
 export function rowOf(name: SettingName): Setting<unknown> & { readonly variable: string | undefined } {
@@ -154,7 +154,7 @@ export function resolveSettings(sources: Sources) {
 
 type Resolved<Name extends SettingName> =
   | SettingValue<Name>
-  | (Row<Name> extends { readonly byDefault: string } ? never : undefined);
+  | (SettingRow<Name> extends { readonly byDefault: string } ? never : undefined);
 
 /** The value of the first source that has one. @throws CliError for an invalid value of a strict source */
 function settingOf<Name extends SettingName>(name: Name, sources: Sources): Resolved<Name> {

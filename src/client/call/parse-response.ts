@@ -60,14 +60,14 @@ function statusOfFailure(body: unknown, cameWith: number): number | undefined {
   return typeof claimed === 'number' && claimed >= 400 && claimed <= 599 ? claimed : cameWith;
 }
 
-interface Failure extends Arrival {
+interface FailedResponse extends Arrival {
   readonly response: TransportResponse;
   readonly call: Call;
   readonly body: unknown;
 }
 
 /** The refusal if it is for the rate. @throws the error of another failure */
-function refusalIn(status: number, failure: Failure): Refusal {
+function refusalIn(status: number, failure: FailedResponse): Refusal {
   const { response, call, body, clock } = failure;
   const code = codeIn(body, call);
   const date = headerIn(response.headers, 'date');
@@ -87,7 +87,7 @@ function refusalIn(status: number, failure: Failure): Refusal {
 }
 
 function refusedError(
-  { response, call, body, basePath, details }: Failure & { readonly details: ErrorDetails },
+  { response, call, body, basePath, details }: FailedResponse & { readonly details: ErrorDetails },
   suffix: string,
 ): AuthenticationError | RequestError {
   const { masked } = call.key;

@@ -14,7 +14,7 @@ export interface EndedCall {
   readonly endedAt: number;
 }
 
-interface Query {
+interface SharedQuery {
   /** Whether the batch had it once so far. */
   isSingle: boolean;
   ended?: EndedCall;
@@ -23,7 +23,7 @@ interface Query {
 /** What the equal queries of one batch share, and how many requests its other queries are expected to need. */
 export class BatchRequests {
   /** By the name of the call, the first that was started first. */
-  readonly #queries = new Map<string, Query>();
+  readonly #queries = new Map<string, SharedQuery>();
   #characters = 0;
   #seen = 0;
   #singles = 0;

@@ -10,7 +10,7 @@ import { MockServerError } from '../input/mock-server-error.ts';
 import { fromRequest, toResponse } from './fetch.ts';
 
 /** The mocks that intercept this process, by origin. */
-interface Listening {
+interface InterceptedMocks {
   readonly mocks: Map<string, HandleRequest>;
   interception: Interception | undefined;
 }
@@ -19,8 +19,8 @@ interface Listening {
  * One list for all mocks of the process, because two interceptors of msw in one process conflict: the second receives
  * all requests, and closing the first ends both.
  */
-function listeningMocks(): Listening {
-  return processState<Listening>('listening-mocks.1', () => ({ mocks: new Map(), interception: undefined }));
+function listeningMocks(): InterceptedMocks {
+  return processState<InterceptedMocks>('listening-mocks.1', () => ({ mocks: new Map(), interception: undefined }));
 }
 
 interface Interception {

@@ -114,7 +114,7 @@ const REFRESH_MS = 5_000;
 const STALE_MS = 30_000;
 
 /** What this process knows of a lock file. */
-interface Finding {
+interface FoundLock {
   readonly host: string;
   readonly pid: number;
   readonly thread: number;
@@ -128,7 +128,7 @@ interface Finding {
 /** Whether the mock that created a lock file is gone. */
 export function isAbandoned(
   owner: LockOwner | 'unknown',
-  { host, pid, thread, ageMs, isRunning = isProcess, heldIds = held() }: Finding,
+  { host, pid, thread, ageMs, isRunning = isProcess, heldIds = held() }: FoundLock,
 ): boolean {
   // Another host, or a file that is being written.
   if (owner === 'unknown' || owner.host !== host) return ageMs > STALE_MS;

@@ -64,14 +64,14 @@ function failedFunction(what: string): CalledAnswer {
   return { status, body: String(body), code, headers, failure: message };
 }
 
-interface Arrival {
+interface ArrivalDelay {
   readonly ms: number;
   /** In words for the journal. */
   readonly why: string;
 }
 
 /** The delay before the service receives the request; `undefined` without one. */
-export function arrivalDelay(turns: RuleTurns, seed: number): Arrival | undefined {
+export function arrivalDelay(turns: RuleTurns, seed: number): ArrivalDelay | undefined {
   const turn = turns.of('arriveAfterMs');
   if (turn === undefined) return undefined;
   const { arriveAfterMs = 0 } = turn.rule.settings;

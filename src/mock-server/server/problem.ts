@@ -51,7 +51,7 @@ export function sendProblem(outgoing: ServerResponse, problem: MockServerError):
 }
 
 /** What a route accepts as a body. */
-interface BodyLimits {
+interface BodyBounds {
   readonly mostBytes: number;
   /** Whether it may have more than 100,000 values, one per eight bytes: a state, a setup, or a recording. */
   readonly isState: boolean;
@@ -62,7 +62,7 @@ interface BodyLimits {
 /** The JSON body of a request, and its text; `{}` without a body. Refuses any other body, a larger one before it is parsed. */
 export async function readJsonBody(
   incoming: IncomingMessage,
-  { mostBytes, isState, isLines }: BodyLimits,
+  { mostBytes, isState, isLines }: BodyBounds,
 ): Promise<{ readonly value: unknown; readonly text: string }> {
   const bytes = hasBody(incoming) ? await readBytes(incoming, mostBytes) : Buffer.of();
   const text = decoded(bytes);
