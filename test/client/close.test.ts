@@ -13,7 +13,7 @@ async function errorsOf(calls: readonly Promise<unknown>[]): Promise<unknown[]> 
   return Promise.all(calls.map((call) => errorOf(call)));
 }
 
-test('ends calls in the queue, in flight and between retries with a clear error, and leaves no timer', async () => {
+test('ends calls in the queue, in flight and between retries, and leaves no timer', async () => {
   const queued = testClient(rateLimited('30'));
   const inFlight = testClient('never');
   const retrying = testClient(failure(503));

@@ -43,7 +43,7 @@ test('warns once per process when the last waiting call is more than a minute aw
   ]);
 });
 
-test('warns about one call that waits for longer than a minute, without a limit that is not known', async () => {
+test('the warning about a call that waits for longer than a minute names only known limits', async () => {
   const { fx, clock, warnings } = testClient([failure(429, { headers: { 'retry-after': '120' } }), success()]);
 
   await clock.run(fx.latest());
@@ -53,7 +53,7 @@ test('warns about one call that waits for longer than a minute, without a limit 
   ]);
 });
 
-test('the logger of a client receives the warning about long waits instead; batches do not cause it', async () => {
+test('the logger of a client receives the warning about long waits; batches cause none', async () => {
   const warnings = processWarnings();
   const logged: string[] = [];
   const { fx } = clientOnMock({ client: { logger: { warn: (message) => logged.push(message) } } });

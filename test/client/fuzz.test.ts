@@ -45,7 +45,7 @@ const headerValue = fc.oneof(
 /** Otherwise a call waits for as long as the service refuses it. */
 const LIMITED = { deadlineMs: 90_000 };
 
-test('a call ends before its deadline with a value or a typed error without the key, for any response', async () => {
+test('for any response, a call ends before its deadline with a value or a typed error', async () => {
   const headers = fc.record({ 'content-type': headerValue, date: headerValue, 'retry-after': headerValue });
   const response = fc.record({ status, body, headers, isQuota: fc.boolean() });
   await fc.assert(

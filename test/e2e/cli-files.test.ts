@@ -62,7 +62,7 @@ describe.skipIf(!hasBundle)('logins of the built command', () => {
   });
 
   test.skipIf(!hasTerminal)(
-    'on a terminal, login prompts for the base URL and shows it, but not a key that is pasted with it',
+    'on a terminal, login shows the base URL, but not a key that is pasted with it',
     async () => {
       const typed = startOnTerminal('auth login --no-verify', { FXRATES_CONFIG_DIR: folder });
       await typed.shows('stdout', 'Base URL of the service');

@@ -53,7 +53,7 @@ describe.skipIf(!hasRedis).each(['ioredis', 'node-redis'] as const)('four proces
 
   const refused = () => mock.journal.list().filter(({ status }) => status === 429).length;
 
-  test('sends exactly the limit; after one refusal, calls that would be too late reject in all processes', async () => {
+  test('sends exactly the limit; after a refusal, calls that would be too late reject', async () => {
     const { ok, errors, warnings, isBusy } = await makeCalls(processes, { calls: 15, deadlineMs: DEADLINE_MS });
 
     expect({ ok, errors: [...errors] }).toEqual({ ok: 30, errors: ['rate_limited'] });
@@ -62,7 +62,7 @@ describe.skipIf(!hasRedis).each(['ioredis', 'node-redis'] as const)('four proces
     expect(warnings.flat()).toEqual([]);
   });
 
-  test('if one process is killed and Redis restarts empty, the others continue, warn once and lose nothing', async () => {
+  test('if a process is killed and Redis restarts empty, the others lose nothing and warn once', async () => {
     const [killed, ...others] = processes as [ChildProcess, ...ChildProcess[]];
     const before = await makeCalls(processes, { calls: 4, deadlineMs: DEADLINE_MS });
     killed.kill('SIGKILL');

@@ -117,7 +117,7 @@ test('a stub of the global fetch receives requests that are neither followed, ca
   await expect(fx.latest()).resolves.toEqual({ from: 'service' });
 });
 
-test('an error with which a framework ends the rendering of a page passes unchanged, and is not retried', async () => {
+test('an error with which a framework ends the rendering of a page passes unchanged', async () => {
   const signal = Object.assign(new Error('Dynamic server usage'), { digest: 'DYNAMIC_SERVER_USAGE' });
   const fetch = fakeFetch(signal);
   vi.stubGlobal('fetch', fetch);

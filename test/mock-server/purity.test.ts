@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runScript } from '../helpers/child-program.ts';
 
-test('with a virtual clock the mock uses neither the time nor the randomness of the machine, and sets no timer', async () => {
+test('with a virtual clock the mock uses neither time, randomness nor timers of the machine', async () => {
   const { stdout } = await runScript(`
     const { createMockServer } = await import('./src/mock-server/index.ts');
     const forbid = (what) => () => { throw new Error(what + ' was called'); };

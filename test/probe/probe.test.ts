@@ -244,7 +244,7 @@ test.each([401, 418, 500])('a response with %i, which no switch has, leaves the 
   ]);
 });
 
-test('a request without a response ends after timeoutMs and is sent again, but not if it may count', async () => {
+test('a request without a response ends after timeoutMs, and is sent again if it is free', async () => {
   const { mock, key } = mockAndProbe({});
   const { clock } = mock;
   const sent: string[] = [];

@@ -72,7 +72,7 @@ test('an older response is not reused, nor that of another query, key or base UR
   }
 });
 
-test('--cache snapshot requests the free quota record and reuses the response of the same interval', async () => {
+test('--cache snapshot asks quota() and reuses the response of the same interval', async () => {
   await run('latest --cache snapshot', { replies: rates(1) });
   await clock.advance(4 * 60_000);
   const { stdout, requests } = await run('latest --cache snapshot', { replies: rates(2) });

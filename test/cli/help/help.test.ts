@@ -31,7 +31,7 @@ test.each([...PAGES, ['help', 'options']].map((argv) => [argv.join(' ') || '(not
 );
 
 test.each([40, 60, 80, 120])(
-  'no line is wider than a terminal of %d columns, but for commands to copy; a page fits 36 lines of 80',
+  'no line but a command to copy is wider than a terminal of %d columns',
   async (columns) => {
     for (const argv of [...PAGES, ['help', 'options']]) {
       const { stdout } = await runCli(argv, { columns });

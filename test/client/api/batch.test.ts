@@ -187,7 +187,7 @@ test('a query that is wrong is a result with its error', async () => {
   expect(items.map(({ error }) => error?.kind)).toEqual(['config', undefined]);
 });
 
-test('a thousand queries through a limit of thirty per minute all succeed, without any option, and etaMs is known', async () => {
+test('a thousand queries through a limit of thirty per minute all succeed, with an etaMs', async () => {
   const { mock, fx } = clientOnMock();
   const startedAt = mock.clock.now();
   const reports: { readonly endsAt: number; readonly progress: BatchProgress }[] = [];
@@ -316,7 +316,7 @@ test('a batch with a signal that has aborted sends nothing', async () => {
   expect(await listOf(batch.left())).toEqual(queries(2));
 });
 
-test('leaving the loop aborts the calls in flight, and a new batch continues with the queries left', async () => {
+test('after the loop is left, a new batch continues with the queries left', async () => {
   let isSlow = true;
   const { fx, fetch, clock } = testClient((request) =>
     isSlow && numberIn(request) > 2 ? ('never' as const) : echo(request),
@@ -461,7 +461,7 @@ test('an error that a schema throws ends the batch, and left() has its query', a
   expect(await listOf(batch.left())).toEqual(queries(1));
 });
 
-test('a call that fails is a result with its error; each call reports how many have ended, failed and wait', async () => {
+test('a call that fails is a result with its error; the counts are reported with each call', async () => {
   const { items, progress } = await runBatch(3, { reply: oneFails, concurrency: 1 });
 
   expect(items).toMatchObject([{ value: { n: 0 } }, { error: { kind: 'request', status: 404 } }, { value: { n: 2 } }]);

@@ -286,7 +286,7 @@ test('an error of the clock ends the poll unchanged', async () => {
   expect(await errorOf(first(fx.poll({}, { every: MINUTE }), 2))).toBe(broken);
 });
 
-test("a snapshot interval that cannot be parsed is an error only with every: 'snapshot', and else one warning", async () => {
+test("a snapshot interval that cannot be parsed is an error only with every: 'snapshot'", async () => {
   const quota = success(quotaRecord({ snapshot_granularity: 'hourly-ish', monthly_limit: null }));
   const { fx, clock, warnings } = testClient(success(), { quota });
 

@@ -287,7 +287,7 @@ test('the error of a call that is not awaited keeps its own stack', async () => 
   expect((error as Error).stack).toContain('parse-response.ts');
 });
 
-test('each caller of a shared request receives its own error, and the later ones that of the first as the cause', async () => {
+test('each caller of a shared request receives its own error, with that of the first as cause', async () => {
   const { fx, fetch } = testClient(rateLimited('70'));
 
   const call = () => fx.latest({}, { onLimit: 'throw' });

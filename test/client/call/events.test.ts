@@ -349,7 +349,7 @@ const logged = async (logLevel?: 'warn' | 'info' | 'debug') => {
   return lines;
 };
 
-test('logs waits and retries at level info, each attempt at level debug, and none of them by default', async () => {
+test('logs waits and retries at level info, attempts at level debug, none by default', async () => {
   const [waits, all] = [await logged('info'), await logged('debug')];
 
   expect(await logged()).toEqual([]);

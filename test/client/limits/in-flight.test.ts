@@ -106,7 +106,7 @@ test('after the caller of a probe aborts, the next call is the probe', async () 
   expect(granted).toHaveLength(1);
 });
 
-test('if the service asks for a long wait, every call rejects for five minutes, and the next one is the probe', async () => {
+test('if the service asks for a long wait, calls reject for five minutes before the next probe', async () => {
   const { clock, start, limiter } = setUp({ maxConcurrent: 1 });
   const first = await limiter.acquire();
   const waiting = Array.from({ length: 200 }, () => limiter.acquire().catch((error: unknown) => error));
@@ -176,7 +176,7 @@ test('the limit is wanted again when a refusal contradicts it', async () => {
   expect(limiter.isLimitWanted).toBe(true);
 });
 
-test('the limit is not wanted if an option sets it, for a single call, or while the service is down', async () => {
+test('the limit is not wanted if it is set, for a single call, or in an outage', async () => {
   expect((await crowded({ perMinute: 30 })).limiter.isLimitWanted).toBe(false);
 
   const single = setUp({ perMinute: 'learn' });
@@ -231,7 +231,7 @@ test('a success between failures begins the count again', () => {
   expect(flight.health.isDown).toBe(true);
 });
 
-test('a request sent before the last successful one says nothing about an outage, one sent with it does', () => {
+test('a request sent before the last successful one says nothing about an outage', () => {
   const { flight, send, fail } = requests();
   const before = [1, 2, 3].map(() => send(9));
   const together = [1, 2, 3].map(() => send(10));
@@ -283,7 +283,7 @@ test.each([
   expect(flight.health.isDown).toBe(isOutage);
 });
 
-test('a response to a request that was sent before the outage does not end it; that of the probe does', () => {
+test('only the response of the probe ends an outage, none of a request sent before it', () => {
   const { flight, send, early } = down();
   flight.responded(early, 200);
   expect(flight.health.isDown).toBe(true);
@@ -362,7 +362,7 @@ test('a round trip is an average over about eight', () => {
   expect(flight.roundTripMs).toBe(800 - 720 / 8);
 });
 
-test('timeouts halve the number of requests in flight once for all sent before; responses restore it while it is used', () => {
+test('timeouts halve the number of requests in flight once for all sent before', () => {
   const { flight, send, fail } = requests(8);
   const sent = [1, 2, 3].map(() => send(0));
   fail(sent[0]!, 10, { isTimeout: true });

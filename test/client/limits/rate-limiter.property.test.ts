@@ -67,7 +67,7 @@ interface Network {
   readonly serverNow?: () => number;
 }
 
-test('with any server, calls are first sent in their order and all served, if their callers stay, and nothing is left', async () => {
+test('with any server, calls are first sent in their order, all served, and nothing is left', async () => {
   const spreads = fc.constantFrom(0, 90_000);
   const leavings = fc.array(fc.nat(90_000));
   await fc.assert(

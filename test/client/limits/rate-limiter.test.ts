@@ -19,7 +19,7 @@ function learned(perMinute: number, options: Partial<RateLimiterOptions> = {}) {
   return setting;
 }
 
-test('a call that need not wait has its permit without a promise, with its place and the attempts before', async () => {
+test('a call that need not wait has its permit without a promise', async () => {
   const { start, limiter } = setUpLimiter({ perMinute: 2 });
   const failed = await limiter.acquire();
   failed.end({ kind: 'failed', error: new Error('ECONNRESET'), wasSent: false, mayHaveCounted: false });
@@ -56,7 +56,7 @@ test.each<[string, (limiter: StrictLimiter) => Promise<unknown>, (start: number)
   expect(limiter.limits()).toMatchObject({ inFlight });
 });
 
-test('a call that must wait does not ask the store for a slot; the store learns once a second that it came', async () => {
+test('a call that must wait does not ask the store for a slot', async () => {
   const clock = new FakeClock();
   const store = new MemoryLimitStore(clock);
   const limiter = new StrictLimiter({ clock, shared: { store, name: 'key' } });
@@ -133,7 +133,7 @@ test('a call that has waited and is refused keeps its place before later calls',
   expect(served).toEqual(['first', 'second', 'second', 'third', 'fourth']);
 });
 
-test('a call whose response would be late leaves its slot to another waiting call, but not to none', async () => {
+test('a call whose response would be late leaves its slot only to another waiting call', async () => {
   for (const others of [0, 1]) {
     const { clock, start, limiter } = setUpLimiter({ perMinute: 1 });
     const first = await limiter.acquire();
@@ -187,7 +187,7 @@ test('a call that does not wait rejects without a slot, also if it loses its slo
   await expect(limiter.acquire({ wait: false })).rejects.toMatchObject({ reason: 'policy', retryAt: start + 5_000 });
 });
 
-test('a Retry-After above the maximum rejects every call until the rest of it is short enough to wait', async () => {
+test('a Retry-After above the maximum rejects calls until its rest is short enough to wait', async () => {
   const { clock, start, limiter } = setUpLimiter({ maxConcurrent: 1 });
   const first = await limiter.acquire();
   const second = limiter.acquire();
@@ -273,7 +273,7 @@ async function usedUp(calls: number, options: Partial<RateLimiterOptions> = {}) 
   return { ...setting, refused, abortAll: () => signal.cancel(new Error('enough')) };
 }
 
-test('a call is rejected at once if too many calls of its priority or a higher one wait before it', async () => {
+test('a call is rejected at once if too many of its priority or a higher one wait', async () => {
   const { start, limiter } = await usedUp(25);
   const high = { priority: 'high', due: { deadlineAt: start + 90_000 } } as const;
   for (let call = 0; call < 10; call += 1) void limiter.acquire(high);

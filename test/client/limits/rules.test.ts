@@ -64,7 +64,7 @@ describe('1 limit', () => {
     expect(limit.send(60_000)).toBe(1);
   });
 
-  test('quota() is wanted if several calls may exceed the smallest plan, and again after two minutes', () => {
+  test('quota() is wanted if calls may exceed the smallest plan, and again after two minutes', () => {
     const limit = new Probed();
     limit.use(0, 29);
 
@@ -110,7 +110,7 @@ describe('3 gate', () => {
     expect([sent, limit.nextAt(0)]).toEqual([30, 1_000]);
   });
 
-  test('without a hint the waits double, and from the fourth refusal on they are the least for a hint', () => {
+  test('without a hint the waits double, and are the least for one from the fourth refusal on', () => {
     const waitsFor = (accepted: number, retryAfter?: string) => {
       const limit = told(30);
       limit.use(0, accepted);
@@ -183,7 +183,7 @@ describe('5 window test', () => {
   });
 });
 
-test('6 own slot: a gate that opens when the oldest request expires shows that the service counts like the log', () => {
+test('6 own slot: a gate that opens when the oldest request expires shows a sliding log', () => {
   const limit = told(30);
   limit.use(0, 1);
   limit.use(20_000, 26);
@@ -364,7 +364,7 @@ describe('10 unknown limit', () => {
   });
 });
 
-test('15 deadlines: a slot is judged by the most optimistic kind of window that fits what was seen', () => {
+test('15 deadlines: a slot is judged by the most optimistic window that fits what was seen', () => {
   const limit = told(30);
   limit.use(0, 30);
   limit.sendRefused(1_000, '20');
@@ -405,7 +405,7 @@ describe('16 low priority', () => {
     expect(limit.send(0)).toBe(2);
   });
 
-  test('after their slots are used, they wait for the minute, or until others have not called for one', () => {
+  test('after their slots are used, they wait for the minute or until no others have called in one', () => {
     const limit = told(30);
     limit.report({ kind: 'called', now: 0 });
     const sent = lowOf(limit, 1_000);
@@ -417,7 +417,7 @@ describe('16 low priority', () => {
     expect(lowOf(limit, 60_000)).toBe(7);
   });
 
-  test('while the limit is unknown, they treat it as the smallest for two seconds, in which quota() responds', () => {
+  test('while the limit is unknown, they treat it as the smallest for two seconds', () => {
     const limit = new Probed();
     limit.report({ kind: 'called', now: 0 });
     const sent = lowOf(limit, 0);

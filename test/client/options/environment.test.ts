@@ -75,7 +75,7 @@ test.each([
   expect(inspect(fx)).toContain('not set');
 });
 
-test('the first call reads variables that were set after the constructor, also of a client made from it', async () => {
+test('the first call reads variables that were set after the constructor', async () => {
   const fetch = fakeFetch(success());
   const fx = new FxRates({ fetch }).withOptions({ maxRetries: 0 });
 

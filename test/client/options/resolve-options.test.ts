@@ -268,7 +268,7 @@ test('appends the user agent of the program', async () => {
   );
 });
 
-test('the events, the meta and the error of a call have one callId; each response has its requestId', async () => {
+test('the events, the meta and the error of a call have one callId', async () => {
   const events: (RequestEvent | RetryEvent)[] = [];
   const note = (event: RequestEvent | RetryEvent) => events.push(event);
   const { fx, clock } = testClient(

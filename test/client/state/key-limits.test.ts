@@ -79,7 +79,7 @@ const ways: [string, FxRatesOptions][] = [
   ['without one', { rateLimit: false }],
 ];
 
-test('a Retry-After too long for seconds is tried as milliseconds, then confirmed, with one warning each', async () => {
+test('a Retry-After too long for seconds is tried as milliseconds, with one warning', async () => {
   const script = [rateLimited('30000'), success(), rateLimited('5000'), success(), rateLimited('9000'), success()];
   const { fx, clock, warnings } = testClient(script);
   const startedAt = clock.now();

@@ -54,7 +54,7 @@ test('the name of a state has the origin and the hash, but neither path nor key'
   expect(stateName('abc', { ...resolveOptions({}), baseUrl: 'https://fx.test' })).toBe('https://fx.test#abc');
 });
 
-test('the clients with waiting calls receive a warning; if there is none, the last one that waited', () => {
+test('a warning goes to the clients with waiting calls, or to the last one that waited', () => {
   const state = stateWith();
   const [one, other] = [client(), client()];
   state.warn('before all calls');

@@ -199,7 +199,7 @@ test('with maxAgeMs: 0, a call and a poll reject instead of returning a stale re
   await fx.close();
 });
 
-test('all callers of a shared request receive the stale response, with the attempts that were made for a fresh one', async () => {
+test('all callers of a shared request receive the stale response with the attempts made', async () => {
   const { metaOf } = await stale();
 
   const responses = await Promise.all([metaOf(), metaOf()]);
@@ -575,7 +575,7 @@ test('the outage of a store begins with the first slow use, although its call ha
   expect(store.reads).toBe(1);
 });
 
-test('while the store is away, responses are cached in memory, and each second one read tries the store', async () => {
+test('while the store is away, responses are cached in memory and one read a second tries it', async () => {
   const { metaOf, store, clock, fetch } = cached();
   store.onGet = 'never';
   store.onSet = { rejects: new Error('down') };

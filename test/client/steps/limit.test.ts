@@ -337,7 +337,7 @@ test.each<[Reply, FxRatesOptions, string]>([
   },
 );
 
-test('a waiting call whose response would be after its deadline names the deadline, not maxRetryAfterMs', async () => {
+test('a waiting call whose response would be too late names its deadline', async () => {
   const slowly = (reply: Reply) => async (): Promise<Reply> => {
     await clock.sleep(2_000);
     return reply;
@@ -365,7 +365,7 @@ test('a quota() that the rate limit always refuses blocks no other call', async 
   expect(mock.journal.list({ operation: 'quota' }).length).toBeLessThan(10);
 });
 
-test('a Retry-After of 115 days rejects immediately, and blocks for a day at most: a plan can change', async () => {
+test('a Retry-After of 115 days rejects immediately and blocks for a day at most', async () => {
   const replies = [rateLimited('9999999'), success()];
   const { fx, clock } = testClient(replies, { quota: success(quotaRecord()) });
   const startedAt = clock.now();

@@ -97,7 +97,7 @@ test('the abort of one caller does not end a quota() that other calls wait for',
   expect(quotaRequests(client)).toBe(1);
 });
 
-test('a quota() that takes longer than half of the deadline of its call continues for the next call', async () => {
+test('a quota() that takes longer than half of the deadline continues for the next call', async () => {
   const quota = deferred<Reply>();
   const client = guarded(success(), { quota: () => quota.promise });
   const { fx, clock } = client;
@@ -179,7 +179,7 @@ test('a call keeps its reservation while it waits for its retry', async () => {
   expect(fetch.requests).toHaveLength(3); // quota(), and both attempts
 });
 
-test('the last request is free for a call that starts at any moment after the response to another', async () => {
+test('the last request is free for a call that starts after the response to another', async () => {
   for (let ticks = 0; ticks < 40; ticks += 1) {
     const held = deferred<Reply>();
     const { fx } = guarded([() => held.promise, success()], { left: 12 });

@@ -8,7 +8,7 @@ import type { Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
-test('calls whose parameters have another order share a request, unless values of one name have another order', async () => {
+test('calls whose parameters have another order share a request; values of one name keep theirs', async () => {
   const { fx, fetch } = testClient(success());
 
   await Promise.all([
@@ -189,7 +189,7 @@ test('a caller that joins later extends the wait of the request to its own deadl
   expect(fetch.requests).toHaveLength(3);
 });
 
-test('a call with another deadline has a request of its own, and rejects at once if its slot is too late', async () => {
+test('a call with another deadline has a request of its own', async () => {
   const { fx, fetch, clock } = testClient([rateLimited('30'), success({ EUR: 1 }), success({ EUR: 1 })]);
   const patient = fx.latest();
   await clock.advance(1000);

@@ -129,7 +129,7 @@ test('the limit of the old key does not delay calls with the new key', async () 
   expect(clock.now() - startedAt).toBe(60_000);
 });
 
-test('a provider that hangs once does not block later calls, and its late key does not replace a newer one', async () => {
+test('a provider that hangs once neither blocks later calls nor replaces a newer key', async () => {
   const late = deferred<string>();
   const asked: string[] = [];
   const apiKey = () => {
@@ -147,7 +147,7 @@ test('a provider that hangs once does not block later calls, and its late key do
   expect(asked).toHaveLength(2);
 });
 
-test('a call refused after a rotation is sent with the new key, without another call of the provider', async () => {
+test('a call refused after a rotation is sent with the new key that the provider gave', async () => {
   const { apiKey, asked } = provider(OLD, NEW, OLD);
   const refusal = deferred<Reply>();
   const reply: Reply = ({ headers, url }) => {
@@ -164,7 +164,7 @@ test('a call refused after a rotation is sent with the new key, without another 
   expect(asked).toEqual([OLD, NEW]);
 });
 
-test('an error of the provider rejects the call unchanged, and the next call calls the provider again', async () => {
+test('an error of the provider rejects the call unchanged, and only that call', async () => {
   const sealed = new Error('vault is sealed');
   let isSealed = true;
   const { fx } = testClient(accepts(NEW), {
@@ -198,7 +198,7 @@ test('a provider that hangs ends the call after timeoutMs, and the next call cal
   await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
 });
 
-test('an unusable key of the provider rejects each call with a ConfigError of its own, without a request', async () => {
+test('an unusable key of the provider rejects each call with a ConfigError before it is sent', async () => {
   const { fx, fetch } = testClient(success(), { apiKey: async () => `${OLD}\n` });
 
   const errors = (await Promise.all(differentCalls(fx, 3).map((call) => errorOf(call)))) as ConfigError[];

@@ -71,7 +71,7 @@ test('there is one for each clock', () => {
   expect(steadyTime(new FakeClock())).not.toBe(steadyTime(clock));
 });
 
-test('if a test fakes setTimeout but not performance, as node:test does, the monotonic clock follows the timers', async () => {
+test('if a test fakes setTimeout alone, as node:test does, the monotonic clock follows it', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const time = new SteadyTime(realClock);

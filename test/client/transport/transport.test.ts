@@ -62,7 +62,7 @@ test.each([
   expect(calls).toBe(1);
 });
 
-test('the body of a cancelled request is read to its next chunk only, although the fetch ignores its signal', async () => {
+test('the body of a cancelled request is read to its next chunk only if fetch ignores a signal', async () => {
   let pulled = 0;
   const endless = new ReadableStream<Uint8Array>(
     {

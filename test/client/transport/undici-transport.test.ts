@@ -216,7 +216,7 @@ test.each([
   expect([headerIn(headers, 'x-a'), headerIn(headers, 'x-b')]).toEqual(['1, 2', '3']);
 });
 
-test('ends the request of a dispatcher like that of undici 8 that fails, is cancelled or sends too much', async () => {
+test('ends the request of an undici 8 dispatcher that fails, is cancelled or sends too much', async () => {
   const [failing, waiting, talkative] = [new NewerDispatcher(), new NewerDispatcher(), new NewerDispatcher()];
   const failed = sendNewer(failing);
   const cancelled = sendNewer(waiting);

@@ -33,7 +33,7 @@ test('close restores everything and can be called again', async () => {
   expect(globals()).toEqual(before);
 });
 
-test('named and namespace imports of node:http and node:https are intercepted until the mock is closed', async () => {
+test('all forms of imports of node:http are intercepted until the mock is closed', async () => {
   const before = [get, https.get];
   await using mock = createMockServer({ baseUrl: 'http://fxrates.test' });
   await using secure = createMockServer();

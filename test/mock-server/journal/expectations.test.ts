@@ -201,7 +201,7 @@ async function askedForRates(options = {}) {
 const latest = { operation: 'latest' } as const;
 const base = (code: string) => ({ query: { base: code } });
 
-test('a filter selects requests for unknown paths, except those of rules, in process and over HTTP', async () => {
+test('a filter selects requests for unknown paths, except those of rules', async () => {
   const mock = await askedForRates();
   await using server = await mock.serve();
   mock.rules.add({ match: { path: '/stubbed' }, respond: { data: 1 } });
@@ -355,7 +355,7 @@ test('expectations give the same results and messages in another process', async
   expect(await remote.journal.list(base('EUR'))).toHaveLength(1);
 });
 
-test('if the journal has dropped requests, it can prove that a request arrived, but not that none did', async () => {
+test('a journal that has dropped requests cannot prove that none arrived', async () => {
   const mock = await askedForRates({ journalSize: 2 });
   const forgotten = /has dropped the first 1 requests.* larger journalSize/;
 

@@ -56,7 +56,7 @@ test('a request sent before the first refusal arrived is not early, one sent aft
   expect(early()).toEqual([36]);
 });
 
-test('quota() is not early while the month is used up, because it works then; another latest() is', async () => {
+test('while the month is used up, latest() is early and quota() is not', async () => {
   const { mock, id, send } = mockWithKey({ behaviour: { quotaRetryAfter: 'until-reset' } });
   mock.keys.setUsage(id, { month: 1000 });
 

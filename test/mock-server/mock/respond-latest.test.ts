@@ -35,7 +35,7 @@ test('without parameters, returns all currencies except the base, labelled as in
   expect(Object.keys(data.rates)).toEqual(CURRENCIES.filter((code) => code !== 'USD'));
 });
 
-test('returns symbols in the order of the request, in any case, in one list or in several parameters', () => {
+test('returns symbols in the order of the request, from one list or several parameters', () => {
   const { data } = latest('?base=EUR&symbols=JPY,CHF');
 
   expect(Object.keys(data.rates)).toEqual(['JPY', 'CHF']);

@@ -120,7 +120,7 @@ test('a key created later in a space belongs to it, in every documented form', a
   expect(mock.audit()).toMatchObject({ requests: 0, keysInUrls: [] });
 });
 
-test('requests without a known key belong to the mock, and through the space’s fetch to the space', async () => {
+test('requests without a known key belong to the mock, or to the space of the fetch', async () => {
   const mock = createMockServer({ clock: CLOCK });
   const space = mock.space();
 
@@ -259,7 +259,7 @@ test('a closed space responds in process as over HTTP', async () => {
   expect(again.journal.list()).toHaveLength(1);
 });
 
-test('a client on another virtual clock than that of its limit is told so, instead of sending without an end', async () => {
+test('a client on another virtual clock than that of its limit is told so', async () => {
   await using mock = createMockServer({ clock: 'virtual' });
   const { key } = mock.createKey();
   await using space = mock.space();
@@ -303,7 +303,7 @@ async function connected(...options: Parameters<typeof servedMock>) {
   return { ...served, call };
 }
 
-test('another process can open a space with its own key, clock, switches, faults, journal and state', async () => {
+test('another process can open a space with its own key, clock, rules, journal and state', async () => {
   await using it = await connected();
   const { mock, remote, call } = it;
   await using space = await remote.space({ name: 'worker-1', plan: 'developer', behaviour: 'lenient' });

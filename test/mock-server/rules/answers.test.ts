@@ -105,7 +105,7 @@ test('HEAD gets the headers of a response without its body', async () => {
   expect([text, headers.get('content-length')]).toEqual(['', '4']);
 });
 
-test('a sequence has one response per request that it supplied; the last one repeats, or times ends it', async () => {
+test('a sequence has one response per request; the last one repeats, or times ends it', async () => {
   const { mock, send } = mockWithKey();
   const respond = [{ status: 503 }, { status: 502 }, { data: 'third' }];
   mock.rules.add({ id: 'endless', match: { operation: 'latest' }, respond });
@@ -150,7 +150,7 @@ test('JSON text of a rule keeps the digits of data and bodies, over HTTP and in 
   await mock.close();
 });
 
-test('a function of the test receives the request with its key masked, and can use the invented data', async () => {
+test('a function receives the request with its key masked, and the invented data', async () => {
   const { mock, send, key, id: keyId } = mockWithKey();
   const invented = (await send('/api/v1/latest?base=EUR&symbols=USD')).json().data;
   mock.rules.add({

@@ -403,7 +403,7 @@ test.each(['POST', 'DELETE', 'OPTIONS'])(
   },
 );
 
-test('a rule that is not counted responds in place of the service, to any method and without a key', async () => {
+test('a rule that is not counted responds to any method, without a key', async () => {
   const { mock, id, send } = mockWithKey();
   mock.rules.add({ counted: false, respond: { status: 502, body: '<html>' } });
 

@@ -48,7 +48,7 @@ test('a rate changes a little with every snapshot and stays near its usual value
   expect(Math.max(...years)).toBeLessThan(0.95);
 });
 
-test('another seed, also one beyond 32 bits, gives other rates, and currencies move independently', () => {
+test('another seed, also one beyond 32 bits, gives other rates', () => {
   const eur = (seed: number) => inventRates(seed, JANUARY)('USD', 'EUR');
 
   expect(new Set([0, 1, 2, 2 ** 32, 2 ** 32 + 1, 2 ** 52].map(eur)).size).toBe(6);

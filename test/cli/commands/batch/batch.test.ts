@@ -585,7 +585,7 @@ test('the time left is at least that until the next request', async () => {
   expect(stderr).toMatch(/^fxrates: 1 of 2, 3\d s left, .*\nfxrates: 1 of 2, 2\d s left, /);
 });
 
-test('logs how long the first request waits and how many queries do, before there is an estimate for the rest', async () => {
+test('logs how long the first request waits, before there is an estimate for the rest', async () => {
   const refused = Array(3).fill(rateLimited('40')); // and so a call of `quota()` waits, too
 
   const { stderr } = await batch('--each n=1,2,3', { replies: [...refused, success()] });

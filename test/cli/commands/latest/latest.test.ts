@@ -210,7 +210,7 @@ test('a mock server sends the last response to a query, with its parameters in a
   expect(await replayed('base=GBP')).toBe(501);
 });
 
-test('adds to an object that was written by hand, and below a line that a killed command has left', async () => {
+test('adds below an object written by hand or a line that a killed command has left', async () => {
   await writeFile(file, '{\n  "base=EUR": {\n"success":true,"data":{"n":1.10}\n}\n}\n{"base=CHF":{"succ');
 
   await record('base=USD', { replies: success({ n: 2 }) });

@@ -121,7 +121,7 @@ test('--get prints each response as without --watch, and -o tsv adds the time as
   );
 });
 
-test('a terminal shows each response below the last, with its time and that of the next one, if any', async () => {
+test('a terminal shows each response below the last, with its time and that of the next one', async () => {
   const replies = [success({ rates: { EUR: 1, GBP: 2 } }), success({ rates: { EUR: 1.5, GBP: 2 } })];
 
   const { stdout } = await watch('--watch 5m --count 2 --no-color', { replies, tty: ['stdout'] });

@@ -107,7 +107,7 @@ test('--behaviour overrides the switches in the file', async () => {
   expect(status).toBe(403);
 });
 
-test('a state file that cannot be written at the end is reported, and the exit code stays that of the command', async () => {
+test('a state file that cannot be written at the end leaves the exit code of the command', async () => {
   const state = newState();
   const spawn: FakeIoOptions['spawn'] = () => {
     rmSync(dirname(state), { recursive: true });

@@ -158,7 +158,7 @@ test.each([
   expect(stderr).not.toContain('too-short');
 });
 
-test('mock -- command starts it with the URL, the key and the admin URL of the mock, and exits as it does', async () => {
+test('mock -- command starts it with the URLs and the key of the mock, and exits as it does', async () => {
   const exit = { code: 3, signal: null };
   const { io, command, env, end } = await startCommand('mock -- npm test -- --help', { exit });
 

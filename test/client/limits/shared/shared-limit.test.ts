@@ -278,25 +278,22 @@ test('a store that refuses every write stops no process', async () => {
 test.each([
   [40, 1],
   [4, 25],
-])(
-  'among %i processes with %i waiting calls each, one that has just sent a call wants the limit',
-  async (...counts) => {
-    const [count, calls] = counts;
-    const { clock, startProcess } = setUp({ perMinute: 'learn' });
-    const processes = Array.from({ length: count }, () => startProcess());
-    const granted = processes.map((limiter) => ask(limiter, calls));
-    await clock.advance(200);
-    const first = granted.flat();
-    expect(first).toHaveLength(16); // as many as one process would send
+])('of %i processes with %i waiting calls each, one that just sent a call wants the limit', async (...counts) => {
+  const [count, calls] = counts;
+  const { clock, startProcess } = setUp({ perMinute: 'learn' });
+  const processes = Array.from({ length: count }, () => startProcess());
+  const granted = processes.map((limiter) => ask(limiter, calls));
+  await clock.advance(200);
+  const first = granted.flat();
+  expect(first).toHaveLength(16); // as many as one process would send
 
-    for (const permit of first) permit.end({ kind: 'accepted' });
-    await clock.advance(200);
+  for (const permit of first) permit.end({ kind: 'accepted' });
+  await clock.advance(200);
 
-    const wanting = processes.filter(({ isLimitWanted }) => isLimitWanted);
-    expect(wanting).toHaveLength(1);
-    expect(wanting[0]?.limits().inFlight).toBeGreaterThan(0);
-  },
-);
+  const wanting = processes.filter(({ isLimitWanted }) => isLimitWanted);
+  expect(wanting).toHaveLength(1);
+  expect(wanting[0]?.limits().inFlight).toBeGreaterThan(0);
+});
 
 test('a process with as few calls as every plan allows does not want the limit', async () => {
   const { clock, startProcess } = setUp({ perMinute: 'learn' });
@@ -336,7 +333,7 @@ test('a call needs one write to be sent and one to be reported, and leaves no ti
 });
 
 test.each([3_600_000, -3_600_000])(
-  'while a store whose clock is %i ms ahead fails, its process wants the limit itself, and waits in its own time',
+  'while a store whose clock is %i ms ahead fails, its process waits in its own time',
   async (aheadMs) => {
     const { clock, store, startProcess, serve } = setUp({ perMinute: 'learn' });
     store.aheadMs = aheadMs;
@@ -384,7 +381,7 @@ test.each([3_600_000, -3_600_000])(
   },
 );
 
-test('while the store is silent, a process with waiting calls sleeps until there is something to do', async () => {
+test('while the store is silent, a process with waiting calls sleeps until something is due', async () => {
   const { clock, store, startProcess, serve } = setUp({ perMinute: 1 });
   let sleeps = 0;
   const limiter = startProcess({ onSleep: () => (sleeps += 1) });
@@ -420,7 +417,7 @@ test('a refusal that arrives while a process reaches the store again applies to 
   expect(early).toHaveLength(0);
 });
 
-test('a refusal while a process could not reach the store delays all until its wait ends, and no longer', async () => {
+test('a refusal while a process could not reach the store delays all just until its wait ends', async () => {
   const { clock, store, startProcess, send } = setUp({ perMinute: 100 });
   const link = linkTo(store);
   const [one, other] = [startProcess({ link }), startProcess()];
@@ -565,7 +562,7 @@ test('a call on its own takes two exchanges: one for its slot, one for its resul
   expect([forSlot, store.exchanges]).toEqual([1, 2]);
 });
 
-test('while as many calls as may be are in flight, a process sends no more and asks the store nothing', async () => {
+test('while as many calls as may be are in flight, a process asks the store nothing', async () => {
   const { clock, store, startProcess } = setUp({ perMinute: 100, maxConcurrent: 1 });
   const limiter = startProcess();
   const granted = ask(limiter, 1);
@@ -631,7 +628,7 @@ test('while the store fails, a process tries it once a second, however many resp
   expect(store.exchanges).toBeLessThan(12);
 });
 
-test('while the store fails, a process that knows the window waits no longer than its refusal asks', async () => {
+test('while the store fails, a process that knows the window waits as its refusal asks', async () => {
   const { clock, store, startProcess, serve } = setUp({ perMinute: 40 });
   const [one, other] = [startProcess(), startProcess()];
   const met = [ask(one, 3), ask(other, 3)];
