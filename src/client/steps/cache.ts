@@ -11,7 +11,7 @@ import { granularityMs } from '../state/quota-record.ts';
 import { abortable, Cancellation } from '../time/abort.ts';
 import type { SteadyTime } from '../time/clock.ts';
 import type { HeaderList } from '../transport/transport.ts';
-import { refreshQuota } from './quota.ts';
+import { refreshQuota } from './quota-guard.ts';
 import type { StepContext } from './send.ts';
 
 /** An entry that is further in the future is ignored, because its age is unknown. */

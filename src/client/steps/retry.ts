@@ -20,7 +20,7 @@ import type { KeyState } from '../state/key-state.ts';
 import { abortable } from '../time/abort.ts';
 import { backoffMs, equalJitter } from '../time/clock.ts';
 import { endOf, limitedError, waitForSlot } from './limit.ts';
-import { QuotaGuard } from './quota.ts';
+import { QuotaGuard } from './quota-guard.ts';
 import { explainFailure, usedUpError } from './quota-lookup.ts';
 import { type NextAttempt, type Send, type StepContext, send } from './send.ts';
 

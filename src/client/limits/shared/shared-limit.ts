@@ -3,7 +3,7 @@ import { type Demand, Limit, type SlotOptions, shiftReport } from '../key-limit.
 import type { Report, RetryAfterReading } from '../limit-rules.ts';
 import { type LimiterSettings, type LimiterState, UNBOUNDED, WINDOW_MS } from '../limit-state.ts';
 import type { Grant } from '../slots.ts';
-import { copyOf, type Decision, decide, isResult } from './decide.ts';
+import { copyOf, type Decision, decide, isResult } from './shared-decision.ts';
 import { EXCHANGE_TIMEOUT_MS, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 import { patienceEnd } from './store-guard.ts';
 
