@@ -10,7 +10,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { request } from 'undici';
 import type { FxRatesOptions } from '../../src/client/index.ts';
 import { API_KEY } from '../../test/helpers/service-replies.ts';
 import { builtClient } from '../built.ts';
@@ -44,6 +43,7 @@ if (names.some((name) => PEERS.includes(name))) requirePeers();
 
 const server = fork(fileURLToPath(new URL('rates-server.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] });
 const [origin] = (await once(server, 'message')) as [string];
+await useClientFirst(origin);
 if (options.burst) {
   requirePeers();
   const { json, ...bursts } = await measureBursts(origin);
@@ -69,10 +69,25 @@ function ours(options: FxRatesOptions, parameter?: string): CreateCaller {
   };
 }
 
-function callUndici({ origin, apiKey }: Target): Call {
+/**
+ * The first use of undici in this process, as in a program without it: the client then sends through its own Agent. If another
+ * module imported undici first, the client would use the Agent that this makes the global dispatcher.
+ */
+async function useClientFirst(baseUrl: string): Promise<void> {
+  const { FxRates } = await builtClient();
+  const fx = new FxRates({ baseUrl, apiKey: API_KEY });
+  await fx.latest();
+  await fx.close();
+}
+
+async function callUndici({ origin, apiKey }: Target): Promise<Call> {
+  const { Agent, getGlobalDispatcher, request } = await import('undici');
+  if (getGlobalDispatcher() instanceof Agent)
+    throw new Error('undici was imported before the first call of the client');
+  const dispatcher = new Agent(); // the global dispatcher is that of Node's fetch, of another version
   const headers = { authorization: `Bearer ${apiKey}`, accept: 'application/json' };
   return async (n) => {
-    const { body } = await request(`${origin}/api/v1/latest?n=${n}`, { headers });
+    const { body } = await request(`${origin}/api/v1/latest?n=${n}`, { headers, dispatcher });
     return JSON.parse(await body.text());
   };
 }
