@@ -11,7 +11,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { until } from '../helpers/until.ts';
 import { installOffline, pack } from './consumer.ts';
 
-const page = readFileSync(new URL('../../docs/mock-server.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/testing.md', import.meta.url), 'utf8');
 const block = (language: string, marker: string) =>
   Array.from(page.matchAll(/^```(\w+)\n(.*?)^```$/gms)).find(
     ([, name, code]) => name === language && code?.includes(marker),
