@@ -157,7 +157,7 @@ test('a batch keeps at most 16 million characters', async () => {
 });
 
 test('etaMs does not wait for the limit if the cache has the responses', async () => {
-  const { fx, clock } = testClient(echo, { cache: { maxAgeMs: 1e9 }, quota: success(quotaRecord()) });
+  const { fx, clock } = testClient(echo, { cache: { maxAgeMs: 1e9 }, rateLimit: { perMinute: 10 } });
   await clock.run(listOf(fx.batch(queries(300))));
   const progress: BatchProgress[] = [];
 

@@ -301,7 +301,7 @@ const renewed = async ({ clock }: ReturnType<typeof cached>) => clock.run(clock.
 
 test('staleWhileRevalidateMs returns an older response at once, and one request renews it', async () => {
   const client = cached(counting(), { keep: { maxAgeMs: 1_000, staleWhileRevalidateMs: 60_000 } });
-  const { metaOf, fetch, clock, fx } = client;
+  const { metaOf, fetch, clock, fx, store } = client;
   await metaOf();
   await clock.advance(30_000);
 
@@ -315,7 +315,10 @@ test('staleWhileRevalidateMs returns an older response at once, and one request 
     { source: 'stale', staleReason: 'revalidate' },
   ]);
   expect(fetch.requests).toHaveLength(2);
+  const { reads } = store;
   expect(await metaOf()).toMatchObject({ source: 'cache', data: { n: 2 }, meta: { staleReason: undefined } });
+  await renewed(client);
+  expect(store.reads).toBe(reads + 1); // a young response is not renewed
   await clock.advance(61_000);
   expect(await metaOf()).toMatchObject({ source: 'network', data: { n: 3 } });
 });
