@@ -187,7 +187,7 @@ const other = await project.add(
   merged(openapi, { paths: { '/api/v1/latest': { get: { 'x-free-form-query': null, parameters: OTHERS } } } }),
 );
 
-test('latest has the parameters that the service documents, also under other names than the invented ones', async () => {
+test('latest has the documented parameters, also under other names than the invented ones', async () => {
   const { mock, fx, fxrates } = started(other);
 
   const data = await fx.latest({ from: 'eur', to: ['USD', 'GBP'], symbols: 'metals' });

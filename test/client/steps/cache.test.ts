@@ -384,7 +384,7 @@ test.each<[string, Partial<CacheOptions>, object]>([
   expect(meta).toMatchObject({ ...expected, durationMs: 200 });
 });
 
-test("a new process answers from the store before it calls quota() for the interval of 'snapshot'", async () => {
+test('a new process answers from the store before it asks quota() for the interval', async () => {
   const quota = success(quotaRecord({ snapshot_granularity: '24h' }));
   const keep = { maxAgeMs: 'snapshot', staleWhileRevalidateMs: 172_800_000 } as const;
   const first = cached(counting(), { quota, keep });

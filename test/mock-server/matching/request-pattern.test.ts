@@ -106,7 +106,7 @@ test.each<[string, RequestFilter]>([
   );
 });
 
-test('a rule whose regular expression takes too long is named in a response, and in a rejection in process', async () => {
+test('a rule whose regular expression takes too long is named in the response or rejection', async () => {
   const { mock, key, send } = mockWithKey();
   const { url } = await mock.serve();
   mock.rules.add({ id: 'slow', match: { query: { text: /^(a+)+$/ } }, delayMs: 1 });

@@ -305,7 +305,7 @@ test.each<[string, object]>([
   expect(mock.snapshot()).toEqual(before);
 });
 
-test('a damaged snapshot is read up to the first wrong account, because a million errors take all memory', () => {
+test('a damaged snapshot is read up to the first wrong account', () => {
   const { mock } = mockWithKey();
   const read: string[] = [];
   const second = {

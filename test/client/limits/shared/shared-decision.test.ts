@@ -100,7 +100,7 @@ test.each<[boolean, string, Partial<OwnPart>]>([
   expect(decide(stateWith(0), ownPart(changes), NOW).isNews).toBe(isNews);
 });
 
-test('a decision does not change the known state, which is needed again if another process writes first', () => {
+test('a decision leaves the known state unchanged for the next attempt to write', () => {
   const shared = stateWith(9);
   const before = JSON.stringify(shared);
 
