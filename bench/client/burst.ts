@@ -10,8 +10,6 @@ type Burst = (calls: number) => Promise<number>;
 const CALLS = [1, 8, 16, 30, 100];
 const LATENCIES_MS = [20, 100, 500];
 const ROUNDS = 15;
-/** Bursts of 16 until the compiler has optimized the code of each contender, as in a program that runs. */
-const WARM_UP_ROUNDS = 30;
 const BY_HAND = 'undici Pool';
 
 interface Cell {
@@ -23,14 +21,13 @@ interface Cell {
 
 /**
  * N calls at once, below the limit, so that nothing has to delay them: fxrates with a limit that it is told, asks for or does
- * not know, beside an undici Pool of 16 connections, alone and behind two queues. Warm connections and code; medians.
+ * not know, beside an undici Pool of 16 connections, alone and behind two queues. Warm connections; medians.
  */
 export async function measureBursts(origin: string) {
   const cells: Cell[] = [];
-  for (const [place, latencyMs] of LATENCIES_MS.entries()) {
+  for (const latencyMs of LATENCIES_MS) {
     const bursts = await contendersOf(`${origin}/${latencyMs}`);
-    const rounds = place === 0 ? WARM_UP_ROUNDS : 1; // one connects
-    for (let round = 0; round < rounds; round += 1) for (const burst of bursts.values()) await burst(16);
+    for (const burst of bursts.values()) await burst(16); // connects
     for (const calls of CALLS) cells.push({ latencyMs, calls, ms: await mediansOf(bursts, calls) });
     process.stderr.write(`${latencyMs} ms\n`);
   }

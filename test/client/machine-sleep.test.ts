@@ -34,7 +34,9 @@ const secondRound: Work = async ({ fx }) => {
   for await (const _ of fx.poll({}, { every: HOUR })) if (++rounds === 2) return;
 };
 
-const waits: readonly [string, Reply, number, Work, ((clock: FakeClock) => FxRatesOptions)?][] = [
+type Given = readonly [Reply, waitMs: number, Work, options?: (clock: FakeClock) => FxRatesOptions];
+
+const waits: readonly [string, ...Given][] = [
   ['an hour of Retry-After', rateLimited('3600'), HOUR, latest],
   ['an hour of Retry-After without the limiter', rateLimited('3600'), HOUR, latest, () => ({ rateLimit: false })],
   [
@@ -74,38 +76,37 @@ function waitOf(reply: Reply, options: ((clock: FakeClock) => FxRatesOptions) | 
   return { clock, client };
 }
 
-test.each(waits)('a machine that slept for longer than it waits ends the wait soon: %s', async (_, ...given) => {
-  const [reply, waitMs, work, options] = given;
+/** A wait of which a third has passed. */
+async function begunWait([reply, waitMs, work, options]: Given) {
   const { clock, client } = waitOf(reply, options);
   let isDone = false;
   const done = work(client).then(() => {
     isDone = true;
   });
   await clock.advance(waitMs / 3);
-  expect(isDone).toBe(false);
+  return { clock, waitMs, done, isDone: () => isDone };
+}
+
+test.each(waits)('a machine that slept for longer than it waits ends the wait soon: %s', async (_, ...given) => {
+  const { clock, done, isDone } = await begunWait(given);
+  expect(isDone()).toBe(false);
 
   clock.set(8 * HOUR);
   await clock.advance(SOON_MS);
 
-  expect(isDone).toBe(true);
+  expect(isDone()).toBe(true);
   await done;
 });
 
 test.each(waits)('a wall clock set back in a wait makes it no longer: %s', async (_, ...given) => {
-  const [reply, waitMs, work, options] = given;
-  const { clock, client } = waitOf(reply, options);
-  let isDone = false;
-  const done = work(client).then(() => {
-    isDone = true;
-  });
-  await clock.advance(waitMs / 3);
+  const { clock, waitMs, done, isDone } = await begunWait(given);
 
   clock.set(-8 * HOUR);
   await clock.advance(waitMs / 2);
-  expect(isDone).toBe(false);
+  expect(isDone()).toBe(false);
   await clock.advance(waitMs / 6 + SOON_MS);
 
-  expect(isDone).toBe(true);
+  expect(isDone()).toBe(true);
   await done;
 });
 

@@ -220,7 +220,7 @@ export class RateLimiter {
     return this.#queue.size > 0 || this.#inFlight.size >= this.#maxConcurrent ? 'in_flight' : undefined;
   }
 
-  /** The time of the limiter. While the machine sleeps, an outage goes on for the service, but not for this time. */
+  /** The monotonic time of the limiter. Moves the probe of an outage forward by the time for which the machine slept. */
   #now(): number {
     this.#inFlight.skipTo(this.#time.skippedMs);
     return this.#time.now();

@@ -136,7 +136,7 @@ class ResponseCache {
     }
   }
 
-  /** The stored response for a call that failed with `error`; `undefined` if there is none that may replace it. */
+  /** The stored response that replaces `error`; `undefined` if it is missing or too old, or the error is not temporary. */
   #insteadOf(error: unknown, { found }: Copy, maxAgeMs: number): ApiResponse | undefined {
     if (!isTemporary(error)) return undefined;
     if (this.#isYounger(found, maxAgeMs)) return this.#from(found); // the store sent it late

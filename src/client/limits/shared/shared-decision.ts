@@ -20,7 +20,7 @@ const QUOTA_CALL_MS = WINDOW_MS;
 
 const NO_LEASE: Lease = { inFlight: 0, waiting: 0, low: 0, seenAt: 0, askedAt: 0 };
 
-/** What one process knows and wants. All times are those of the store. */
+/** The part of one process: its new reports, its demand and its settings. All times are those of the store. */
 export interface OwnPart {
   readonly id: string;
   /** Those that are not in the store yet. */
