@@ -126,6 +126,9 @@ interface DenoGlobal {
 /** The client of Deno that keeps no connection open. */
 let unpooled: object | undefined;
 
+/** Imported once: a loader of the program, such as that of tsx, takes milliseconds for each import. */
+let undici: UndiciModule | undefined;
+
 const thisRuntime: Runtime = {
   get hasNodeSockets() {
     return !('Bun' in globalThis || 'Deno' in globalThis || isolatesRequests());
@@ -150,7 +153,10 @@ const thisRuntime: Runtime = {
       return globalThis.fetch(url, uncached);
     };
   },
-  loadUndici: () => import('undici'),
+  async loadUndici() {
+    undici ??= await import('undici');
+    return undici;
+  },
   nodeDispatcher: () => processState('node-dispatcher.1', createNodeDispatcher).dispatcher,
 };
 

@@ -5,6 +5,7 @@ import { Cancellation } from '../../../src/client/time/abort.ts';
 import { defaultTransport, proxyTransport, type Runtime } from '../../../src/client/transport/default-transport.ts';
 import type { Transport } from '../../../src/client/transport/transport.ts';
 import { environmentProxy } from '../../../src/environment-proxy.ts';
+import { runScript } from '../../helpers/child-program.ts';
 import { deferred } from '../../helpers/deferred.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { fakeFetch } from '../../helpers/fake-fetch.ts';
@@ -80,6 +81,27 @@ test('loads undici once, with the first request', async () => {
   await transport({ ...request, url: 'http://127.0.0.1:1/' }).catch(() => undefined);
 
   expect(loads).toBe(1);
+});
+
+test('the clients of a process import undici once, because a loader can make each import slow', async () => {
+  const { stdout } = await runScript(`
+    import { register } from 'node:module';
+    register('data:text/javascript,' + encodeURIComponent(\`
+      import { writeSync } from 'node:fs';
+      export async function resolve(specifier, context, next) {
+        if (specifier === 'undici') writeSync(1, 'undici ');
+        return next(specifier, context);
+      }
+    \`));
+    const { FxRates } = await import('./src/client/index.ts');
+    for (const n of [1, 2, 3]) {
+      const fx = new FxRates({ baseUrl: 'http://127.0.0.1:1', apiKey: '${API_KEY}', maxRetries: 0 });
+      await fx.latest({ n }).catch(() => undefined);
+      await fx.withOptions({ timeoutMs: 1_000 }).latest({ n: -n }).catch(() => undefined);
+    }
+  `);
+
+  expect(stdout).toBe('undici ');
 });
 
 test('a request that is cancelled while undici loads rejects immediately, and is not sent', async () => {
