@@ -51,9 +51,11 @@ export function secretRedactor(secret: string): (text: string) => string {
   const [prefix, rest] = partsOf(secret);
   const isLong = prefix !== '' && rest.length >= SHOWS_ITS_END_FROM;
   const inAnyForm = (form: (text: string) => string) => (isLong ? `(?:${form(prefix)})?${form(rest)}` : form(secret));
-  const simple = new RegExp([inAnyForm(escaped), hexOf(secret), ...base64PatternsOf(secret)].join('|'), 'gi');
+  // Created for the first text: a client that is created for each request seldom has one.
+  let simple: RegExp | undefined;
   let encoded: RegExp | undefined;
   return (text) => {
+    simple ??= new RegExp([inAnyForm(escaped), hexOf(secret), ...base64PatternsOf(secret)].join('|'), 'gi');
     if (!HAS_ENCODED.test(text)) return text.replace(simple, () => mask);
     encoded ??= new RegExp(inAnyForm(encodingsOf), 'gi');
     return text.replace(encoded, () => mask).replace(simple, () => mask);

@@ -1,6 +1,6 @@
-import { Heap } from '../../heap.ts';
 import type { Call } from '../call/call.ts';
 import { AbortError, type Attempt, ConfigError } from '../errors/errors.ts';
+import { Cancellation } from '../time/abort.ts';
 
 /** The part of a key's state that determines when the state is released. */
 export interface RetainedState {
@@ -18,6 +18,8 @@ interface CallInFlight {
   readonly call: EndableCall;
   readonly response: Promise<unknown>;
   readonly lifetime: Lifetime;
+  /** Its index in the list; -1 after its end. */
+  place: number;
 }
 
 /** The calls of a client and of clients that `withOptions` created from it, and their key states, until it is closed. */
@@ -27,27 +29,37 @@ export class Lifetime {
   /** That of the client from which this one was created. */
   readonly #parent: Lifetime | undefined;
   /** Without an order; a Set costs a tenth of the throughput. A client and those created from it have one list. */
-  readonly #calls: Heap<CallInFlight>;
+  readonly #calls: CallInFlight[];
   readonly #entries = new Set<RetainedState>();
-  readonly #closing = new AbortController();
+  readonly #closing = new Cancellation();
   #closed: Promise<void> | undefined;
 
   constructor(parent?: Lifetime) {
     this.#parent = parent;
-    this.#calls = parent === undefined ? new Heap(() => false) : parent.#calls;
+    this.#calls = parent === undefined ? [] : parent.#calls;
     this.warned = parent?.warned ?? new Map();
   }
 
   /** Aborts when the client is closed; the reason is the error of the loop that this ends. */
   get signal(): AbortSignal {
-    const { signal } = this.#closing;
+    const signal = this.#closing.toSignal();
     return this.#parent === undefined ? signal : AbortSignal.any([this.#parent.signal, signal]);
   }
 
   /** A call has started. Returns a function for its end. */
   add(call: EndableCall, response: Promise<unknown>): () => void {
-    const node = this.#calls.push({ call, response, lifetime: this });
-    return () => this.#calls.remove(node);
+    const calls = this.#calls;
+    const added = { call, response, lifetime: this, place: calls.length };
+    calls.push(added);
+    return () => {
+      if (added.place < 0) return;
+      const last = calls.pop();
+      if (last !== undefined && last !== added) {
+        calls[added.place] = last;
+        last.place = added.place;
+      }
+      added.place = -1;
+    };
   }
 
   /** That of the client from which all others of this family were created. */
@@ -56,7 +68,7 @@ export class Lifetime {
   }
 
   get isClosed(): boolean {
-    return this.#closing.signal.aborted || this.#parent?.isClosed === true;
+    return this.#closing.aborted || this.#parent?.isClosed === true;
   }
 
   requireOpen(): void {
@@ -65,7 +77,7 @@ export class Lifetime {
 
   /** Prevents the removal of a key's state while this client, or the one from which it was created, is open. */
   retain(entry: RetainedState): void {
-    if (this.#closing.signal.aborted) return; // it would never be released
+    if (this.#closing.aborted) return; // it would never be released
     if (this.#parent !== undefined) return this.#parent.retain(entry);
     if (this.#entries.has(entry)) return;
     this.#entries.add(entry);
@@ -91,7 +103,7 @@ export class Lifetime {
       new AbortError({ message: 'The call was aborted because its client was closed (close())', attempts });
     // Copied before a batch or a poll aborts its calls.
     const calls = [...this.#calls].filter(({ lifetime }) => lifetime.#endsWith(this));
-    this.#closing.abort(errorOf());
+    this.#closing.cancel(errorOf());
     for (const { call } of calls) call.signal.cancel(errorOf([...call.attempts])); // each error has the ID of its call
     await Promise.allSettled(calls.map(({ response }) => response));
     const entries = [...this.#entries];
