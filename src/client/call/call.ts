@@ -45,8 +45,8 @@ export class Call {
   readonly quotaReason: QuotaReason;
   /** The attempts that have ended, in order. */
   readonly attempts: Attempt[] = [];
-  /** Returns a stored response for a caller whose call fails with `error`. Set if there may be one. */
-  insteadOf: ((error: unknown) => ApiResponse | undefined) | undefined;
+  /** Set if a stored response may replace an error. */
+  fallback: Fallback | undefined;
   /** Whether an attempt has begun. */
   wasTried = false;
   /** Milliseconds of its waits that have ended: for the limit, and before retries. */
@@ -64,7 +64,7 @@ export class Call {
   }
 }
 
-type GivenFields = Omit<Call, 'id' | 'attempts' | 'insteadOf' | 'wasTried' | 'waitedMs' | 'waitsSince'>;
+type GivenFields = Omit<Call, 'id' | 'attempts' | 'fallback' | 'wasTried' | 'waitedMs' | 'waitsSince'>;
 
 /** Why a response is older than its maximum age: the kind of the error that it replaces, or because it is being renewed. */
 export type StaleReason = FxRatesErrorKind | 'revalidate';
@@ -83,6 +83,23 @@ export interface ApiResponse {
     readonly staleReason: StaleReason | undefined;
     readonly ageMs: number;
   };
+}
+
+/** A response and the time of its arrival, in milliseconds since the Unix epoch. */
+export interface StoredResponse extends ApiResponse {
+  readonly storedAtMs: number;
+}
+
+export interface StoredCopy {
+  /** The store may send it after the call has stopped waiting for it. */
+  readonly found: StoredResponse | undefined;
+}
+
+/** What the cache has for a call. */
+interface Fallback {
+  readonly copy: StoredCopy;
+  /** Until this age, the response is not stale. */
+  readonly maxAgeMs: number;
 }
 
 export type Handler = (call: Call) => Promise<ApiResponse>;

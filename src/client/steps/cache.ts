@@ -1,12 +1,20 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { parseJson } from '../../json.ts';
-import { type ApiResponse, Call, type Handler, type StaleReason } from '../call/call.ts';
+import {
+  type ApiResponse,
+  Call,
+  type Handler,
+  type StaleReason,
+  type StoredCopy,
+  type StoredResponse,
+} from '../call/call.ts';
 import { parseBody, sortedTarget } from '../call/endpoint.ts';
 import { type AnyFxRatesError, FxRatesError } from '../errors/errors.ts';
 import { describeValue, thrownMessage } from '../errors/program-values.ts';
 import { StoreGuard } from '../limits/shared/store-guard.ts';
 import { type CacheSettings, MemoryStore } from '../options/option-table.ts';
+import type { ClientSettings } from '../options/resolve-options.ts';
 import { granularityMs } from '../state/quota-record.ts';
 import { abortable, Cancellation } from '../time/abort.ts';
 import type { SteadyTime } from '../time/clock.ts';
@@ -33,8 +41,7 @@ export function cache(context: StepContext, settings: CacheSettings, next: Handl
 type CachedResponse = CacheEntry & ApiResponse;
 
 /** What a call has read from the store. */
-interface Copy {
-  /** The store may send it after the call has stopped waiting for it. */
+interface Copy extends StoredCopy {
   found: CachedResponse | undefined;
   /** Settles when the store has responded; `undefined` while it is away. */
   reading: Promise<void> | undefined;
@@ -48,6 +55,40 @@ const TEMPORARY = ['rate_limited', 'quota_exhausted', 'timeout', 'network', 'ser
 
 function isTemporary(error: unknown): error is AnyFxRatesError & { readonly kind: (typeof TEMPORARY)[number] } {
   return FxRatesError.is(error) && TEMPORARY.some((kind) => kind === error.kind);
+}
+
+/** The stored response that replaces `error`; `undefined` if it is missing or too old, or the error is not temporary. */
+export function storedInstead(
+  { fallback }: Call,
+  error: unknown,
+  { cache: settings, clock }: ClientSettings,
+): ApiResponse | undefined {
+  if (fallback === undefined || settings === undefined || !isTemporary(error)) return undefined;
+  const { found } = fallback.copy;
+  const now = clock.now();
+  if (isYounger(found, fallback.maxAgeMs, now)) return fromStore(found, now); // the store sent it late
+  const isLimit = error.kind === 'rate_limited' || error.kind === 'quota_exhausted';
+  const isLate = error.kind === 'rate_limited' && error.reason === 'deadline';
+  const { staleIfLimitedMs, staleIfErrorMs } = settings;
+  const staleMs = Math.max(isLimit ? staleIfLimitedMs : 0, !isLimit || isLate ? staleIfErrorMs : 0);
+  return isYounger(found, staleMs, now) ? fromStore(found, now, error.kind) : undefined;
+}
+
+function isYounger<Stored extends StoredResponse>(
+  stored: Stored | undefined,
+  maxAgeMs: number,
+  now: number,
+): stored is Stored {
+  return stored !== undefined && ageMs(stored, now) < maxAgeMs;
+}
+
+function ageMs({ storedAtMs }: StoredResponse, now: number): number {
+  return Math.max(0, now - storedAtMs);
+}
+
+function fromStore(found: StoredResponse, now: number, staleReason?: StaleReason): ApiResponse {
+  const source = staleReason === undefined ? 'cache' : 'stale';
+  return { ...found, cached: { source, staleReason, ageMs: ageMs(found, now) } };
 }
 
 /**
@@ -119,8 +160,7 @@ class ResponseCache {
     const usualMs = snapshotMs ?? Number(option);
     const { maxAgeMs = usualMs } = call.settings;
     if (this.#isYounger(copy.found, maxAgeMs)) return this.#from(copy.found);
-    // 0 asks for the current state.
-    if (call.settings.maxAgeMs !== 0) call.insteadOf = (error) => this.#insteadOf(error, copy, maxAgeMs);
+    if (call.settings.maxAgeMs !== 0) call.fallback = { copy, maxAgeMs }; // 0 asks for the current state
     try {
       const response = await this.#next(call);
       const { status, headers, rawBody } = response;
@@ -130,21 +170,10 @@ class ResponseCache {
       return response;
     } catch (error) {
       if (copy.found === undefined && isTemporary(error)) await this.#untilRead(copy, call);
-      const response = call.insteadOf?.(error);
+      const response = storedInstead(call, error, this.#context.settings);
       if (response === undefined) throw error;
       return response;
     }
-  }
-
-  /** The stored response that replaces `error`; `undefined` if it is missing or too old, or the error is not temporary. */
-  #insteadOf(error: unknown, { found }: Copy, maxAgeMs: number): ApiResponse | undefined {
-    if (!isTemporary(error)) return undefined;
-    if (this.#isYounger(found, maxAgeMs)) return this.#from(found); // the store sent it late
-    const { staleIfLimitedMs, staleIfErrorMs } = this.#settings;
-    const isLimit = error.kind === 'rate_limited' || error.kind === 'quota_exhausted';
-    const isLate = error.kind === 'rate_limited' && error.reason === 'deadline';
-    const staleMs = Math.max(isLimit ? staleIfLimitedMs : 0, !isLimit || isLate ? staleIfErrorMs : 0);
-    return this.#isYounger(found, staleMs) ? this.#from(found, error.kind) : undefined;
   }
 
   /** Waits for a store that is slower than the call could wait for before its request. */
@@ -157,16 +186,11 @@ class ResponseCache {
 
   /** Checked now, because the call may have waited since the entry was read. */
   #isYounger(cached: CachedResponse | undefined, maxAgeMs: number): cached is CachedResponse {
-    return cached !== undefined && this.#ageMs(cached) < maxAgeMs;
-  }
-
-  #ageMs({ storedAtMs }: CachedResponse): number {
-    return Math.max(0, this.#now() - storedAtMs);
+    return isYounger(cached, maxAgeMs, this.#now());
   }
 
   #from(found: CachedResponse, staleReason?: StaleReason): ApiResponse {
-    const source = staleReason === undefined ? 'cache' : 'stale';
-    return { ...found, cached: { source, staleReason, ageMs: this.#ageMs(found) } };
+    return fromStore(found, this.#now(), staleReason);
   }
 
   #now(): number {

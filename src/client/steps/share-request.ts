@@ -12,6 +12,7 @@ import { abortable, Cancellation, onAbort } from '../time/abort.ts';
 import type { SteadyTime } from '../time/clock.ts';
 import { headerIn, headersOf } from '../transport/transport.ts';
 import type { BatchRequests, EndedCall } from './batch-requests.ts';
+import { storedInstead } from './cache.ts';
 import type { StepContext } from './send.ts';
 
 /** How a call ended. */
@@ -77,26 +78,22 @@ export class SharedCalls {
   }
 
   async send(caller: Caller): Promise<CallResult<unknown>> {
-    return this.#sendWith(this.#context.keys.known() ?? (await this.#loadKey(caller)), caller);
-  }
-
-  async #sendWith(key: ApiKey, caller: Caller): Promise<CallResult<unknown>> {
-    const shared = this.#join(caller, key);
+    const shared = this.#join(caller, this.#context.keys.known() ?? (await this.#loadKey(caller)));
     const { call } = shared;
     const isOwn = shared.callers === 0;
     shared.callers += 1;
     call.deadlineAt = Math.max(call.deadlineAt, caller.deadlineAt);
     try {
       const result = await this.#await(shared, isOwn, caller);
-      if (isOwn) caller.batch?.end(call);
       if (this.#context.events.reportsCalls) this.#report(caller, call, result.meta());
       return result;
     } catch (thrown) {
-      if (isOwn) caller.batch?.end(call);
       const error = errorOfCall(thrown, call);
       const source = !call.wasTried ? undefined : isOwn ? 'network' : 'shared';
       this.#report(caller, call, { source, error, attempts: [...call.attempts] });
       throw error;
+    } finally {
+      if (isOwn) caller.batch?.end(call);
     }
   }
 
@@ -110,7 +107,7 @@ export class SharedCalls {
     try {
       response = await waitAsCaller(this.#checked(part, caller), caller, waiting);
     } catch (error) {
-      const stored = call.insteadOf?.(error); // such as after the deadline of this caller
+      const stored = storedInstead(call, error, this.#context.settings); // such as after the deadline of this caller
       if (stored === undefined) throw error;
       part = { response: Promise.resolve(stored), call, isOwn: false };
       const checkUntil = time.now() + caller.settings.timeoutMs;
