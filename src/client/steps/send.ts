@@ -61,7 +61,7 @@ export function send({ settings, events }: StepContext): Send {
     const transmit = (to: string, others: Readonly<Record<string, string>>): Promise<TransportResponse> => {
       onSent();
       const signed = authenticate(to, { key: call.key, form, others });
-      return transport({ cancellation, maxBytes, timeoutMs, isRetry, ...signed }).catch((error) => {
+      return transport({ ...signed, cancellation, maxBytes, timeoutMs, isRetry }).catch((error) => {
         throw call.signal.aborted ? call.signal.reason : networkFailure(error, call, baseUrl);
       });
     };
@@ -125,7 +125,8 @@ function report(
 ): EndedAttempt {
   const { call, state, next } = attempt;
   const outcome = call.quotaReason === 'call' ? byContract(parsed) : parsed;
-  call.attempts.push({ ...next, ...resultOf(outcome) });
+  const { status, code } = resultOf(outcome);
+  call.attempts.push({ reason: next.reason, waitedMs: next.waitedMs, status, code });
   events.request(state, call, { durationMs, outcome });
   if (wasSent) state.quota.sent(call, outcome);
   if (call.endpoint.name === 'quota' && 'rawBody' in parsed) reportQuota(attempt, parsed, events);

@@ -112,9 +112,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     const status = this.#status;
     const headers = headerList(this.#headers);
     const encoding = headerIn(headers, 'content-encoding');
-    if (encoding === undefined) return this.#settle.resolve({ status, headers, ...this.#body.end() });
+    if (encoding === undefined) return this.#settle.resolve({ ...this.#body.end(), status, headers });
     const read = this.#body.endEncoded(encoding, this.#request);
-    this.#settle.resolve(read.then((body) => ({ status, headers, ...body })));
+    this.#settle.resolve(read.then((body) => ({ ...body, status, headers })));
   }
 
   onError(error: Error): void {
