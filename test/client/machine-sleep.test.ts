@@ -4,6 +4,7 @@ import { FakeClock } from '../helpers/fake-clock.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
 import { MemoryLimitStore } from '../helpers/memory-limit-store.ts';
 import { failure, rateLimited, success } from '../helpers/service-replies.ts';
+import { StrictLimiter } from '../helpers/strict-limiter.ts';
 import { differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
 
 const MINUTE = 60_000;
@@ -138,4 +139,16 @@ test('after a sleep of the machine, a call with a deadline is sent', async () =>
   await clock.run(refused.fx.latest());
 
   expect(clock.monotonicNow() - startedAt).toBe(MINUTE);
+});
+
+test('a sleep of the machine during a request is no part of its round trip', async () => {
+  const clock = new MachineClock();
+  const limiter = new StrictLimiter({ clock });
+  const permit = await limiter.acquire();
+  await clock.advance(100);
+
+  clock.set(8 * HOUR);
+  permit.end({ kind: 'accepted' });
+
+  expect(limiter.etaMs(1, 1)).toBe(100);
 });

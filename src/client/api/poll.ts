@@ -140,7 +140,7 @@ class Rounds<Data> implements RunningPoll {
   async #startRound(): Promise<readonly (CallOutcome<Data> | Promise<CallOutcome<Data>>)[]> {
     const { queries, operation, call, request, settings } = this.#parts;
     if (this.#signal.aborted) throw abortErrorOf(this.#signal);
-    this.#startedAt = settings.time.now() + settings.time.skippedMs;
+    this.#startedAt = settings.time.datedNow();
     try {
       await this.#updateQuota();
     } catch (error) {
@@ -171,7 +171,7 @@ class Rounds<Data> implements RunningPoll {
     const { time } = this.#parts.settings;
     for (;;) {
       const { intervalMs, reason } = this.#schedule();
-      const leftMs = this.#startedAt + intervalMs - time.now() - time.skippedMs;
+      const leftMs = this.#startedAt + intervalMs - time.datedNow();
       if (leftMs <= 0) return;
       await time.sleep(Math.min(leftMs, QUOTA_REFRESH_MS), this.#signal).catch((error: unknown) => {
         throw this.#signal.aborted ? abortErrorOf(this.#signal) : error;
@@ -201,7 +201,7 @@ class Rounds<Data> implements RunningPoll {
   #schedule(): PollSchedule {
     const { every, settings } = this.#parts;
     this.#shareQuota();
-    const fromMs = settings.time.toEpoch(this.#startedAt - settings.time.skippedMs);
+    const fromMs = settings.time.toEpoch(this.#startedAt);
     const known =
       typeof every === 'number' ? { intervalMs: every, reason: 'every' as const } : this.#intervalAt(fromMs);
     this.#interval = known ?? this.#interval;

@@ -33,8 +33,9 @@ export type OnEnd = (permit: Permit, end: RequestEnd) => RetryAfterReading | und
 
 /** Permits one request now. The first report about the request ends the permit; later ones are ignored. */
 export class Permit {
-  /** Time of the limiter's own clock: compare it only with other times of that clock. */
+  /** Dated time of `SteadyTime`, and what its `skippedMs` was then: a sleep of the machine is no part of a round trip. */
   readonly sentAt: number;
+  readonly skippedMs: number;
   /** The place of the call in the queue. A call that returns passes the permit as `AcquireOptions.retryOf`. */
   readonly ticket: number;
   /** Whether its call has low priority. */
@@ -46,9 +47,10 @@ export class Permit {
   readonly #onEnd: OnEnd;
   #isOpen = true;
 
-  constructor(onEnd: OnEnd, { sentAt, ticket, retryOf, isLow = false }: PermitFields) {
+  constructor(onEnd: OnEnd, { sentAt, skippedMs = 0, ticket, retryOf, isLow = false }: PermitFields) {
     this.#onEnd = onEnd;
     this.sentAt = sentAt;
+    this.skippedMs = skippedMs;
     this.ticket = ticket;
     this.isLow = isLow;
     this.failures = retryOf?.failures ?? 0;
@@ -66,6 +68,7 @@ export class Permit {
 type PermitFields = Pick<Permit, 'sentAt' | 'ticket'> & {
   readonly retryOf: Permit | undefined;
   readonly isLow?: boolean;
+  readonly skippedMs?: number;
 };
 
 /** So many failures in a row are an outage. */
@@ -113,7 +116,6 @@ export class InFlight {
   /** Results of requests sent before it say nothing about an outage. */
   #downAt = Number.NEGATIVE_INFINITY;
   #lastSuccessSentAt = Number.NEGATIVE_INFINITY;
-  #skippedMs = 0;
 
   constructor({ maxConcurrent, random }: { readonly maxConcurrent: number; readonly random: () => number }) {
     this.#random = random;
@@ -133,14 +135,6 @@ export class InFlight {
     const isKnown = this.#probe !== undefined || now <= this.health.retryAt + LONGEST_OUTAGE_MS;
     if (this.health.isDown && !isKnown) this.#isUp();
     return this.health;
-  }
-
-  /** The dated time moved ahead of the limiter's: the next probe is that much earlier. */
-  skipTo(skippedMs: number): void {
-    if (skippedMs === this.#skippedMs) return;
-    if (this.health.isDown)
-      this.health = { ...this.health, retryAt: this.health.retryAt - skippedMs + this.#skippedMs };
-    this.#skippedMs = skippedMs;
   }
 
   /** Time at which a request may be sent even if no response arrives; `undefined`: only after a response. */
@@ -165,11 +159,10 @@ export class InFlight {
   }
 
   /** The service works: it sent a success or a refusal. */
-  responded(permit: Permit, now: number): void {
+  responded(permit: Permit, now: number, tookMs = now - permit.sentAt): void {
     const isNews = this.#probe === permit || permit.sentAt >= this.#downAt;
     if (this.size >= this.maxConcurrent) this.maxConcurrent = Math.min(this.#atMost, this.maxConcurrent + 1);
     this.left(permit);
-    const tookMs = now - permit.sentAt;
     this.roundTripMs += (this.roundTripMs === 0 ? 1 : AVERAGE_WEIGHT) * (tookMs - this.roundTripMs);
     this.#lastSuccessSentAt = Math.max(this.#lastSuccessSentAt, permit.sentAt);
     this.#failuresInARow = 0;
@@ -182,9 +175,13 @@ export class InFlight {
     this.#failuresInARow = 0;
   }
 
-  failed(permit: Permit, now: number, { hintMs, isTimeout = false, error }: RequestFailure): void {
+  failed(
+    permit: Permit,
+    now: number,
+    { hintMs, isTimeout = false, error, tookMs = now - permit.sentAt }: RequestFailure & { readonly tookMs?: number },
+  ): void {
     const isProbe = this.#probe === permit;
-    const isOwn = this.#isOwnFailure(permit, isTimeout && now - permit.sentAt < this.roundTripMs);
+    const isOwn = this.#isOwnFailure(permit, isTimeout && tookMs < this.roundTripMs);
     this.left(permit);
     this.lastFailure = error;
     permit.failures += 1;

@@ -1,4 +1,3 @@
-import type { SteadyTime } from '../time/clock.ts';
 import { applyReport, configured, type Report, type RetryAfterReading, readRetryAfter } from './limit-rules.ts';
 import { closedUntil, initialState, type LimiterSettings, type LimiterState } from './limit-state.ts';
 import type { Priority } from './request-queue.ts';
@@ -30,20 +29,15 @@ export interface SlotOptions {
 export class Limit {
   readonly settings: LimiterSettings;
   state: LimiterState;
-  readonly #time: Pick<SteadyTime, 'skippedMs'>;
 
-  constructor(settings: LimiterSettings, time: Pick<SteadyTime, 'skippedMs'>) {
+  constructor(settings: LimiterSettings) {
     this.settings = settings;
-    this.#time = time;
     this.state = startingState(settings);
   }
 
-  /**
-   * Milliseconds by which the clock of `state` is ahead of the limiter's own: the waits of the service pass also while the
-   * machine sleeps.
-   */
+  /** Milliseconds by which the clock of `state` is ahead of the limiter's own. */
   protected get aheadMs(): number {
-    return this.#time.skippedMs;
+    return 0;
   }
 
   /** Whether `grant` can respond with a slot now. */

@@ -92,7 +92,8 @@ interface WaitingCall extends QueuedCall, Pick<AcquireOptions, 'retryOf' | 'isOw
 
 /**
  * The queue of calls in front of a limit: sends the next call, rejects calls that may not wait, and sleeps until
- * something changes. It makes no decision about the limit: the smaller number of `Limit` and `InFlight` applies.
+ * something changes. It makes no decision about the limit: the smaller number of `Limit` and `InFlight` applies. Its times
+ * are dated times of `SteadyTime`, except the deadlines of the calls.
  */
 export class RateLimiter {
   /** `undefined` if this process does not share the limit. */
@@ -116,23 +117,14 @@ export class RateLimiter {
     this.#inFlight = new InFlight({ maxConcurrent, random });
     const onChange = () => this.#serve();
     this.shared = shared && new SharedLimit({ settings: options, ...shared, clock, onChange, onOutage });
-    this.#limit = this.shared ?? new Limit(options, this.#time);
+    this.#limit = this.shared ?? new Limit(options);
   }
 
   /** The permit if the call need not wait: no other call waits, and a slot is free. */
   tryAcquire(options: AcquireOptions = {}): Permit | undefined {
-    const { priority, due = NEVER } = options;
-    const now = this.#now();
+    const now = this.#time.datedNow();
     this.#sawCall(now, options);
-    if (due.deadlineAt < now) return undefined;
-    if (this.#queue.size > 0 || !this.#limit.grantsNow) return undefined;
-    const { count } = this.#limit.grant(now, {
-      wanted: Math.min(1, this.#inFlight.room(now)),
-      low: priority === 'low' ? 1 : 0,
-      queued: 1,
-      deadlineAt: due.deadlineAt,
-    });
-    return count === 0 ? undefined : this.#permit(now, options);
+    return this.#permitNow(now, options);
   }
 
   /**
@@ -141,10 +133,10 @@ export class RateLimiter {
    */
   acquire(options: AcquireOptions = {}): Promise<Permit | NotSent> {
     const { signal, retryOf, priority = 'normal', isOwn, due = NEVER, wait: waits = true } = options;
+    const now = this.#time.datedNow();
+    this.#sawCall(now, options);
     const ahead = this.#queue.countAhead(priority, retryOf !== undefined);
-    const notSent = this.#whyNotSent(ahead, { waits, due, priority });
-    if (notSent) this.#sawCall(this.#now(), options);
-    const sent = notSent ?? this.tryAcquire(options);
+    const sent = this.#whyNotSent(now, ahead, { waits, due, priority }) ?? this.#permitNow(now, options);
     if (sent) return Promise.resolve(sent);
     return new Promise((resolve, reject) => {
       const onAbort = () => {
@@ -169,13 +161,13 @@ export class RateLimiter {
 
   /** The limit of the plan became known, for example from `quota()`. */
   configure(perMinute: number): void {
-    this.#limit.report({ kind: 'configured', perMinute, now: this.#now() });
+    this.#limit.report({ kind: 'configured', perMinute, now: this.#time.datedNow() });
     if (this.#queue.size > 0) this.#serveSoon();
   }
 
   /** Whether to call `quota()`, and `configure()` with the limit of the plan. */
   get isLimitWanted(): boolean {
-    return !this.#inFlight.health.isDown && this.#limit.isWanted(this.#now(), this.#queue.size);
+    return !this.#inFlight.health.isDown && this.#limit.isWanted(this.#time.datedNow(), this.#queue.size);
   }
 
   /**
@@ -184,7 +176,7 @@ export class RateLimiter {
    */
   etaMs(calls: number, concurrency: number): number {
     const { maxConcurrent, roundTripMs, size } = this.#inFlight;
-    const now = this.#now();
+    const now = this.#time.datedNow();
     const sentAt = calls > size ? this.#slotAt(now, calls - size - 1, { estimate: expectedSlotAt }) : now;
     const byService = Math.ceil(calls / Math.min(maxConcurrent, concurrency)) * roundTripMs;
     return Math.ceil(Math.max(sentAt - now + roundTripMs, byService));
@@ -197,7 +189,7 @@ export class RateLimiter {
 
   limits(): KeyLimits {
     const { state, closedUntil } = this.#limit;
-    const now = this.#now();
+    const now = this.#time.datedNow();
     const health = this.#inFlight.healthAt(now);
     const dateOf = (at: number) => new Date(this.#time.toEpoch(at));
     return {
@@ -220,15 +212,19 @@ export class RateLimiter {
     return this.#queue.size > 0 || this.#inFlight.size >= this.#maxConcurrent ? 'in_flight' : undefined;
   }
 
-  /** The monotonic time of the limiter. Moves the probe of an outage forward by the time for which the machine slept. */
-  #now(): number {
-    this.#inFlight.skipTo(this.#time.skippedMs);
-    return this.#time.now();
-  }
-
   /** Number of requests that may be in flight now. */
   get #maxConcurrent(): number {
     return Math.min(this.#inFlight.maxConcurrent, rampSize(this.#limit.state));
+  }
+
+  /** The permit if a slot is free. */
+  #permitNow(now: number, options: AcquireOptions): Permit | undefined {
+    const { priority, due = NEVER } = options;
+    const deadlineAt = due.deadlineAt + this.#time.skippedMs;
+    if (deadlineAt < now || this.#queue.size > 0 || !this.#limit.grantsNow) return undefined;
+    const wanted = Math.min(1, this.#inFlight.room(now));
+    const { count } = this.#limit.grant(now, { wanted, low: priority === 'low' ? 1 : 0, queued: 1, deadlineAt });
+    return count === 0 ? undefined : this.#permit(now, options);
   }
 
   /** For calls of low priority, which leave slots free while there are others. At most once a second, because it takes a write. */
@@ -247,10 +243,12 @@ export class RateLimiter {
   /** `ticket`: that of a call that has waited. A call that is sent again keeps its ticket, and so its place. */
   #permit(
     now: number,
-    { retryOf, priority, isOwn = false, ticket = retryOf?.ticket }: AcquireOptions & { readonly ticket?: number },
+    { retryOf, priority, isOwn = false, ticket }: AcquireOptions & { readonly ticket?: number },
   ): Permit {
     const isLow = priority === 'low' || isOwn; // it must not use what is left for others
-    const permit = new Permit(this.#end, { sentAt: now, ticket: ticket ?? ++this.#lastTicket, retryOf, isLow });
+    const place = ticket ?? retryOf?.ticket ?? ++this.#lastTicket;
+    const { skippedMs } = this.#time;
+    const permit = new Permit(this.#end, { sentAt: now, skippedMs, ticket: place, retryOf, isLow });
     this.#inFlight.add(permit);
     return permit;
   }
@@ -269,7 +267,7 @@ export class RateLimiter {
   }
 
   #serve(): void {
-    const now = this.#now();
+    const now = this.#time.datedNow();
     this.#rejectTooLate(now);
     const { health, mayBeDown } = this.#inFlight;
     const wanted = Math.min(this.#queue.size, this.#inFlight.room(now));
@@ -277,28 +275,28 @@ export class RateLimiter {
       wanted,
       low: Math.max(0, wanted - this.#queue.countAhead('normal')),
       queued: this.#queue.size,
-      deadlineAt: this.#queue.earliestDeadline,
+      deadlineAt: this.#queue.earliestDeadline + this.#time.skippedMs,
     });
     for (let served = 0; served < count; served += 1) {
       const call = mayBeDown ? this.#queue.shiftLeastFailed() : this.#queue.shift();
       call?.settle(this.#permit(now, call));
     }
     const wakeAt = wanted === 0 || health.isDown ? this.#inFlight.nextRoomAt : askAgainAt;
-    this.#wakeAt(wakeAt);
+    this.#wakeAt(now, wakeAt);
     // Calls that wait only for responses are sent soon.
     if (wakeAt !== undefined && this.#queue.size > 0) this.#reportWait(now, wakeAt);
   }
 
   /** Why a call does not wait; `undefined` if it does. `ahead`: the calls before it. */
   #whyNotSent(
+    now: number,
     ahead: number,
     { waits, due, priority }: Pick<QueuedCall, 'waits' | 'due' | 'priority'>,
   ): NotSent | undefined {
-    const now = this.#now();
     const tooLong = this.#tooLongWait(now);
     if (tooLong) return tooLong;
     const slotAt = this.#slotAt(now, ahead, { priority });
-    if (slotAt > due.deadlineAt) return this.#tooLate(now, slotAt);
+    if (slotAt > due.deadlineAt + this.#time.skippedMs) return this.#tooLate(now, slotAt);
     return !waits && slotAt > now ? this.#notSent('policy', slotAt) : undefined;
   }
 
@@ -308,7 +306,7 @@ export class RateLimiter {
     const isLow = this.#queue.countAhead('normal') === 0;
     const slotAt = this.#slotAt(now, 0, { priority: isLow ? 'low' : 'normal' });
     // A call whose response would be late must not use a slot that another waiting call can use.
-    const neededBy = () => slotAt + (this.#queue.size > 1 ? this.#inFlight.roundTripMs : 0);
+    const neededBy = () => slotAt - this.#time.skippedMs + (this.#queue.size > 1 ? this.#inFlight.roundTripMs : 0);
     for (let call = this.#queue.shiftDueBefore(neededBy()); call; call = this.#queue.shiftDueBefore(neededBy())) {
       call.settle(this.#tooLate(now, slotAt));
     }
@@ -339,8 +337,8 @@ export class RateLimiter {
     return { reason, retryAt: Math.ceil(this.#time.toEpoch(retryAt)), failure };
   }
 
-  #wakeAt(at: number | undefined): void {
-    const wakeAt = this.#queue.size > 0 ? Math.min(at ?? UNBOUNDED, this.#queue.earliestDeadline) : UNBOUNDED;
+  #wakeAt(now: number, at = UNBOUNDED): void {
+    const wakeAt = this.#queue.size > 0 ? Math.min(at, this.#queue.earliestDeadline + this.#time.skippedMs) : UNBOUNDED;
     if (this.#wake?.at === wakeAt) return;
     this.#wake?.cancel();
     this.#wake = undefined;
@@ -350,8 +348,8 @@ export class RateLimiter {
       this.#serve();
     };
     // A shorter sleep could end in the millisecond in which it began, and repeat without an end.
-    const endsAt = Math.max(this.#now() + 1, Math.ceil(wakeAt));
-    this.#wake = { at: wakeAt, cancel: this.#time.atDate(endsAt + this.#time.skippedMs, wake) };
+    const endsAt = Math.max(now + 1, Math.ceil(wakeAt));
+    this.#wake = { at: wakeAt, cancel: this.#time.atDate(endsAt, wake) };
   }
 
   /** With a shared limit, `askAgainAt` is often earlier than the next slot, so the later time is reported. */
@@ -362,8 +360,9 @@ export class RateLimiter {
     this.#reportedUntil = until;
     const why = this.#whyWait(now);
     const reason = why === 'service' || why === 'retry_after' ? why : 'window';
-    const waitMs = Math.ceil(until - now);
-    this.#options.onWait?.({ reason, waitMs, until: new Date(this.#time.toEpoch(until)), waiting: this.#queue.size });
+    const { size: waiting } = this.#queue;
+    const date = new Date(this.#time.toEpoch(until));
+    this.#options.onWait?.({ reason, waitMs: Math.ceil(until - now), until: date, waiting });
   }
 
   #reportLongWait(now: number): void {
@@ -376,11 +375,12 @@ export class RateLimiter {
   }
 
   readonly #end: OnEnd = (permit, end) => {
-    const now = this.#now();
-    if (end.kind === 'failed') this.#inFlight.failed(permit, now, end);
-    else if (end.kind === 'accepted' || end.kind === 'refused') this.#inFlight.responded(permit, now);
-    else this.#inFlight.left(permit);
+    const now = this.#time.datedNow();
     const { sentAt, isLow } = permit;
+    const tookMs = now - sentAt - (this.#time.skippedMs - permit.skippedMs);
+    if (end.kind === 'failed') this.#inFlight.failed(permit, now, { ...end, tookMs });
+    else if (end.kind === 'accepted' || end.kind === 'refused') this.#inFlight.responded(permit, now, tookMs);
+    else this.#inFlight.left(permit);
     const reading = this.#limit.report({ sentAt, isLow, now, ...this.#resultOf(end) });
     if (this.#queue.size > 0) this.#serveSoon();
     return reading;

@@ -7,7 +7,7 @@ export type Priority = 'high' | 'normal' | 'low';
 
 /** The deadline of a call. */
 export interface Due {
-  /** Milliseconds of the limiter's clock; Infinity for none. Read again when it is reached, because that of a shared call can grow. */
+  /** Time of `SteadyTime.now()`; Infinity for none. Read again when it is reached, because that of a shared call can grow. */
   readonly deadlineAt: number;
 }
 

@@ -40,7 +40,7 @@ export async function waitForSlot(call: Call, slot: AcquireOptions, options: Slo
     learnLimit();
     // Not instanceof: another copy of the package may have created the limiter.
     if (!('reason' in sent)) return sent;
-    const waitMs = sent.retryAt - time.toEpoch(time.now());
+    const waitMs = sent.retryAt - time.toEpoch(time.datedNow());
     const { reason, failure } = sent;
     if (reason === 'in_flight') throw lateError(call);
     if (reason === 'outage' || failure !== undefined) throw unavailableError(call, { ...sent, waitMs });
@@ -109,7 +109,7 @@ export function limitedError(call: Call, { state, reason, waitMs, refusal }: Lim
   return new RateLimitError(`The per-minute limit of key ${call.key.masked} is reached${refusal?.said ?? ''}`, {
     advice: unit === undefined ? advice : `${advice}. ${unit}`,
     retryAfterMs: leftMs,
-    retryAt: waitMs === undefined ? undefined : new Date(state.time.toEpoch(state.time.now() + waitMs)),
+    retryAt: waitMs === undefined ? undefined : new Date(state.time.toEpoch(state.time.datedNow() + waitMs)),
     ...answer,
     cause: refusal && new RateLimitError(`The per-minute limit of the key is reached${refusal.said}`, answer),
   });

@@ -88,15 +88,15 @@ const SLICE_MS = 30_000;
  * clock without `monotonicNow`, a step back is absorbed and a step forward counts as elapsed time.
  *
  * What the service or a person dates (a Retry-After, a reset, the next poll) passes also while the machine sleeps. Its
- * time is `now() + skippedMs`.
+ * time is `datedNow()`.
  */
 export class SteadyTime {
   readonly #clock: Clock;
   /** Steady time minus monotonic time, or minus epoch time for a clock without one. */
   #offsetMs: number;
   #last = Number.NEGATIVE_INFINITY;
-  #leastSkippedMs = 0;
-  #lastDate = Number.NEGATIVE_INFINITY;
+  /** Milliseconds by which the last `datedNow()` was ahead of `now()`. */
+  skippedMs = 0;
   /** The sleeps of a clock without a monotonic one follow its dates. */
   readonly #sliceMs: number;
 
@@ -114,23 +114,17 @@ export class SteadyTime {
     return Math.floor(this.#last);
   }
 
-  /** Milliseconds since the Unix epoch, by the system clock. */
-  toEpoch(steadyMs: number): number {
+  /** `now()`, and the time for which the machine slept, or by which its clock was set forward. It never decreases either. */
+  datedNow(): number {
     const now = this.now();
-    return steadyMs - now + this.#clock.now();
+    const aheadMs = Math.floor(this.#clock.now() - now);
+    if (aheadMs > this.skippedMs + SKIPPED_FROM_MS) this.skippedMs = aheadMs;
+    return now + this.skippedMs;
   }
 
-  /**
-   * Milliseconds of the dated time that `now()` has not counted: the machine slept, or its clock was set forward. If the
-   * clock is set back, the dated time continues at the pace of `now()`.
-   */
-  get skippedMs(): number {
-    const now = this.now();
-    const aheadMs = this.#clock.now() - now;
-    const skippedMs = aheadMs > this.#leastSkippedMs + SKIPPED_FROM_MS ? aheadMs : this.#leastSkippedMs;
-    if (now + skippedMs < this.#lastDate) this.#leastSkippedMs = this.#lastDate - now;
-    this.#lastDate = Math.max(this.#lastDate, now + skippedMs);
-    return this.#lastDate - now;
+  /** The dated time in milliseconds since the Unix epoch, by the system clock. */
+  toEpoch(dated: number): number {
+    return dated - this.datedNow() + this.#clock.now();
   }
 
   /** Calls `fire` once, when `now()` has reached `at`. Returns a function that cancels it. */
@@ -140,17 +134,17 @@ export class SteadyTime {
 
   /** The same, when the dated time has reached `date`. */
   atDate(date: number, fire: () => void): () => void {
-    return this.#callWhenLate(() => this.now() + this.skippedMs - date, fire, this.#sliceMs);
+    return this.#callWhenLate(() => this.datedNow() - date, fire, this.#sliceMs);
   }
 
   /** Waits for `ms` of the dated time, by the sleeps of the clock. Rejects with the signal's reason as soon as it aborts. */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
-    const endsAt = this.now() + this.skippedMs + ms;
+    const endsAt = this.datedNow() + ms;
     for (let leftMs = ms; leftMs > 0; ) {
       const sleepMs = Math.min(leftMs, this.#sliceMs);
       await this.#clock.sleep(sleepMs, signal);
       // At most as many sleeps as without a jump: those of another clock need not move its time.
-      leftMs = Math.min(leftMs - sleepMs, endsAt - this.now() - this.skippedMs);
+      leftMs = Math.min(leftMs - sleepMs, endsAt - this.datedNow());
     }
   }
 

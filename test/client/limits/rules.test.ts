@@ -11,7 +11,7 @@ const demandOf = (calls: number) => ({ wanted: calls, low: 0, queued: calls, dea
 /** A limit whose requests are answered by the test. */
 class Probed extends Limit {
   constructor(settings: Partial<LimiterSettings> = {}) {
-    super({ ...DEFAULT_LIMITER_SETTINGS, ...settings }, { skippedMs: 0 });
+    super({ ...DEFAULT_LIMITER_SETTINGS, ...settings });
   }
 
   /** Sends as many of the calls as may be sent, and returns their number. */

@@ -29,7 +29,7 @@ test.each([3_600_000, -3_600_000])('a change of the system clock by %i ms does n
   expect(time.now()).toBe(1_002_000);
 
   // What is shown to people is what their clock will show then.
-  expect(time.toEpoch(1_003_000)).toBe(1_003_000 + byMs);
+  expect(time.toEpoch(time.datedNow() + 1_000)).toBe(1_003_000 + byMs);
 });
 
 test('is a whole number of milliseconds', async () => {
@@ -48,7 +48,7 @@ test('without a monotonic clock, it follows the clock until that is set back', (
   expect(time.now()).toBe(1_000_000);
   clock.set(50_000);
   expect(time.now()).toBe(1_050_000);
-  expect(time.toEpoch(time.now())).toBe(clock.now());
+  expect(time.toEpoch(time.datedNow())).toBe(clock.now());
 });
 
 test('without a monotonic clock, it stops while the clock is set back, and continues from there', async () => {
@@ -61,7 +61,22 @@ test('without a monotonic clock, it stops while the clock is set back, and conti
 
   await clock.advance(500);
   expect(time.now()).toBe(10_000_500);
-  expect(time.toEpoch(10_000_500)).toBe(clock.now());
+  expect(time.toEpoch(time.datedNow())).toBe(clock.now());
+});
+
+test('the dated time counts a sleep of the machine once, ignores small differences, and never decreases', async () => {
+  const wall = new FakeClock(1_000_000);
+  const clock = monotonicClock(wall);
+  const time = new SteadyTime(clock);
+  const datedAfter = (setByMs: number) => {
+    clock.set(setByMs);
+    return time.datedNow() - time.now();
+  };
+
+  expect([0, 5_000, 1, -5_000, -3_600_000].map(datedAfter)).toEqual([0, 0, 5_001, 5_001, 5_001]);
+  await wall.advance(2_000);
+  expect(time.datedNow()).toBe(1_007_001);
+  expect([3_600_000, 3_600_000].map(datedAfter)).toEqual([5_001, 3_600_001]);
 });
 
 test('there is one for each clock', () => {

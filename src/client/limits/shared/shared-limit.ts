@@ -50,19 +50,18 @@ export class SharedLimit extends Limit {
   #sharers = 1;
   /** Of the store's clock, when `state` was last set: during an exchange, the estimate can change before the state does. */
   #aheadMs = 0;
-  /** The end of the longest Retry-After of this process, in its dated time. A store that fails over can lose a refusal. */
+  /** The end of the longest Retry-After of this process, in its own time. A store that fails over can lose a refusal. */
   #refusedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(options: SharedLimitOptions) {
-    const time = steadyTime(options.clock);
-    super(options.settings, time);
+    super(options.settings);
     this.#options = options;
-    this.#time = time;
+    this.#time = steadyTime(options.clock);
     this.#exchange = new StoreExchange(options);
   }
 
   protected override get aheadMs(): number {
-    return super.aheadMs + this.#aheadMs;
+    return this.#aheadMs;
   }
 
   /** Otherwise, it asks the store. */
@@ -109,7 +108,7 @@ export class SharedLimit extends Limit {
     const isLimit = report.kind === 'configured';
     const reading = super.report(isLimit ? { ...report, perMinute: partOf(report.perMinute, this.#sharers) } : report);
     const { waitMs = 0 } = reading ?? {};
-    const openAt = report.now + this.#time.skippedMs + waitMs;
+    const openAt = report.now + waitMs;
     if (waitMs <= this.settings.maxRetryAfterMs) this.#refusedUntil = Math.max(this.#refusedUntil, openAt);
     return reading;
   }
@@ -140,7 +139,7 @@ export class SharedLimit extends Limit {
     const { low, queued } = this.#demand;
     const left = wanted - count;
     this.#demand = { ...this.#demand, wanted: left, low: Math.min(low, left), queued: queued - count };
-    const now = this.#time.now();
+    const now = this.#time.datedNow();
     for (let call = count; call < granted; call += 1) this.report({ kind: 'unused', now, sentAt: now });
     return count === 0 ? undefined : { count, askAgainAt: wanted > count ? this.#askAt : undefined };
   }
@@ -156,7 +155,7 @@ export class SharedLimit extends Limit {
 
   /** In an outage of the store, drops reports of requests that expired: `#refusedUntil` has the end of a longer wait. */
   #forgetOldReports(): void {
-    const expired = this.#time.now() - WINDOW_MS;
+    const expired = this.#time.datedNow() - WINDOW_MS;
     this.#reports = this.#reports.filter(({ kind, now }) => kind === 'configured' || now > expired);
   }
 
@@ -194,7 +193,7 @@ export class SharedLimit extends Limit {
     const reports = this.#reports.map((report) => shiftReport(report, aheadMs));
     const own = {
       ...{ id, reports, demand: this.#demand, inFlight: this.#inFlight, settings: this.settings },
-      refusedUntil: this.#refusedUntil - this.#time.skippedMs + aheadMs,
+      refusedUntil: this.#refusedUntil + aheadMs,
     };
     return { ...decide(state, own, this.#exchange.now()), reported: reports.length };
   }
@@ -211,7 +210,7 @@ export class SharedLimit extends Limit {
     const isRefused = this.#reports.some(({ kind }) => kind === 'refused');
     this.#granted = grant;
     if (isRefused) this.#handOut(0);
-    const now = this.#time.now();
+    const now = this.#time.datedNow();
     const at = grant.askAgainAt === undefined ? now + LOOK_AGAIN_MS : grant.askAgainAt - this.aheadMs;
     this.#askAt = this.#isWaiting ? Math.min(at, now + LOOK_AGAIN_AT_LEAST_MS) : now;
   }
@@ -226,7 +225,7 @@ export class SharedLimit extends Limit {
 
   #setState(state: LimiterState): void {
     this.state = state;
-    this.#aheadMs = this.#exchange.aheadMs - super.aheadMs;
+    this.#aheadMs = this.#exchange.aheadMs;
   }
 }
 

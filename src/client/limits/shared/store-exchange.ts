@@ -49,7 +49,6 @@ export class StoreExchange {
   readonly #options: StoreExchangeOptions;
   readonly #time: SteadyTime;
   readonly #name: string;
-  /** Of the dated time. */
   #aheadMs: number | undefined;
 
   constructor(options: StoreExchangeOptions) {
@@ -62,12 +61,12 @@ export class StoreExchange {
 
   /** Milliseconds by which the store's clock is ahead of ours; while unknown, that of the machine. */
   get aheadMs(): number {
-    return this.#time.skippedMs + (this.#aheadMs ?? 0);
+    return this.#aheadMs ?? 0;
   }
 
   /** The store's time. */
   now(): number {
-    return this.#time.now() + this.aheadMs;
+    return this.#time.datedNow() + this.aheadMs;
   }
 
   /**
@@ -88,7 +87,7 @@ export class StoreExchange {
   async #exchange(offered?: SharedState): Promise<boolean> {
     const { store } = this.#options;
     const ask = async () => parseReply(await store.exchange(this.#name, this.version, offered && offerOf(offered)));
-    this.askedAt = this.#time.now();
+    this.askedAt = this.#time.datedNow();
     const { isWritten, version, state, nowMs } = await this.guard.use(ask).finally(() => {
       this.askedAt = undefined;
     });
@@ -105,7 +104,7 @@ export class StoreExchange {
    * time never moves backwards between two exchanges.
    */
   #observe(storeNowMs: number): void {
-    const aheadMs = storeNowMs - this.#time.now() - this.#time.skippedMs;
+    const aheadMs = storeNowMs - this.#time.datedNow();
     const known = this.#aheadMs ?? aheadMs;
     this.#aheadMs = aheadMs < known - CLOCK_WAS_SET_MS ? aheadMs : Math.max(known, aheadMs);
   }

@@ -20,7 +20,7 @@ export interface StoreGuardOptions {
  */
 export class StoreGuard {
   readonly #options: StoreGuardOptions;
-  /** When a store that is away may be tried again. */
+  /** When a store that is away may be tried again, in the dated time. */
   #tryAgainAt: number | undefined;
 
   constructor(options: StoreGuardOptions) {
@@ -36,7 +36,7 @@ export class StoreGuard {
   async use<T>(work: () => Promise<T>): Promise<T> {
     const { time, timeoutMs } = this.#options;
     // One try at a time.
-    if (this.#tryAgainAt !== undefined) this.#tryAgainAt = time.now() + timeoutMs + PAUSE_MS;
+    if (this.#tryAgainAt !== undefined) this.#tryAgainAt = time.datedNow() + timeoutMs + PAUSE_MS;
     try {
       const result = await time.withTimeout((cancellation) => abortable(work(), cancellation), {
         at: time.now() + timeoutMs,
@@ -60,7 +60,7 @@ export class StoreGuard {
     const { time } = this.#options;
     const now = time.now();
     const isAway = this.#tryAgainAt !== undefined;
-    if (this.#tryAgainAt !== undefined && now < this.#tryAgainAt) return undefined;
+    if (this.#tryAgainAt !== undefined && time.datedNow() < this.#tryAgainAt) return undefined;
     const used = this.use(work).catch(() => undefined);
     if (isAway) return undefined;
     const at = patienceEnd(now, deadlineAt);
@@ -75,7 +75,7 @@ export class StoreGuard {
   /** The store is away. Returns the error. */
   failed(error: unknown): unknown {
     const isNew = this.#tryAgainAt === undefined;
-    this.#tryAgainAt = this.#options.time.now() + PAUSE_MS;
+    this.#tryAgainAt = this.#options.time.datedNow() + PAUSE_MS;
     if (isNew) this.#options.onOutage(error);
     return error;
   }
