@@ -1,4 +1,5 @@
 import type { AttemptFailure, Call, Handler, Refusal } from '../call/call.ts';
+import { saidWith } from '../call/parse-response.ts';
 import {
   FxRatesError,
   NetworkError,
@@ -127,11 +128,11 @@ function unavailableError(
   { failure: cause, reason, waitMs }: NotSent & { readonly waitMs: number },
 ): ServerError | NetworkError {
   const { code, status, headers, bodyExcerpt } = cause instanceof FxRatesError ? cause : {};
-  const shown = status ?? code ?? 'no response';
+  const shown = saidWith(cause) ?? ` (${status ?? code ?? 'no response'})`;
   const advice = `the next attempt is in ${seconds(waitMs)} s, ${WHY[reason]}`;
   const Unavailable = status === undefined ? NetworkError : ServerError;
   const retryAfter = { form: 'wait', ms: waitMs } as const;
-  return new Unavailable(`The service is down (${shown})`, {
+  return new Unavailable(`The service is down${shown}`, {
     ...{ code, status, headers, bodyExcerpt, attempts, cause, advice, retryAfter },
   });
 }

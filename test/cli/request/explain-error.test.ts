@@ -151,7 +151,7 @@ test('no message of a batch names an option of the client', async () => {
   const unavailable = await runCli(`batch ${queries}`, { replies: down });
 
   expect(refused.stderr).toContain('so it is tried as milliseconds\n');
-  expect(unavailable.stdout).toContain('the service is down (503) — retry in 5 min');
+  expect(unavailable.stdout).toContain('the service is down: Some text. (HTTP 503, some_code) — retry in 5 min');
   for (const { stdout, stderr } of [refused, unavailable]) {
     expect(stdout + stderr).not.toMatch(/retryAfterUnit|maxRetryAfterMs|deadlineMs|onLimit/);
   }

@@ -307,14 +307,15 @@ const TOO_LATE = 'which is too late for the deadline of the call (deadlineMs)';
 
 const down = (retryAfter: string) =>
   failure(503, { code: 'maintenance', headers: { 'retry-after': retryAfter, 'x-request-id': 'r1' } });
+const SAID = ': Some text. (HTTP 503, maintenance)';
 
 test.each<[Reply, FxRatesOptions, string]>([
-  [down('30'), { onLimit: 'throw' }, "(503); the next attempt is in 30 s, and onLimit is 'throw'"],
-  [down('30'), { deadlineMs: 10_000 }, `(503); the next attempt is in 30 s, ${TOO_LATE}`],
-  [down('30'), { deadlineMs: 29_999 }, `(503); the next attempt is in 30 s, ${TOO_LATE}`],
-  [down('6'), { maxRetryAfterMs: 5_000 }, '(503); the next attempt is in 6 s, which is longer than maxRetryAfterMs'],
-  [coded('ECONNRESET'), { deadlineMs: 100 }, `(ECONNRESET); the next attempt is in 0.4 s, ${TOO_LATE}`],
-  [new Error('gone'), { deadlineMs: 100 }, `(no response); the next attempt is in 0.4 s, ${TOO_LATE}`],
+  [down('30'), { onLimit: 'throw' }, `${SAID}; the next attempt is in 30 s, and onLimit is 'throw'`],
+  [down('30'), { deadlineMs: 10_000 }, `${SAID}; the next attempt is in 30 s, ${TOO_LATE}`],
+  [down('30'), { deadlineMs: 29_999 }, `${SAID}; the next attempt is in 30 s, ${TOO_LATE}`],
+  [down('6'), { maxRetryAfterMs: 5_000 }, `${SAID}; the next attempt is in 6 s, which is longer than maxRetryAfterMs`],
+  [coded('ECONNRESET'), { deadlineMs: 100 }, ` (ECONNRESET); the next attempt is in 0.4 s, ${TOO_LATE}`],
+  [new Error('gone'), { deadlineMs: 100 }, ` (no response); the next attempt is in 0.4 s, ${TOO_LATE}`],
 ])(
   'while the service is down with %o, a call with %j rejects at once, without retries',
   async (reply, options, why) => {
@@ -329,7 +330,7 @@ test.each<[Reply, FxRatesOptions, string]>([
     const error = await errorOf(fx.latest({ late: true }));
 
     const { name, status, code, requestId } = failures.at(-1)!;
-    const message = `The service is down ${why}`;
+    const message = `The service is down${why}`;
     expect(error).toMatchObject({ name, status, code, requestId, attempts: [], cause: failures.at(-1), message });
     expect([retries.length, clock.now() - before]).toEqual([0, 0]);
     expect(fetch.requests).toHaveLength(failures.length);
@@ -349,7 +350,9 @@ test('a waiting call whose response would be too late names its deadline', async
   const calls = differentCalls(fx, 2, { deadlineMs: 1_000 }).map((call) => errorOf(call));
   const error = (await clock.run(Promise.race(calls))) as Error;
 
-  expect(error.message).toBe(`The service is down (500); the next attempt is in 0.4 s, ${TOO_LATE}`);
+  expect(error.message).toBe(
+    `The service is down: Some text. (HTTP 500, some_code); the next attempt is in 0.4 s, ${TOO_LATE}`,
+  );
 });
 
 test('a quota() that the rate limit always refuses blocks no other call', async () => {
