@@ -1,5 +1,5 @@
 import { applyReport, configured, type Report, type RetryAfterReading, readRetryAfter } from './limit-rules.ts';
-import { closedUntil, initialState, type LimiterSettings, type LimiterState } from './limit-state.ts';
+import { initialState, type LimiterSettings, type LimiterState } from './limit-state.ts';
 import type { Priority } from './request-queue.ts';
 import { expectedSlotAt, type Grant, grant, isLimitWanted, reserveOf, slotAt } from './slots.ts';
 
@@ -22,11 +22,20 @@ export interface SlotOptions {
   readonly priority?: Priority | undefined;
 }
 
-/**
- * The limit of one key, without timer or queue: the current state, and the functions that change it. All times are those of
- * the limiter's clock, except in `state`.
- */
-export class Limit {
+/** The limit of one key, without timer or queue. All times are dated times of `SteadyTime`. */
+export interface Limit {
+  readonly state: LimiterState;
+  /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
+  slotAt(now: number, ahead: number, options: SlotOptions): number;
+  grant(now: number, demand: Demand): Grant;
+  /** Returns the meaning of the Retry-After of a refusal. */
+  report(report: Report): RetryAfterReading | undefined;
+  /** Whether this process must call `quota()` for the limit. `waiting`: the number of its waiting calls. */
+  isWanted(now: number, waiting: number): boolean;
+}
+
+/** The limit of one process. */
+export class LocalLimit implements Limit {
   readonly settings: LimiterSettings;
   state: LimiterState;
 
@@ -35,60 +44,28 @@ export class Limit {
     this.state = startingState(settings);
   }
 
-  /** Milliseconds by which the clock of `state` is ahead of the limiter's own. */
-  protected get aheadMs(): number {
-    return 0;
-  }
-
-  /** Whether `grant` can respond with a slot now. */
-  get grantsNow(): boolean {
-    return true;
-  }
-
-  /** The time until which a refusal holds back all calls. */
-  get closedUntil(): number {
-    return closedUntil(this.state) - this.aheadMs;
-  }
-
-  /** The time until which nothing is sent, because of a wait longer than `maxRetryAfterMs`. */
-  get blockedUntil(): number {
-    return this.state.blockedUntil - this.aheadMs;
-  }
-
-  /** The earliest time at which a call with `ahead` others before it can be sent, as far as is known. */
   slotAt(now: number, ahead: number, { estimate = slotAt, priority }: SlotOptions): number {
-    const { state, aheadMs } = this;
     // Like a call behind those that may come, which makes no test of the window.
-    const reserve = priority === 'low' ? reserveOf(state, now + aheadMs) : 0;
+    const reserve = priority === 'low' ? reserveOf(this.state, now) : 0;
     const slotOf = reserve > 0 ? expectedSlotAt : estimate;
-    return slotOf(state, now + aheadMs, ahead + reserve) - aheadMs;
+    return slotOf(this.state, now, ahead + reserve);
   }
 
-  grant(now: number, { wanted, low }: Demand): Grant {
-    const { aheadMs } = this;
-    const granted = grant(this.state, { now: now + aheadMs, wanted, low });
+  grant(now: number, { wanted, low }: Pick<Demand, 'wanted' | 'low'>): Grant {
+    const granted = grant(this.state, { now, wanted, low });
     this.state = granted.state;
-    const { count, askAgainAt } = granted.grant;
-    return { count, askAgainAt: askAgainAt && askAgainAt - aheadMs };
+    return granted.grant;
   }
 
-  /** Returns the meaning of the Retry-After of a refusal. */
   report(report: Report): RetryAfterReading | undefined {
-    this.state = applyReport(this.state, shiftReport(report, this.aheadMs), this.settings);
+    this.state = applyReport(this.state, report, this.settings);
     if (report.kind !== 'refused') return undefined;
     return readRetryAfter(this.state.unit, report.retryAfter, this.settings.retryAfterUnit);
   }
 
-  /** Whether this process must call `quota()` for the limit. `waiting`: the number of its waiting calls. */
   isWanted(now: number, waiting: number): boolean {
-    return isLimitWanted(this.state, { now: now + this.aheadMs, waiting });
+    return isLimitWanted(this.state, { now, waiting });
   }
-}
-
-/** The report with its times in a clock that is `byMs` ahead. */
-export function shiftReport(report: Report, byMs: number): Report {
-  const now = report.now + byMs;
-  return 'sentAt' in report ? { ...report, now, sentAt: report.sentAt + byMs } : { ...report, now };
 }
 
 /** The state of a process that starts. The option of this process overrides the limit that another one has stored. */

@@ -139,6 +139,23 @@ export function returnSlot(state: LimiterState): LimiterState {
   return { ...state, inFlight: state.inFlight - 1, pace: pace && { ...pace, tokens: pace.tokens + 1 } };
 }
 
+/** A copy of the state with its times in a clock that is `aheadMs` ahead. */
+export function copyOf(state: LimiterState, aheadMs = 0): LimiterState {
+  const { gate, pace, unit } = state;
+  const at = (time: number) => time + aheadMs;
+  return {
+    ...state,
+    configuredAt: at(state.configuredAt),
+    gate: { ...gate, opensAt: at(gate.opensAt), staleBefore: at(gate.staleBefore) },
+    testAt: at(state.testAt),
+    pace: pace && { ...pace, at: at(pace.at), growsAt: at(pace.growsAt), refusedAt: at(pace.refusedAt) },
+    unit: { ...unit, endsAt: at(unit.endsAt) },
+    blockedUntil: at(state.blockedUntil),
+    calledAt: at(state.calledAt),
+    log: state.log.copy(aheadMs),
+  };
+}
+
 /**
  * Requests of the last minute, by the times of their responses. The service counts a request before it responds, so one
  * minute after the response its slot is certainly free.
@@ -170,11 +187,11 @@ export class AcceptedLog {
     return this.#times.map(savedAt).join();
   }
 
-  /** A log of every `n`th request; by default, a copy. */
-  copy(n = 1): AcceptedLog {
+  /** A log of every `n`th request, in a clock that is `aheadMs` ahead. */
+  copy(aheadMs = 0, n = 1): AcceptedLog {
     const copy = new AcceptedLog();
     for (let place = 0; place < this.#times.length; place += n) {
-      copy.#push(this.#times[place] ?? 0, this.#areLow[place] ?? false);
+      copy.#push((this.#times[place] ?? 0) + aheadMs, this.#areLow[place] ?? false);
     }
     return copy;
   }

@@ -1,8 +1,8 @@
 import { type Clock, type SteadyTime, steadyTime } from '../time/clock.ts';
 import { InFlight, type OnEnd, Permit, type RequestEnd } from './in-flight.ts';
-import { Limit, type SlotOptions } from './key-limit.ts';
+import { type Limit, LocalLimit, type SlotOptions } from './key-limit.ts';
 import type { Report } from './limit-rules.ts';
-import { type LimiterSettings, type LimiterState, LONG_AGO, UNBOUNDED } from './limit-state.ts';
+import { closedUntil, type LimiterSettings, type LimiterState, LONG_AGO, UNBOUNDED } from './limit-state.ts';
 import { type AcquireOptions, type Due, type QueuedCall, RequestQueue } from './request-queue.ts';
 import { type RetryAfterUnit, unitOf } from './retry-after.ts';
 import { SharedLimit, type Sharing } from './shared/shared-limit.ts';
@@ -115,9 +115,8 @@ export class RateLimiter {
     this.#options = options;
     this.#time = steadyTime(clock);
     this.#inFlight = new InFlight({ maxConcurrent, random });
-    const onChange = () => this.#serve();
-    this.shared = shared && new SharedLimit({ settings: options, ...shared, clock, onChange, onOutage });
-    this.#limit = this.shared ?? new Limit(options);
+    this.shared = shared && new SharedLimit(options, { ...shared, clock, onOutage, onChange: () => this.#serve() });
+    this.#limit = this.shared ?? new LocalLimit(options);
   }
 
   /** The permit if the call need not wait: no other call waits, and a slot is free. */
@@ -147,7 +146,6 @@ export class RateLimiter {
       const call: WaitingCall = {
         ...{ ticket: retryOf?.ticket ?? ++this.#lastTicket, priority, retryOf, isOwn, waits, due },
         failures: retryOf?.failures ?? 0,
-        nodes: undefined,
         settle: (sent) => {
           signal?.unlisten(onAbort);
           resolve(sent);
@@ -184,16 +182,17 @@ export class RateLimiter {
 
   /** The unit of a Retry-After of a response other than 429. */
   get retryAfterUnit(): RetryAfterUnit {
-    return unitOf(this.#limit.state.unit, this.#limit.settings.retryAfterUnit);
+    return unitOf(this.#limit.state.unit, this.#options.retryAfterUnit);
   }
 
   limits(): KeyLimits {
-    const { state, closedUntil } = this.#limit;
+    const { state } = this.#limit;
+    const gateOpensAt = closedUntil(state);
     const now = this.#time.datedNow();
     const health = this.#inFlight.healthAt(now);
     const dateOf = (at: number) => new Date(this.#time.toEpoch(at));
     return {
-      gate: closedUntil > now ? { until: dateOf(closedUntil) } : 'open',
+      gate: gateOpensAt > now ? { until: dateOf(gateOpensAt) } : 'open',
       service: health.isDown ? { downUntil: dateOf(health.retryAt) } : 'up',
       window: windowOf(state),
       perMinute: Number.isFinite(state.limit) ? state.limit : undefined,
@@ -207,7 +206,7 @@ export class RateLimiter {
 
   #whyWait(now: number): KeyLimits['reason'] {
     if (this.#inFlight.health.isDown && this.#inFlight.room(now) === 0) return 'service';
-    if (this.#limit.closedUntil > now) return 'retry_after';
+    if (closedUntil(this.#limit.state) > now) return 'retry_after';
     if (this.#slotAt(now, this.#queue.countAhead('normal')) > now) return 'window';
     return this.#queue.size > 0 || this.#inFlight.size >= this.#maxConcurrent ? 'in_flight' : undefined;
   }
@@ -221,7 +220,7 @@ export class RateLimiter {
   #permitNow(now: number, options: AcquireOptions): Permit | undefined {
     const { priority, due = NEVER } = options;
     const deadlineAt = due.deadlineAt + this.#time.skippedMs;
-    if (deadlineAt < now || this.#queue.size > 0 || !this.#limit.grantsNow) return undefined;
+    if (this.shared || deadlineAt < now || this.#queue.size > 0) return undefined; // a store responds later
     const wanted = Math.min(1, this.#inFlight.room(now));
     const { count } = this.#limit.grant(now, { wanted, low: priority === 'low' ? 1 : 0, queued: 1, deadlineAt });
     return count === 0 ? undefined : this.#permit(now, options);
@@ -318,11 +317,12 @@ export class RateLimiter {
 
   /** The reason if a longer quota than that of the window is used up, or the service is down for long. */
   #tooLongWait(now: number): NotSent | undefined {
-    const { blockedUntil, settings } = this.#limit;
+    const { maxRetryAfterMs } = this.#options;
+    const { blockedUntil } = this.#limit.state;
     // Another process, with a smaller maximum, may have stored a time that this one waits for.
-    if (blockedUntil - now > settings.maxRetryAfterMs) return this.#notSent('max_retry_after', blockedUntil);
+    if (blockedUntil - now > maxRetryAfterMs) return this.#notSent('max_retry_after', blockedUntil);
     const { retryAt } = this.#inFlight.health;
-    if (retryAt - now > settings.maxRetryAfterMs) return this.#notSent('max_retry_after', retryAt);
+    if (retryAt - now > maxRetryAfterMs) return this.#notSent('max_retry_after', retryAt);
     return this.#inFlight.isDownForLong(now) ? this.#notSent('outage', retryAt) : undefined;
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Limit } from '../../../src/client/limits/key-limit.ts';
+import { LocalLimit } from '../../../src/client/limits/key-limit.ts';
 import { AcceptedLog, type LimiterSettings } from '../../../src/client/limits/limit-state.ts';
 import { slotAt } from '../../../src/client/limits/slots.ts';
 import { DEFAULT_LIMITER_SETTINGS, hint } from '../../helpers/strict-limiter.ts';
@@ -9,7 +9,7 @@ import { DEFAULT_LIMITER_SETTINGS, hint } from '../../helpers/strict-limiter.ts'
 const demandOf = (calls: number) => ({ wanted: calls, low: 0, queued: calls, deadlineAt: Number.POSITIVE_INFINITY });
 
 /** A limit whose requests are answered by the test. */
-class Probed extends Limit {
+class Probed extends LocalLimit {
   constructor(settings: Partial<LimiterSettings> = {}) {
     super({ ...DEFAULT_LIMITER_SETTINGS, ...settings });
   }

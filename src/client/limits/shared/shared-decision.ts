@@ -2,6 +2,7 @@ import { type Demand, startingState } from '../key-limit.ts';
 import { applyReport, type Report, stayClosedUntil } from '../limit-rules.ts';
 import {
   addInFlight,
+  copyOf,
   isUnknown,
   type LimiterSettings,
   type LimiterState,
@@ -100,10 +101,6 @@ function withReports(
     addInFlight(before, missing),
   );
   return { ...limit, gate: stayClosedUntil(limit.gate, refusedUntil) };
-}
-
-export function copyOf(state: LimiterState): LimiterState {
-  return { ...state, log: state.log.copy() };
 }
 
 /** Whether a report is about a request that was granted. */

@@ -1,9 +1,9 @@
 import { type SteadyTime, steadyTime } from '../../time/clock.ts';
-import { type Demand, Limit, type SlotOptions, shiftReport } from '../key-limit.ts';
+import { type Demand, type Limit, LocalLimit, type SlotOptions } from '../key-limit.ts';
 import type { Report, RetryAfterReading } from '../limit-rules.ts';
-import { type LimiterSettings, type LimiterState, UNBOUNDED, WINDOW_MS } from '../limit-state.ts';
+import { copyOf, type LimiterSettings, type LimiterState, UNBOUNDED, WINDOW_MS } from '../limit-state.ts';
 import type { Grant } from '../slots.ts';
-import { copyOf, type Decision, decide, isResult } from './shared-decision.ts';
+import { type Decision, decide, isResult } from './shared-decision.ts';
 import { EXCHANGE_TIMEOUT_MS, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 import { patienceEnd } from './store-guard.ts';
 
@@ -18,7 +18,6 @@ const NO_DEMAND: Demand = { wanted: 0, low: 0, queued: 0, deadlineAt: UNBOUNDED 
 export type Sharing = Pick<StoreExchangeOptions, 'store' | 'name'>;
 
 export interface SharedLimitOptions extends StoreExchangeOptions {
-  readonly settings: LimiterSettings;
   /** Called when a grant may have become possible. */
   readonly onChange: () => void;
 }
@@ -28,11 +27,14 @@ export interface SharedLimitOptions extends StoreExchangeOptions {
  * single process, and writes the result if no other process wrote meanwhile; otherwise it starts again. All processes
  * decide with the same code, and no slot is granted twice.
  */
-export class SharedLimit extends Limit {
-  readonly #options: SharedLimitOptions;
+export class SharedLimit implements Limit {
+  readonly #settings: LimiterSettings;
+  readonly #onChange: () => void;
+  /** What this process knows of the shared limit, in its own time. */
+  readonly #known: LocalLimit;
   readonly #time: SteadyTime;
   readonly #exchange: StoreExchange;
-  /** Reports that are not in the store yet, in the time of this process. */
+  /** Reports that are not in the store yet. */
   #reports: Report[] = [];
   /** Number of requests that were granted and not reported yet. */
   #inFlight = 0;
@@ -48,31 +50,25 @@ export class SharedLimit extends Limit {
   #isAlone = false;
   /** Number of processes that each continue with a part of the limit; otherwise 1. */
   #sharers = 1;
-  /** Of the store's clock, when `state` was last set: during an exchange, the estimate can change before the state does. */
-  #aheadMs = 0;
-  /** The end of the longest Retry-After of this process, in its own time. A store that fails over can lose a refusal. */
+  /** The end of the longest Retry-After of this process. A store that fails over can lose a refusal. */
   #refusedUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(options: SharedLimitOptions) {
-    super(options.settings);
-    this.#options = options;
+  constructor(settings: LimiterSettings, options: SharedLimitOptions) {
+    this.#settings = settings;
+    this.#onChange = options.onChange;
+    this.#known = new LocalLimit(settings);
     this.#time = steadyTime(options.clock);
     this.#exchange = new StoreExchange(options);
   }
 
-  protected override get aheadMs(): number {
-    return this.#aheadMs;
-  }
-
-  /** Otherwise, it asks the store. */
-  override get grantsNow(): boolean {
-    return this.#granted.count > 0;
+  get state(): LimiterState {
+    return this.#known.state;
   }
 
   /** `state` counts the slots that no call uses yet as in flight. */
-  override slotAt(now: number, ahead: number, options: SlotOptions): number {
+  slotAt(now: number, ahead: number, options: SlotOptions): number {
     const { count } = this.#granted;
-    return ahead < count ? now : super.slotAt(now, ahead - count, options);
+    return ahead < count ? now : this.#known.slotAt(now, ahead - count, options);
   }
 
   /** Resolves when the store has all reports, or has failed. */
@@ -80,7 +76,7 @@ export class SharedLimit extends Limit {
     return this.#exchanged;
   }
 
-  override grant(now: number, demand: Demand): Grant {
+  grant(now: number, demand: Demand): Grant {
     this.#demand = demand;
     const granted = this.#handOut(demand.wanted);
     if (granted) return granted;
@@ -99,23 +95,25 @@ export class SharedLimit extends Limit {
     return { count: 0, askAgainAt: earliest(askAt, mayEndFirst ? patientUntil : UNBOUNDED) };
   }
 
-  override report(report: Report): RetryAfterReading | undefined {
+  report(report: Report): RetryAfterReading | undefined {
     if (isResult(report)) this.#inFlight -= 1;
-    if (report.kind === 'configured') this.#asksForLimit = false;
     this.#reports.push(report);
     // The slot of the call that has arrived is asked for next.
     if (!this.#isAlone && report.kind !== 'called') this.#exchangeSoon();
-    const isLimit = report.kind === 'configured';
-    const reading = super.report(isLimit ? { ...report, perMinute: partOf(report.perMinute, this.#sharers) } : report);
-    const { waitMs = 0 } = reading ?? {};
-    const openAt = report.now + waitMs;
-    if (waitMs <= this.settings.maxRetryAfterMs) this.#refusedUntil = Math.max(this.#refusedUntil, openAt);
+    if (report.kind === 'configured') {
+      this.#asksForLimit = false;
+      return this.#known.report({ ...report, perMinute: partOf(report.perMinute, this.#sharers) });
+    }
+    const reading = this.#known.report(report);
+    const { waitMs } = reading ?? {};
+    if (waitMs !== undefined && waitMs <= this.#settings.maxRetryAfterMs)
+      this.#refusedUntil = Math.max(this.#refusedUntil, report.now + waitMs);
     return reading;
   }
 
   /** Only the process that the state names calls `quota()`. */
-  override isWanted(now: number, waiting: number): boolean {
-    return this.#isAlone ? super.isWanted(now, waiting) : this.#asksForLimit;
+  isWanted(now: number, waiting: number): boolean {
+    return this.#isAlone ? this.#known.isWanted(now, waiting) : this.#asksForLimit;
   }
 
   /** The others need not leave a slot for this process any longer. */
@@ -148,7 +146,7 @@ export class SharedLimit extends Limit {
   #grantAlone(now: number, demand: Demand): Grant {
     const { awayUntil = now } = this.#exchange.guard;
     if (now >= awayUntil) this.#exchangeSoon();
-    const { count, askAgainAt = UNBOUNDED } = super.grant(now, demand);
+    const { count, askAgainAt = UNBOUNDED } = this.#known.grant(now, demand);
     this.#inFlight += count;
     return { count, askAgainAt: earliest(askAgainAt, this.#isExchanging ? UNBOUNDED : awayUntil) };
   }
@@ -172,13 +170,13 @@ export class SharedLimit extends Limit {
       while (this.#hasMore) {
         this.#hasMore = false;
         this.#apply(await this.#exchange.commit(() => this.#offer()));
-        this.#options.onChange();
+        this.#onChange();
       }
       this.#isExchanging = false;
     } catch {
       this.#isExchanging = false; // the guard of the store has reported why
       this.#continueAlone();
-      this.#options.onChange();
+      this.#onChange();
     }
   }
 
@@ -190,9 +188,9 @@ export class SharedLimit extends Limit {
 
   #propose(): Proposal {
     const { id, state, aheadMs } = this.#exchange;
-    const reports = this.#reports.map((report) => shiftReport(report, aheadMs));
+    const reports = this.#reports.map((report) => shifted(report, aheadMs));
     const own = {
-      ...{ id, reports, demand: this.#demand, inFlight: this.#inFlight, settings: this.settings },
+      ...{ id, reports, demand: this.#demand, inFlight: this.#inFlight, settings: this.#settings },
       refusedUntil: this.#refusedUntil + aheadMs,
     };
     return { ...decide(state, own, this.#exchange.now()), reported: reports.length };
@@ -202,8 +200,8 @@ export class SharedLimit extends Limit {
     this.#isAlone = false;
     this.#sharers = 1;
     this.#reports.splice(0, reported);
-    this.#setState(copyOf(state.limit));
-    for (const report of this.#reports) super.report(report);
+    this.#known.state = copyOf(state.limit, -this.#exchange.aheadMs);
+    for (const report of this.#reports) this.#known.report(report);
     this.#asksForLimit ||= asks;
     this.#inFlight += grant.count;
     // If a request was refused during the exchange, the grant is returned: it did not consider the refusal.
@@ -211,7 +209,7 @@ export class SharedLimit extends Limit {
     this.#granted = grant;
     if (isRefused) this.#handOut(0);
     const now = this.#time.datedNow();
-    const at = grant.askAgainAt === undefined ? now + LOOK_AGAIN_MS : grant.askAgainAt - this.aheadMs;
+    const at = grant.askAgainAt === undefined ? now + LOOK_AGAIN_MS : grant.askAgainAt - this.#exchange.aheadMs;
     this.#askAt = this.#isWaiting ? Math.min(at, now + LOOK_AGAIN_AT_LEAST_MS) : now;
   }
 
@@ -220,18 +218,20 @@ export class SharedLimit extends Limit {
     this.#isAlone = true;
     const { state } = this.#propose();
     this.#sharers = Object.keys(state.leases).length;
-    this.#setState(shareOf(state.limit, this.#sharers, this.#inFlight));
-  }
-
-  #setState(state: LimiterState): void {
-    this.state = state;
-    this.#aheadMs = this.#exchange.aheadMs;
+    const known = copyOf(state.limit, -this.#exchange.aheadMs);
+    this.#known.state = shareOf(known, this.#sharers, this.#inFlight);
   }
 }
 
 /** A decision that a process offers to the store, and the number of reports in it. */
 interface Proposal extends Decision {
   readonly reported: number;
+}
+
+/** The report in a clock that is `aheadMs` ahead. */
+function shifted(report: Report, aheadMs: number): Report {
+  const now = report.now + aheadMs;
+  return 'sentAt' in report ? { ...report, now, sentAt: report.sentAt + aheadMs } : { ...report, now };
 }
 
 /** The state with which one of several processes continues when the store fails: an equal part of everything. */
@@ -242,7 +242,7 @@ function shareOf(state: LimiterState, processes: number, inFlight: number): Limi
     inFlight,
     configured: partOf(configured, processes),
     limit: partOf(limit, processes),
-    log: log.copy(processes),
+    log: log.copy(0, processes),
     pace: pace && { ...pace, perMs: pace.perMs / processes, capacity: Math.max(1, pace.capacity / processes) },
   };
 }

@@ -228,6 +228,15 @@ test.each(['lost', 'garbled'])('a process knows its Retry-After even if the stat
   expect([...granted, ...others]).toHaveLength(1);
 });
 
+test('a request that the service accepts closes no gate for the other processes', async () => {
+  const { store, startProcess, serve } = setUp();
+
+  await serve(startProcess(), 2);
+
+  const { limit } = JSON.parse(store.stateOf(`${LIMITER_STATE_VERSION}:key`));
+  expect(limit.gate).toMatchObject({ opensAt: null, test: 'none' });
+});
+
 test('a call aborted during the exchange returns its slot', async () => {
   const { clock, startProcess } = setUp({ perMinute: 1 });
   const [one, other] = [startProcess(), startProcess()];
