@@ -154,7 +154,10 @@ function receive(
   { handleRequest, closing }: { readonly handleRequest: HandleRequest; readonly closing: AbortSignal },
 ): Promise<void> | undefined {
   const { method = 'GET', url = '/', headers, socket } = incoming;
-  const head = { method, target: url, headers: withJoinedCookies(headers) };
+  const { 'set-cookie': cookies } = headers;
+  // Node.js has joined repeated headers, except this one, which no correct request has.
+  const joined = cookies === undefined ? headers : { ...headers, 'set-cookie': cookies.join(', ') };
+  const head = { method, target: url, headers: joined as MockRequest['headers'] };
   const source: RequestSource = {
     adapter: 'socket',
     getSignal() {
@@ -175,12 +178,6 @@ function receive(
     outgoing.destroy();
   }
   return undefined;
-}
-
-/** Node.js has joined repeated headers, except `set-cookie`, which no correct request has. */
-function withJoinedCookies(headers: IncomingMessage['headers']): MockRequest['headers'] {
-  const { 'set-cookie': cookies } = headers;
-  return (cookies === undefined ? headers : { ...headers, 'set-cookie': cookies.join(', ') }) as MockRequest['headers'];
 }
 
 /** Aborts when the client disconnects or the server is closed. */

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import { CollectedBytes } from '../../collected-bytes.ts';
-import { apiKeyPattern } from '../../generated/service.ts';
 import { redactKeys } from '../../redactor.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
 import { type RecordedValues, recordedHeaders, recordedQuery, recordedValues } from '../input/masked-keys.ts';
@@ -45,30 +44,48 @@ export interface IdentifiedRequest extends RecordedRequest {
 export interface ParsedTarget extends Target {
   readonly keyInUrl: string | undefined;
   readonly recorded: Pick<RecordedRequest, 'path' | 'query' | 'hasKeyInUrl'>;
+  /** The last response of the service to it. Within a second, most requests with one target have the same. */
+  last?: CompletedResponse;
 }
 
-/** An API key in a request. The key itself is not stored. */
+/** A response with its date and length, and as the journal shows it. */
+interface CompletedResponse {
+  readonly of: MockResponse;
+  readonly method: string;
+  readonly second: number;
+  readonly response: MockResponse;
+  recorded?: RecordedResponse;
+}
+
+/** An API key in a request. Nothing of it is kept longer than the request, except the hash of a key that the mock created. */
 export interface SentCredential {
   readonly transport: 'bearer' | 'header' | 'query';
+  readonly key: string;
   /** SHA-256 in hexadecimal. */
   readonly hash: string;
-  /** Whether it looks like an API key. Called only for an unknown key. */
-  isWellFormed(): boolean;
 }
 
-/**
- * Parses a request. `recorded` has the complete body, for patterns; the journal shortens it. `known` keeps the parsed targets
- * without keys.
- */
-export function parseRequest(message: MockRequest, known = new Map<string, ParsedTarget>()): ParsedRequest {
+/** What a handler keeps of requests, because most repeat it: they share it, also in the journal. It has no keys. */
+export interface KnownRequests {
+  readonly targets: Map<string, ParsedTarget>;
+  /** Those of the last request, as recorded. */
+  headers: RecordedRequest['headers'];
+}
+
+/** Parses a request. `recorded` has the complete body, for patterns; the journal shortens it. */
+export function parseRequest(
+  message: MockRequest,
+  known: KnownRequests = { targets: new Map(), headers: {} },
+): ParsedRequest {
   const { method, headers, body } = message;
-  const target = known.get(message.target) ?? parsedTarget(message.target, known);
+  const target = known.targets.get(message.target) ?? parsedTarget(message.target, known.targets);
   const { path, query, hasKeyInUrl } = target.recorded;
+  known.headers = recordedHeaders(headers, known.headers);
   return {
     message,
     target,
     credentials: credentialsOf(headers['authorization'] ?? '', target.keyInUrl),
-    recorded: { method, path, query, headers: recordedHeaders(headers), body: body && recordedBody(body), hasKeyInUrl },
+    recorded: { method, path, query, headers: known.headers, body: body && recordedBody(body), hasKeyInUrl },
   };
 }
 
@@ -126,16 +143,25 @@ function credentialsOf(authorization: string, inQuery = ''): readonly SentCreden
 }
 
 function credential(transport: SentCredential['transport'], key: string): SentCredential {
-  return { transport, hash: hashOf(key), isWellFormed: () => API_KEY.test(key) };
+  return { transport, key, hash: hashOf(key) };
 }
 
-const API_KEY = new RegExp(apiKeyPattern);
-
 /** The headers and the body of a response as the journal shows them: without the keys in them. */
-export function recordResponse({ headers, body, text: uncoded, delivery }: MockResponse) {
+interface RecordedResponse {
+  readonly responseHeaders: RecordedValues;
+  readonly responseBody: string | undefined;
+}
+
+/** Records a response once, if it is the last one to its target, which other requests share. */
+export function recordResponse(response: MockResponse, { last }: ParsedTarget): RecordedResponse {
+  const known = last?.response === response ? last : undefined;
+  if (known?.recorded !== undefined) return known.recorded;
+  const { headers, body, text: uncoded, delivery } = response;
   const sent = delivery === undefined ? body : Buffer.from(body).subarray(0, delivery.bodyBytes);
   const text = recordedBody(uncoded ?? sent);
-  return { responseHeaders: recordedValues(headers), responseBody: text && shortened(text) };
+  const recorded = { responseHeaders: Object.freeze(recordedValues(headers)), responseBody: text && shortened(text) };
+  if (known !== undefined) known.recorded = recorded;
+  return recorded;
 }
 
 function recordedBody(body: string | Uint8Array): string | undefined {

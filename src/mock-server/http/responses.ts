@@ -103,30 +103,13 @@ export function withoutTags(json: string): string {
 const HTML_SPECIAL = /[<>&]/g;
 const HTML_ESCAPES: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' };
 
-/** Formats times for the header Date. It keeps the text of the last second, because V8 takes 0.5 µs to format a time. */
-export class HttpDates {
-  #second = Number.NaN;
-  #text = '';
-
-  of(ms: number): string {
-    const second = Math.floor(ms / 1000);
-    if (second !== this.#second) this.#text = new Date(ms).toUTCString();
-    this.#second = second;
-    return this.#text;
-  }
-}
-
 /** Adds date and length: the same bytes for every adapter. `method`: that of the request. */
 export function completed(
   response: MockResponse,
-  {
-    method,
-    now,
-    dates = new HttpDates(),
-  }: { readonly method: string; readonly now: number; readonly dates?: HttpDates },
+  { method, now }: { readonly method: string; readonly now: number },
 ): MockResponse {
   const { status, body, headers } = response;
-  const date = dates.of(now);
+  const date = new Date(now).toUTCString();
   if (body === '') {
     // Without a length, node:http would send an empty body in chunks.
     const length = STATUSES_WITHOUT_BODY.has(status) ? {} : { 'content-length': '0' };

@@ -18,8 +18,14 @@ export function recordedParameter(name: string, value: string): string {
   return SECRET_PARAMETER.test(name) ? maskedKey(value) : redactKeys(value);
 }
 
-/** Headers without the keys in them, also in their names, which are in lower case. */
-export function recordedHeaders(headers: Readonly<Record<string, string | undefined>>): Record<string, string> {
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Headers without the keys in them, also in their names, which are in lower case. Of a client, most requests have the same
+ * ones: then it returns `last`, those of the request before.
+ */
+export function recordedHeaders(headers: Headers, last: RecordedHeaders = {}): RecordedHeaders {
+  if (areSame(headers, last)) return last;
   const shown: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
@@ -28,7 +34,24 @@ export function recordedHeaders(headers: Readonly<Record<string, string | undefi
       ? maskedCredential(value)
       : redactKeys(value);
   }
-  return shown;
+  return Object.freeze(shown);
+}
+
+type RecordedHeaders = Readonly<Record<string, string>>;
+
+/** Whether headers are the recorded ones, in the same order. A text that equals a recorded one has no key. */
+function areSame(headers: Headers, recorded: RecordedHeaders): boolean {
+  const names = Object.keys(recorded);
+  let place = 0;
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined) continue;
+    if (names[place] !== name) return false;
+    const shown = SECRET_HEADERS.has(name) ? maskedCredential(value) : value;
+    if (shown !== recorded[name]) return false;
+    place += 1;
+  }
+  return place === names.length;
 }
 
 /** Values without the keys in them. Most have none, so that the entry of the journal shares them with the response. */

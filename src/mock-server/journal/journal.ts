@@ -85,7 +85,8 @@ export class Journal {
   readonly #size: number;
   /** A ring: entry number n is at (n - 1) % size. */
   #ring: JournalEntry[] = [];
-  #last = 0;
+  /** Number of the last request; 0 for none. */
+  last = 0;
   readonly #subscriptions = new Set<Subscription>();
 
   constructor(size: number) {
@@ -94,25 +95,20 @@ export class Journal {
 
   /** Oldest first. */
   get entries(): readonly JournalEntry[] {
-    if (this.#size === 0 || this.#last <= this.#size) return this.#ring.slice();
-    const oldest = this.#last % this.#size;
+    if (this.#size === 0 || this.last <= this.#size) return this.#ring.slice();
+    const oldest = this.last % this.#size;
     return [...this.#ring.slice(oldest), ...this.#ring.slice(0, oldest)];
   }
 
   /** Number of older entries that were dropped. */
   get dropped(): number {
-    return Math.max(0, this.#last - this.#size);
-  }
-
-  /** Number of the last request; 0 for none. */
-  get last(): number {
-    return this.#last;
+    return Math.max(0, this.last - this.#size);
   }
 
   /** Stores an entry, whose number is one more than the last. */
   add(entry: JournalEntry): void {
-    if (this.#size > 0) this.#ring[this.#last % this.#size] = entry;
-    this.#last += 1;
+    if (this.#size > 0) this.#ring[this.last % this.#size] = entry;
+    this.last += 1;
     for (const { listener } of this.#subscriptions) notify(listener, entry);
   }
 
@@ -143,7 +139,7 @@ export class Journal {
 
   clear(): void {
     this.#ring = [];
-    this.#last = 0;
+    this.last = 0;
   }
 }
 

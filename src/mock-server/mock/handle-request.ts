@@ -1,6 +1,7 @@
 import { nextTurn } from '../clock/event-loop.ts';
 import { type HandleRequest, type MockResponse, noResponse, type RequestSource } from '../http/message.ts';
 import {
+  type KnownRequests,
   type ParsedRequest,
   parseRequest,
   type RequestFacts,
@@ -20,10 +21,13 @@ import { factsOf, identified, type Reply, respond, respondWithoutService } from 
  * delivers the response. Synchronous unless a rule delays the request or its response, or sends it in pieces.
  */
 export function createHandler(receiver: MockState): HandleRequest {
-  const targets: Parameters<typeof parseRequest>[1] = new Map();
+  const known: KnownRequests = { targets: new Map(), headers: {} };
+  const { parent = receiver } = receiver;
+  const ownerOf = createOwnerFinder(parent);
   return (message, source) => {
-    const request = parseRequest(message, targets);
-    const mock = mockFor(receiver, request);
+    const request = parseRequest(message, known);
+    // A space handles all requests that it receives itself, until it is closed.
+    const mock = isOpen(receiver) ? receiver : ownerOf(request);
     const exchange = { mock, request, source };
     mock.clock.noteRequest();
     try {
@@ -35,23 +39,32 @@ export function createHandler(receiver: MockState): HandleRequest {
   };
 }
 
-/**
- * The mock or the space that handles a request which reached `mock`. The key of a request selects its space. A space handles
- * all requests that it receives itself, until it is closed.
- */
-function mockFor(mock: MockState, request: ParsedRequest): MockState {
-  const { parent = mock } = mock;
-  if (parent !== mock && isOpen(mock)) return mock;
-  return parent.spaces.size === 0 ? parent : ownerOfKey(parent, request);
+/** Finds the mock or the space that has the key of a request; the mock without a known key. */
+function createOwnerFinder(mock: MockState): (request: ParsedRequest) => MockState {
+  const { state, spaces } = mock;
+  // By hash of a key, so that a request does not ask each of many spaces. Names, because a space can be closed.
+  const names = new Map<string, string>();
+  const hasKey = (space: MockState | undefined, hash: string) => space?.state.keysByHash.has(hash) === true;
+  const findSpace = (hash: string) => {
+    const known = spaces.get(names.get(hash) ?? '');
+    if (hasKey(known, hash)) return known;
+    const found = Array.from(spaces.values()).find((space) => hasKey(space, hash));
+    if (names.size === MOST_NAMES) names.clear();
+    if (found?.name !== undefined) names.set(hash, found.name);
+    return found;
+  };
+  return ({ credentials }) => {
+    if (spaces.size === 0) return mock;
+    for (const { hash } of credentials) {
+      const owner = state.keysByHash.has(hash) ? mock : findSpace(hash);
+      if (owner !== undefined) return owner;
+    }
+    return mock;
+  };
 }
 
-function ownerOfKey(mock: MockState, { credentials }: ParsedRequest): MockState {
-  for (const { hash } of credentials) {
-    if (mock.state.keysByHash.has(hash)) return mock;
-    for (const space of mock.spaces.values()) if (space.state.keysByHash.has(hash)) return space;
-  }
-  return mock;
-}
+/** A hundred keys for each of a hundred spaces. */
+const MOST_NAMES = 10_000;
 
 interface Exchange {
   readonly mock: MockState;
@@ -61,14 +74,13 @@ interface Exchange {
 
 function handle(exchange: Exchange): MockResponse | Promise<MockResponse> {
   const { mock, request } = exchange;
-  const turns = turnsOf(exchange);
+  const turns = mock.state.rules.length === 0 ? undefined : turnsOf(exchange);
   if (turns === undefined) return send(exchange, respond(mock, request));
   const arrival = arrivalDelay(turns, mock.state.seed);
   return arrival === undefined ? decideAndSend(exchange, turns) : arriveLate(exchange, turns, arrival);
 }
 
 function turnsOf({ mock, request, source: { adapter } }: Exchange): RuleTurns | undefined {
-  if (mock.state.rules.length === 0) return undefined;
   // A preflight has no part in a test's count of requests.
   const isShared = isPreflight(request.message) && mock.behaviour.values.cors === 'any-origin';
   return isShared ? undefined : new RuleTurns(mock.state, { request: identified(request, mock), adapter });
@@ -116,8 +128,9 @@ function send(exchange: Exchange, reply: Reply, turns?: RuleTurns): MockResponse
   mock.journal.add(entry);
   mock.parent?.journal.notifyOfSpace(entry);
   if (response.status === 429) requireOwnClock(exchange);
-  if (response.delivery === undefined && !response.delayMs) return arrived(exchange, response, entry);
-  return sendLate(exchange, delivered, entry);
+  if (response.delivery !== undefined || response.delayMs) return sendLate(exchange, delivered, entry);
+  if (response.headers['retry-after'] !== undefined) noteRetryAfter(exchange, response, entry);
+  return response;
 }
 
 const NONE: readonly string[] = Object.freeze([]);
@@ -162,7 +175,8 @@ async function sendLate(
   if (delayMs > 0 && !(await delays.wait(delayMs, signal, { hangingBy, onEndedEarly }))) return noResponse(entry.why);
   const onBodyEnded = (reason: string) => amend({ why: `${entry.why}; ${reason} before the end of the body` });
   const wait = (ms: number, ended: AbortSignal | undefined) => delays.wait(ms, ended, { onEndedEarly: onBodyEnded });
-  return arrived(exchange, delivery === undefined ? response : { ...response, delivery: { ...delivery, wait } }, entry);
+  noteRetryAfter(exchange, response, entry);
+  return delivery === undefined ? response : { ...response, delivery: { ...delivery, wait } };
 }
 
 const NOTHING_SENT = { status: 0, code: undefined, responseHeaders: undefined, responseBody: undefined };
@@ -177,10 +191,14 @@ interface Outcome {
  * The entry of a request, with the response after the effects of rules. It is in the journal from the arrival of the request
  * on, because a test can wait for the request before it advances the clock.
  */
-function entryOf(mock: MockState, { recorded }: ParsedRequest, { response, facts, rule }: Outcome): JournalEntry {
+function entryOf(
+  mock: MockState,
+  { recorded, target }: ParsedRequest,
+  { response, facts, rule }: Outcome,
+): JournalEntry {
   const { delivery, delayMs } = response;
   const isSent = delivery?.sendsHead !== false && delayMs !== Number.POSITIVE_INFINITY;
-  const { responseHeaders, responseBody } = isSent ? recordResponse(response) : NOTHING_SENT;
+  const { responseHeaders, responseBody } = isSent ? recordResponse(response, target) : NOTHING_SENT;
   return {
     number: mock.journal.last + 1,
     space: mock.name,
@@ -213,10 +231,10 @@ function entryOf(mock: MockState, { recorded }: ParsedRequest, { response, facts
  * Stores the end of the Retry-After of a response, after the effects of rules. It is stored when the client has the response:
  * a request that arrives before that was sent without knowledge of it, and is not early.
  */
-function arrived({ mock, source }: Exchange, response: MockResponse, { keyId = '', at }: JournalEntry): MockResponse {
-  const { headers, delivery } = response;
+function noteRetryAfter({ mock, source }: Exchange, { headers, delivery }: MockResponse, entry: JournalEntry): void {
+  const { keyId = '', at } = entry;
   const value = headers['retry-after'];
-  if (typeof value !== 'string' || delivery?.sendsHead === false || !/^\d+(?:\.\d+)?$/.test(value)) return response;
+  if (typeof value !== 'string' || delivery?.sendsHead === false || !/^\d+(?:\.\d+)?$/.test(value)) return;
   const { state, behaviour } = mock;
   const key = state.keys.get(keyId);
   const asksMs = behaviour.values.retryAfterUnit === 'seconds' ? Math.round(Number(value) * 1000) : Number(value);
@@ -226,5 +244,4 @@ function arrived({ mock, source }: Exchange, response: MockResponse, { keyId = '
   // A client in process may react in the same turn of the event loop; over a socket, in the next one at the earliest.
   if (source.adapter === 'socket') void nextTurn().then(store);
   else void Promise.resolve().then(store); // fake timers also replace queueMicrotask
-  return response;
 }

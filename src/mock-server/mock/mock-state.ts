@@ -3,7 +3,7 @@ import { ActiveAdapters } from '../adapters/active-adapters.ts';
 import { Behaviour } from '../behaviour/behaviour.ts';
 import { DrivenClock } from '../clock/driven-clock.ts';
 import { ResponseDelays } from '../clock/response-delays.ts';
-import { HttpDates, quotaResponse } from '../http/responses.ts';
+import { quotaResponse } from '../http/responses.ts';
 import { within } from '../input/mock-server-error.ts';
 import { Journal } from '../journal/journal.ts';
 import { emptyRuleState, type RuleState } from '../rules/rule-state.ts';
@@ -71,7 +71,6 @@ function assembleState(given: Given): MockState {
     state: given.emptyState(),
     now: clock.now.bind(clock),
     findRoute,
-    dates: new HttpDates(),
     warned: new Set(),
     spaces: new Map(),
     journal: new Journal(journalSize),

@@ -28,11 +28,35 @@ test.each([
   `/x?base=fx%5flive_${'0'.repeat(48)}`,
   `/x?${'a'.repeat(500)}`,
 ])('the target %s is not kept for later requests', (target) => {
-  const known = new Map();
+  const known = { targets: new Map(), headers: {} };
 
   parseRequest({ method: 'GET', target, headers: {} }, known);
 
-  expect(known.size).toBe(0);
+  expect(known.targets.size).toBe(0);
+});
+
+test.each<[Record<string, string>, boolean]>([
+  [{ host: 'x', authorization: `Bearer ${KEY}`, accept: 'a/b' }, true],
+  [{ host: 'x', authorization: `Bearer ${KEY.replace('0', '1')}`, accept: 'a/b' }, true],
+  [{ host: 'x', authorization: KEY, accept: 'a/b' }, false],
+  [{ host: 'x', authorization: 'Bearer other', accept: 'a/b' }, false],
+  [{ host: 'x', accept: 'a/b', authorization: `Bearer ${KEY}` }, false],
+  [{ host: 'x', authorization: `Bearer ${KEY}` }, false],
+  [{ host: 'x', authorization: `Bearer ${KEY}`, accept: KEY }, false],
+  [{ host: 'x', authorization: `Bearer ${KEY}`, accept: 'a/b', [KEY]: '1' }, false],
+  [{}, false],
+])('requests with the same recorded headers share them: %j, %s', (headers, areShared) => {
+  const known = { targets: new Map(), headers: {} };
+  const parsed = (sent: Record<string, string>) =>
+    parseRequest({ method: 'GET', target: '/x', headers: sent }, known).recorded.headers;
+  const first = parsed({ host: 'x', authorization: `Bearer ${KEY}`, accept: 'a/b' });
+
+  const next = parsed(headers);
+
+  expect(next === first).toBe(areShared);
+  expect(Object.entries(next)).toEqual(Object.entries(record('/x', { headers }).headers));
+  expect(JSON.stringify(known)).not.toContain(KEY.slice(-8));
+  expect(parsed({ host: 'x', authorization: `Bearer ${KEY}`, accept: 'a/b' })).toEqual(first);
 });
 
 test('any query is recorded as node:querystring parses it', () => {

@@ -3,6 +3,7 @@ import { type Operation, operations } from '../../../src/generated/operations.ts
 import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
 import { createRouter } from '../../../src/mock-server/mock/respond.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
+import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 const historical: Operation = {
   ...operations.latest,
@@ -192,4 +193,50 @@ test.each([
   expect(core.journal.entries[0]?.why).toBe(
     `There is no such endpoint; did you mean ${known}? The base URL of the client must not end with "${before}".`,
   );
+});
+
+test('responses to one target have the date of their second, and the form of their request', async () => {
+  const { mock, key, send } = mockWithKey({
+    behaviour: { cors: 'any-origin', headRequests: 'like-get' },
+  });
+  const authorization = `Bearer ${key}`;
+  const seen = async (init: RequestInit) => {
+    const { status, headers, text } = await send('/api/v1/latest', init);
+    const entry = mock.journal.list().at(-1);
+    expect(entry?.responseHeaders).toEqual(Object.fromEntries(headers));
+    expect(entry?.responseBody ?? '').toBe(text);
+    return [status, text !== '', headers.get('date')];
+  };
+  const requests: RequestInit[] = [
+    { headers: { authorization } },
+    { method: 'HEAD', headers: { authorization } },
+    { headers: { authorization, origin: 'https://app.test' } },
+    { headers: { authorization } },
+  ];
+  const rounds: unknown[] = [];
+  for (const ms of [0, 999, 1]) {
+    await mock.clock.advance(ms);
+    for (const request of requests) rounds.push(await seen(request));
+  }
+
+  const expected = [0, 0, 1].flatMap((second) => {
+    const date = new Date(Date.UTC(2026, 0, 15) + second * 1000).toUTCString();
+    return [
+      [200, true, date],
+      [200, false, date],
+      [200, true, date],
+      [200, true, date],
+    ];
+  });
+  expect(rounds).toEqual(expected);
+});
+
+test('responses to one target within a second share their headers in the journal, frozen', async () => {
+  const { mock, send } = mockWithKey();
+  await send();
+  await send();
+
+  const [first, second] = mock.journal.list();
+  expect(first?.responseHeaders).toBe(second?.responseHeaders);
+  expect(Object.isFrozen(first?.responseHeaders)).toBe(true);
 });

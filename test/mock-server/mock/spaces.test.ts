@@ -225,6 +225,28 @@ test('closing an old space does not affect a new one with the same name and key'
   expect((await inProcess(mock)(young.key, '/api/v1/quota')).status).toBe(200);
 });
 
+test('a key that was used before belongs to the space that has it now, or to the mock', async () => {
+  await using mock = createMockServer({ clock: CLOCK });
+  mock.space({ name: 'another' });
+  const old = mock.space({ name: 'checkout' });
+  const extra = old.createKey();
+  const call = async (key = old.key) => (await inProcess(mock)(key, '/api/v1/quota')).status;
+  const counts = (...owners: Pick<Space, 'journal'>[]) => owners.map(({ journal }) => journal.list().length);
+  const withKeys = old.snapshot();
+  expect([await call(), await call(extra.key), ...counts(old, mock)]).toEqual([200, 200, 2, 0]);
+
+  old.reset();
+  expect([await call(), await call(extra.key), ...counts(old, mock)]).toEqual([200, 401, 1, 1]);
+  await old.close();
+  expect([await call(), ...counts(old, mock)]).toEqual([401, 1, 2]);
+  const young = mock.space({ name: 'checkout' });
+  expect([await call(), ...counts(old, young, mock)]).toEqual([200, 1, 1, 2]);
+  await young.close();
+  mock.restore(withKeys);
+  mock.space({ name: 'checkout' });
+  expect([await call(), await call(extra.key), ...counts(young, mock)]).toEqual([200, 200, 1, 2]);
+});
+
 test('closing the mock ends a space that waits forever', async () => {
   const mock = createMockServer();
   const server = await mock.serve();
