@@ -2,7 +2,7 @@ import { promises as fs } from 'node:fs';
 import { Option } from 'commander';
 import type { QuotaData } from '../../client/index.ts';
 import { type Operation, operations } from '../../generated/operations.ts';
-import { isJsonObject, jsonDocuments, parseJson } from '../../json.ts';
+import { isJsonObject, jsonDocuments } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { checkWritable } from '../../replace-file.ts';
 import { visible } from '../../text.ts';
@@ -143,8 +143,8 @@ async function requireRecorded(path: string): Promise<void> {
     throw fileError(`cannot read ${path}`, cause);
   });
   const text = bytes.toString();
-  const [first = ''] = jsonDocuments(text);
-  if (text.trim() === '' || isRecorded(parseJson(first))) return;
+  const [first] = jsonDocuments(text);
+  if (text.trim() === '' || isRecorded(first?.value)) return;
   throw usageError(
     `--fixture-out ${path} is not a file of recorded responses`,
     'pass a new path, or a file that --fixture-out has written',

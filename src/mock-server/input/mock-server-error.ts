@@ -128,13 +128,26 @@ export function show(value: unknown): string {
   if (typeof value === 'function') return 'a function';
   // JSON has no NaN.
   if (typeof value === 'number') return String(value);
-  const text = redactKeys(asJson(value));
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+  return shortText(asJson(value));
 }
 
+/** A value can have megabytes, and its encoded key is not longer than what is searched. */
+function shortText(text: string): string {
+  const shown = redactKeys(text.slice(0, MOST_SEARCHED));
+  return shown.length > 80 ? `${shown.slice(0, 77)}...` : shown;
+}
+
+const MOST_SEARCHED = 2_000;
+
 function asJson(value: unknown): string {
+  let visited = 0;
+  const visible = (_name: string, part: unknown) => {
+    visited += 1;
+    if (visited > MOST_SEARCHED) return undefined;
+    return typeof part === 'string' ? part.slice(0, MOST_SEARCHED) : withNaN(part);
+  };
   try {
-    return JSON.stringify(value, withNaN) ?? String(value);
+    return JSON.stringify(value, visible) ?? String(value);
   } catch {
     // Cyclic, or a bigint.
     return `a value of type ${typeof value}`;
@@ -142,7 +155,7 @@ function asJson(value: unknown): string {
 }
 
 /** JSON.stringify writes NaN and Infinity as null, and a regular expression as `{}`. */
-function withNaN(_name: string, value: unknown): unknown {
+function withNaN(value: unknown): unknown {
   const isLost = isRegExp(value) || (typeof value === 'number' && !Number.isFinite(value));
   return isLost ? String(value) : value;
 }
@@ -166,7 +179,7 @@ export function unknownName(name: string, { what, known }: Unknown, place = ''):
   const which = names.length < known.length ? `the nearest of ${known.length} names:` : 'valid names:';
   const list = names.length === 0 ? `there are ${known.length} names` : `${which} ${names.join(', ')}`;
   const text = hint === '' ? list : hint + list.charAt(0).toUpperCase() + list.slice(1);
-  return fieldError(place + name, `is not ${what}; ${text}.`);
+  return fieldError(place + shortText(name), `is not ${what}; ${text}.`);
 }
 
 /** A longer list hides the name that was meant. */

@@ -11,6 +11,7 @@ import { fieldError, invalidOption } from '../input/mock-server-error.ts';
 const plain = z.union([z.string(), z.number(), z.boolean()]);
 
 function compiles({ matches, flags }: RegExpText): boolean {
+  if (matches.length > MOST_CHARACTERS) return false; // one of megabytes compiles for half a second
   try {
     new RegExp(matches, flags);
     return true;
@@ -18,6 +19,9 @@ function compiles({ matches, flags }: RegExpText): boolean {
     return false;
   }
 }
+
+/** Of a regular expression. No target or header of a request is longer. */
+const MOST_CHARACTERS = 16_384;
 
 /** A regular expression in JSON. */
 export interface RegExpText {
@@ -55,9 +59,9 @@ function canBeRecorded(values: Readonly<Record<string, unknown>>, recorded: Reco
 
 const regularExpression = z.preprocess(
   (value: RegExp | RegExpText) => regExpText(value),
-  z
-    .strictObject({ matches: z.string(), flags: z.string().optional() })
-    .refine(compiles, { error: 'a regular expression that compiles' }),
+  z.strictObject({ matches: z.string(), flags: z.string().optional() }).refine(compiles, {
+    error: `a regular expression that compiles, of at most ${MOST_CHARACTERS} characters`,
+  }),
 );
 const absence = z.strictObject({ absent: z.boolean() });
 

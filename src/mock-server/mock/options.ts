@@ -173,7 +173,8 @@ export function checkedSetup(given: Setup | string): Setup {
   const json = given.trim(); // also removes a byte order mark
   const setup = parseJson(json);
   if (setup === undefined) throw invalidOption('setup', json, 'a setup as JSON');
-  return { ...withKnownFields(setup), ...rulesWithDigits(json) };
+  const { rules, ...others } = withKnownFields(setup);
+  return rules === undefined ? others : { ...others, rules: rulesWithDigits(json, rules) };
 }
 
 function withKnownFields(setup: unknown): Setup {
@@ -184,9 +185,8 @@ function withKnownFields(setup: unknown): Setup {
 }
 
 /** The rules of a setup in JSON text, whose numbers in responses keep their digits. */
-function rulesWithDigits(json: string): Pick<Setup, 'rules'> {
-  const rules = Array.from(members(json)).findLast(({ name }) => name === 'rules');
-  if (rules === undefined) return {};
-  const exact = Array.from(members(rules.text), ({ text }) => ruleWithDigits(text));
-  return { rules: exact as Setup['rules'] }; // checked when they are applied
+function rulesWithDigits(json: string, rules: readonly unknown[]): Setup['rules'] {
+  const { text = '' } = Array.from(members(json)).findLast(({ name }) => name === 'rules') ?? {};
+  const exact = Array.from(members(text), (member, index) => ruleWithDigits(member.text, rules[index]));
+  return exact as Setup['rules']; // checked when they are applied
 }

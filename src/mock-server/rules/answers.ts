@@ -91,16 +91,17 @@ export class JsonText {
 }
 
 /** A rule in JSON text, with `data` and `body` of its responses as `JsonText`. */
-export function ruleWithDigits(json: string): unknown {
-  const rule = parseJson(json);
+export function ruleWithDigits(json: string, rule = parseJson(json)): unknown {
+  if (rule === undefined) throw invalidOption('rule', json, 'a rule as JSON');
   if (!isJsonObject(rule)) return rule;
   const respond = Array.from(members(json)).findLast(({ name }) => name === 'respond');
-  return respond === undefined ? rule : { ...rule, respond: answersWithDigits(respond.text) };
+  return respond === undefined ? rule : { ...rule, respond: answersWithDigits(respond.text, rule['respond']) };
 }
 
-function answersWithDigits(json: string): unknown {
-  if (json.startsWith('[')) return Array.from(members(json), ({ text }) => answersWithDigits(text));
-  const answer = parseJson(json);
+function answersWithDigits(json: string, answer: unknown): unknown {
+  if (Array.isArray(answer)) {
+    return Array.from(members(json), ({ text }, index) => answersWithDigits(text, answer[index]));
+  }
   if (!isJsonObject(answer)) return answer;
   const exact = Array.from(members(json)).filter(
     ({ name, text }) => (name === 'data' || name === 'body') && !text.startsWith('"'),

@@ -1,9 +1,17 @@
 import * as z from 'zod';
-import { isJson, isJsonObject, type JsonObject, jsonDocuments, members, parseJson } from '../../json.ts';
+import {
+  isJson,
+  isJsonObject,
+  type JsonDocument,
+  type JsonObject,
+  jsonDocuments,
+  members,
+  parseJson,
+} from '../../json.ts';
 import { successBody, withoutTags } from '../http/responses.ts';
 import { checkedInput, expected, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { recordedQuery } from '../input/masked-keys.ts';
-import { checkLength, invalidOption } from '../input/mock-server-error.ts';
+import { checkLength, fieldError, invalidOption, show } from '../input/mock-server-error.ts';
 import { JsonText, MOST_ANSWERS } from './answers.ts';
 import { addRules, MOST_RULES, type MockRules, preparedRules, type RuleContext, removeRules } from './mock-rules.ts';
 import type { Answer, RuleMatch, RuleOptions } from './rule-schema.ts';
@@ -128,13 +136,16 @@ export type Recording = string | Readonly<Record<string, unknown>>;
  * @example createMockServer({ rules: recordedRules(await readFile('rates.ndjson', 'utf8')) })
  */
 export function recordedRules(recording: Recording): readonly RuleOptions[] {
-  const single = readRecorded(recording);
-  if (single !== undefined && isEnvelope(single.value)) {
-    return [recordedRule(RECORDED, {}, recordedAnswer('replay', recording))];
+  if (typeof recording === 'string') checkQueries(recording);
+  const documents = typeof recording === 'string' ? jsonDocuments(recording) : [documentOf(recording)];
+  const [first] = documents;
+  if (documents.length === 1 && first !== undefined && isEnvelope(first.value)) {
+    return [recordedRule(RECORDED, {}, recordedAnswer('replay', first))];
   }
-  const byQuery = typeof recording === 'string' ? recordedMembers(recording) : recording;
-  if (!isJsonObject(byQuery) || Object.keys(byQuery).length === 0)
-    throw invalidOption('replay', parsedOf(recording), EXPECTED);
+  const byQuery = typeof recording === 'string' ? recordedMembers(documents) : recordedFields(recording);
+  if (byQuery.size === 0) {
+    throw invalidOption('replay', typeof recording === 'string' ? (first?.value ?? recording) : recording, EXPECTED);
+  }
   return rulesByQuery(byQuery);
 }
 
@@ -144,10 +155,22 @@ const ANY = '*';
 /** One more rule is for the other queries. */
 const MOST_QUERIES = MOST_RULES - 1;
 
-function rulesByQuery(byQuery: JsonObject): readonly RuleOptions[] {
-  checkLength('replay', Object.keys(byQuery), MOST_QUERIES);
+/** Before the text is parsed, which takes long with many names. */
+function checkQueries(text: string): void {
+  let queries = 0;
+  for (const { name } of members(text)) {
+    queries += 1;
+    if (queries <= MOST_QUERIES) continue;
+    throw fieldError('replay', `has more than ${MOST_QUERIES} queries, such as ${show(name)}; record fewer.`);
+  }
+}
+
+type RecordedByQuery = ReadonlyMap<string, JsonDocument>;
+
+function rulesByQuery(byQuery: RecordedByQuery): readonly RuleOptions[] {
+  checkLength('replay', Array.from(byQuery.keys()), MOST_QUERIES);
   const answers = new Map<string, Answer>();
-  for (const [text, recorded] of Object.entries(byQuery)) {
+  for (const [text, recorded] of byQuery) {
     const query = text === ANY ? ANY : canonicalQuery(text);
     if (answers.has(query))
       throw invalidOption('replay', text, 'each query once; the order of its parameters does not matter');
@@ -185,43 +208,39 @@ const MOST_SHOWN = 20;
  * The responses by query of one object, or of the lines that `fxrates latest --fixture-out` appends, of which the last one
  * counts. A line that a killed command has left incomplete is skipped.
  */
-function recordedMembers(text: string): Readonly<Record<string, string>> {
-  const objects = jsonDocuments(text).flatMap((json) => readRecorded(json) ?? []);
-  return Object.fromEntries(
-    objects.flatMap(({ json }) => [...members(json)]).map(({ name, text: recorded }) => [name, unquoted(recorded)]),
-  );
+function recordedMembers(documents: readonly JsonDocument[]): RecordedByQuery {
+  const byQuery = new Map<string, JsonDocument>();
+  for (const { text, value } of documents) {
+    if (!isJsonObject(value)) continue;
+    for (const { name, text: part } of members(text)) {
+      const recorded = value[name];
+      byQuery.set(name, typeof recorded === 'string' ? documentOf(recorded) : { text: part, value: recorded });
+    }
+  }
+  return byQuery;
 }
 
-function recordedAnswer(option: string, recorded: unknown): Answer {
-  const read = readRecorded(recorded);
-  if (read === undefined) throw invalidOption(option, parsedOf(recorded), 'an envelope, or the data of one');
-  const { json, value } = read;
-  if (!isEnvelope(value)) return { body: successBody(json) };
-  const body = withoutTags(json);
+function recordedFields(recording: unknown): RecordedByQuery {
+  const fields = isJsonObject(recording) ? Object.entries(recording) : [];
+  return new Map(fields.map(([query, recorded]) => [query, documentOf(recorded)]));
+}
+
+/** A recorded value, or the JSON text of one. The value is `undefined` if it is neither. */
+function documentOf(recorded: unknown): JsonDocument {
+  const text = typeof recorded === 'string' ? recorded.trim() : JSON.stringify(recorded);
+  return { text, value: parseJson(text) };
+}
+
+function recordedAnswer(option: string, { text, value }: JsonDocument): Answer {
+  if (!isJsonObject(value)) throw invalidOption(option, value ?? text, 'an envelope, or the data of one');
+  if (!isEnvelope(value)) return { body: successBody(text) };
+  const body = withoutTags(text);
   if (value['success'] === true) return { body };
   const { code, status } = isJsonObject(value['error']) ? value['error'] : {};
   if (typeof code !== 'string' || !Number.isInteger(status) || Number(status) < 400 || Number(status) > 599) {
     throw invalidOption(`${option}.error`, value['error'], 'a recorded error with its code, message and status');
   }
   return { status: Number(status), body };
-}
-
-/** The value of JSON text, which a message shows without quotes. */
-function parsedOf(recorded: unknown): unknown {
-  return typeof recorded === 'string' ? (parseJson(recorded) ?? recorded) : recorded;
-}
-
-interface RecordedResponse {
-  /** The text to send. */
-  readonly json: string;
-  readonly value: JsonObject;
-}
-
-/** A recorded object, or the JSON text of one; `undefined` for another value. */
-function readRecorded(recorded: unknown): RecordedResponse | undefined {
-  const json = typeof recorded === 'string' ? recorded.trim() : JSON.stringify(recorded);
-  const value = parseJson(json);
-  return isJsonObject(value) ? { json, value } : undefined;
 }
 
 /** The parameters in the order of their names; without `api_key`. */
@@ -232,6 +251,6 @@ function canonicalQuery(query: string): string {
   return sorted.toString();
 }
 
-function isEnvelope(value: JsonObject): boolean {
-  return typeof value['success'] === 'boolean' && ('data' in value || 'error' in value);
+function isEnvelope(value: unknown): value is JsonObject {
+  return isJsonObject(value) && typeof value['success'] === 'boolean' && ('data' in value || 'error' in value);
 }

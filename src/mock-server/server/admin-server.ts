@@ -134,7 +134,7 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
   const { value: json, text } = await readJsonBody(incoming, {
     mostBytes: mostBytesOf(route),
     isState: route.isState ?? false,
-    isLines: route.isLines ?? false,
+    isText: route.takes?.includes('text') ?? false,
   });
   if (text === '' && needsBody(route)) {
     throw new Problem('The body is missing; send JSON.', { status: 400, code: 'invalid_option', field: 'body' });

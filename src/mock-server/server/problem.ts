@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
-import { jsonDocuments, parseJson } from '../../json.ts';
+import { parseJson } from '../../json.ts';
 import { utf8Text } from '../../text.ts';
 import { PAGE_HEADERS } from '../http/own-paths.ts';
 import { hasBody, readBody } from '../http/parse-request.ts';
@@ -53,57 +53,77 @@ export function sendProblem(outgoing: ServerResponse, problem: MockServerError):
 /** What a route accepts as a body. */
 interface BodyBounds {
   readonly mostBytes: number;
-  /** Whether it may have more than 100,000 values, one per eight bytes: a state, a setup, or a recording. */
+  /** Whether it may have more than 100,000 values, one per eight bytes: a state or a recording. */
   readonly isState: boolean;
-  /** Whether it may also be lines of JSON. */
-  readonly isLines: boolean;
+  /** Whether the route itself parses the text. */
+  readonly isText: boolean;
 }
 
 /** The JSON body of a request, and its text; `{}` without a body. Refuses any other body, a larger one before it is parsed. */
 export async function readJsonBody(
   incoming: IncomingMessage,
-  { mostBytes, isState, isLines }: BodyBounds,
+  bounds: BodyBounds,
 ): Promise<{ readonly value: unknown; readonly text: string }> {
-  const bytes = hasBody(incoming) ? await readBytes(incoming, mostBytes) : Buffer.of();
-  const text = decoded(bytes);
+  const text = hasBody(incoming) ? decoded(await readBytes(incoming, bounds)) : '';
   if (text === '') return { value: {}, text };
   // A form of another site cannot have this type, and a script of another site cannot set it.
   if (!/^application\/json\b/i.test(incoming.headers['content-type'] ?? '')) {
     const text = 'The body must be JSON, with content-type: application/json.';
     throw new Problem(text, { status: 415, code: 'json_required', field: 'Content-Type' });
   }
-  checkValues(bytes, isState ? bytes.length / BYTES_PER_VALUE : 0);
-  const value = parseJson(text) ?? (isLines ? linesIn(text) : undefined);
+  if (bounds.isText) return { value: undefined, text };
+  const value = parseJson(text);
   // The message of the parser can contain text of the body.
   if (value === undefined) throw new Problem('The body is not JSON.', { status: 400, code: 'invalid_json' });
   return { value, text };
 }
 
-async function readBytes(incoming: IncomingMessage, mostBytes: number): Promise<Buffer> {
+async function readBytes(incoming: IncomingMessage, { mostBytes, isState }: BodyBounds): Promise<Buffer> {
+  const values = new ValueCount(isState);
   const isTooLong = Number(incoming.headers['content-length'] ?? 0) > mostBytes;
-  const bytes = isTooLong ? undefined : await readBody(incoming, mostBytes);
+  const bytes = isTooLong ? undefined : await readBody(incoming, mostBytes, (chunk) => values.add(chunk));
   if (bytes !== undefined && bytes.length <= mostBytes) return bytes;
-  const text = `The body is larger than ${mostBytes} bytes, which is the most that this route accepts.`;
-  throw new Problem(text, { status: 413, code: 'content_too_large' });
+  throw tooLarge(`The body is larger than ${mostBytes} bytes, which is the most that this route accepts`);
+}
+
+function tooLarge(problem: string): Problem {
+  const text = `${problem}; send less, or start the server with it: fxrates mock with --setup, --replay or --state.`;
+  return new Problem(text, { status: 413, code: 'content_too_large' });
 }
 
 /**
  * Counts values before JSON is parsed, because time and memory depend on their number: 4 MiB can be one text, or a million
- * empty objects, which need thirty times the memory of their text.
+ * empty objects, which need thirty times the memory of their text. Counts while the body arrives, so that other requests
+ * are handled meanwhile.
  */
-function checkValues(json: Buffer, allowed: number): void {
-  let values = 0;
-  let isInText = false;
-  for (let at = 0; at < json.length; at += 1) {
-    const byte = json[at];
-    if (byte === BACKSLASH) at += 1;
-    else if (byte === QUOTE) isInText = !isInText;
-    else if (!isInText && (byte === COMMA || byte === BRACKET || byte === BRACE)) values += 1;
+class ValueCount {
+  readonly #isState: boolean;
+  #bytes = 0;
+  #values = 0;
+  #isInText = false;
+  #isEscaped = false;
+
+  constructor(isState: boolean) {
+    this.#isState = isState;
   }
-  const most = Math.max(MOST_VALUES, Math.floor(allowed));
-  if (values <= most) return;
-  const text = `The body has ${values} values, objects and arrays; of ${json.length} bytes, this route accepts at most ${most}.`;
-  throw new Problem(text, { status: 413, code: 'content_too_large' });
+
+  /** Throws if there are too many. */
+  add(json: Buffer): void {
+    for (let at = 0; at < json.length; at += 1) this.#count(json[at]);
+    this.#bytes += json.length;
+    const most = this.#isState ? Math.max(MOST_VALUES, Math.floor(this.#bytes / BYTES_PER_VALUE)) : MOST_VALUES;
+    if (this.#values <= most) return;
+    throw tooLarge(
+      `The body has more than ${most} values, which is the most that this route accepts of ${this.#bytes} bytes`,
+    );
+  }
+
+  #count(byte: number | undefined): void {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (byte === BACKSLASH) this.#isEscaped = true;
+    else if (byte === QUOTE) this.#isInText = !this.#isInText;
+    else if (!this.#isInText && (byte === COMMA || byte === BRACKET || byte === BRACE)) this.#values += 1;
+  }
 }
 
 /** As many are checked in about 100 ms. A year of daily rates of all currencies has 65,000. */
@@ -120,10 +140,4 @@ function decoded(bytes: Buffer): string {
   }
   if (!isUtf8(bytes)) throw new Problem('The body is not valid UTF-8.', { status: 400, code: 'invalid_json' });
   return text;
-}
-
-/** Lines of JSON; `undefined` for another text. */
-function linesIn(text: string): readonly string[] | undefined {
-  const lines = jsonDocuments(text);
-  return lines.length > 1 ? lines : undefined;
 }

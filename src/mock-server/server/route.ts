@@ -45,10 +45,8 @@ interface RouteDescription {
   readonly checksBody?: boolean;
   /** The largest body. Default: 256 KiB, which is checked so fast that no other request notices. */
   readonly mostBytes?: number;
-  /** Whether the body is a state, a setup or a recording, which can be large: up to 256 MiB. */
+  /** Whether the body is a state or a recording, which can have more than 100,000 values. */
   readonly isState?: boolean;
-  /** Whether the body may also be lines of JSON. */
-  readonly isLines?: boolean;
   /** Without it, the route accepts no query. */
   readonly query?: z.ZodType;
   /** Schema of the response body. If omitted, the route responds with 204 and without a body. */
@@ -129,16 +127,9 @@ export function needsBody({ body, takes = [] }: AdminRoute): boolean {
 }
 
 /** The largest body of a request that a route accepts. Without a body, it accepts `{}`, which some clients send. */
-export function mostBytesOf({
-  body,
-  isState = false,
-  mostBytes = isState ? STATE_BYTES : 256 * 1024,
-}: AdminRoute): number {
+export function mostBytesOf({ body, mostBytes = 256 * 1024 }: AdminRoute): number {
   return body === undefined ? 1024 : mostBytes;
 }
-
-/** A state can have a million keys. */
-const STATE_BYTES = 256 * 1024 * 1024;
 
 /** The admin API as OpenAPI 3.1, generated from its routes. */
 export function openApi(routes: readonly AdminRoute[]) {

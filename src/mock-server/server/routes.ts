@@ -109,8 +109,7 @@ const opening = spaceOptions.extend({
 
 const spaceNames = z.array(z.object({ name: z.string() }));
 
-/** Of a body that contains a response. */
-const RESPONSE_BYTES = 4 * 1024 * 1024;
+const MIB = 1024 * 1024;
 
 /** The whole admin API. */
 export const adminRoutes: readonly AdminRoute[] = [
@@ -132,6 +131,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('PUT /state', 'restore', {
     summary: 'Restore a state of this mock, of another one, or of this space, and clear the journal',
     body: snapshotSchema,
+    mostBytes: 256 * MIB, // of a million keys
     isState: true,
   }),
   method('POST /reset', 'reset', {
@@ -145,7 +145,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Create keys, change switches, and add rules; if a part is invalid, nothing changes',
     takes: ['text'],
     body: setup,
-    isState: true,
+    mostBytes: 4 * MIB,
     response: z.object({ keys: z.array(createdKey) }),
   }),
   route('GET /clock', {
@@ -184,7 +184,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Add a rule, or replace the one with its `id`; rejected if an adapter in use cannot do what it asks',
     takes: ['text'],
     body: ruleInput,
-    mostBytes: RESPONSE_BYTES,
+    mostBytes: 4 * MIB,
     response: addedRule,
   }),
   method('POST /rules/verify', 'expectAllUsed', {
@@ -199,14 +199,14 @@ export const adminRoutes: readonly AdminRoute[] = [
     takes: ['text', 'query'],
     query: latestOptions,
     body: latestData,
-    mostBytes: RESPONSE_BYTES,
+    mostBytes: 4 * MIB,
   }),
   method('PUT /latest/replay', 'latest.replay', {
     tag: 'rules',
     summary: 'Respond to `latest` from a recording of `fxrates latest --fixture-out`',
     takes: ['text'],
     body: recording,
-    isLines: true,
+    mostBytes: 8 * MIB, // with rates of all currencies for as many queries as there can be rules
     isState: true,
   }),
   method('DELETE /latest', 'latest.reset', {

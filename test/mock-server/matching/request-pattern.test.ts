@@ -155,8 +155,9 @@ test.each<[object, string]>([
   [{ query: { base: { match: 'x' } } }, 'filter.query is {"base":{"match":"x"}}; expected text, an array, '],
   [
     { query: { base: { matches: '(' } } },
-    'filter.query is {"base":{"matches":"("}}; expected a regular expression that compiles.',
+    'filter.query is {"base":{"matches":"("}}; expected a regular expression that compiles, of at most 16384 characters.',
   ],
+  [{ query: { base: { matches: 'x'.repeat(16_385) } } }, 'of at most 16384 characters.'],
   [{ query: PROTO }, 'filter.query is {"__proto__":"x"}; expected names other than __proto__.'],
   [{ headers: PROTO }, 'filter.headers is {"__proto__":"x"}; expected names other than __proto__.'],
   [

@@ -132,6 +132,12 @@ test('recorded text keeps its digits', async () => {
   );
 });
 
+test('empty and broken lines between recorded ones do not count', () => {
+  const lines = ['{"base=EUR":{}}', '', '{"base=', ' {"base=USD":{}} \r', '7'];
+
+  expect(recordedRules(lines.join('\n'))).toHaveLength(3);
+});
+
 test.each(['base=USD', 'base=EUR&symbols=USD', 'base=EUR&base=USD', ''])(
   'names the recorded queries if the query %j was not recorded',
   async (query) => {

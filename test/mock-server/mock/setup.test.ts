@@ -147,6 +147,13 @@ test.each<[string, (mock: MockServer) => unknown]>([
     (mock) => mock.latest.replay(Object.fromEntries(Array.from({ length: 2_000 }, (_, day) => [`date=${day}`, {}]))),
   ],
   [
+    'replay has more than 1999 queries, such as "date=1999"; record fewer.',
+    (mock) => {
+      const queries = Array.from({ length: 2_001 }, (_, day) => [`date=${day}`, {}]);
+      mock.latest.replay(JSON.stringify(Object.fromEntries(queries)));
+    },
+  ],
+  [
     'expected at most 100 names.',
     (mock) => {
       const query = Object.fromEntries(Array.from({ length: 101 }, (_, name) => [`p${name}`, 'x']));

@@ -131,6 +131,9 @@ test.each([
   ['POST', '/requests/verify', 256 * 1024],
   ['DELETE', '/requests', 1024],
   ['POST', '/rules', 4 * 1024 * 1024],
+  ['PUT', '/latest', 4 * 1024 * 1024],
+  ['POST', '/setup', 4 * 1024 * 1024],
+  ['PUT', '/latest/replay', 8 * 1024 * 1024],
   ['PUT', '/state', 256 * 1024 * 1024],
 ])('%s %s refuses a body of more than %i bytes unread', async (method, path, most) => {
   await using mock = createMockServer();
@@ -143,22 +146,56 @@ test.each([
 
   expect(sent).toMatchObject({ status: 413, code: 'content_too_large' });
   expect(sent.text).toContain(`larger than ${most} bytes`);
+  expect(sent.text).toContain('start the server with it: fxrates mock with --setup, --replay or --state');
 });
 
 test.each([
-  ['PUT', '/latest', `[${'{},'.repeat(60_000)}{}]`, 120_002, 100_000],
-  ['POST', '/rules', `{"respond":{"data":[${'1,'.repeat(100_000)}1]}}`, 100_003, 100_000],
-  ['PUT', '/state', `{"accounts":[${'{},'.repeat(100_000)}{}]}`, 200_003, 100_000],
-  ['PUT', '/latest/replay', `{"a":[${'[],'.repeat(500_000)}[]]}`, 1_000_003, 187_501],
-])('%s %s refuses a body of too many values', async (method, path, body, values, most) => {
+  ['PUT', '/latest', `[${'{},'.repeat(60_000)}{}]`],
+  ['POST', '/rules', `{"respond":{"data":[${'1,'.repeat(100_000)}1]}}`],
+  ['POST', '/setup', `{${Array.from({ length: 100_001 }, (_, number) => `"n${number}":1`).join(',')}}`],
+  ['PUT', '/state', `{"accounts":[${'{},'.repeat(100_000)}{}]}`],
+  ['PUT', '/latest/replay', `{"a":[${'[],'.repeat(500_000)}[]]}`],
+])('%s %s refuses a body of too many values', async (method, path, body) => {
   await using mock = createMockServer();
   const server = await mock.serve();
 
   const sent = await send(server.url, `/__fxrates${path}`, { method, headers: bearer(server), body });
 
   expect(sent).toMatchObject({ status: 413, code: 'content_too_large' });
-  expect(sent.text).toContain(`has ${values} values, objects and arrays`);
-  expect(sent.text).toContain(`at most ${most}.`);
+  expect(sent.text).toContain('has more than 100000 values');
+});
+
+test('a body of too many values is refused before it ends', async () => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const headers = bearer(server, { 'transfer-encoding': 'chunked' });
+  const outgoing = request(`${server.url}/__fxrates/state`, { method: 'PUT', headers, agent: false });
+
+  outgoing.write(`[${'[],'.repeat(100_000)}`);
+  const [incoming] = await once(outgoing, 'response');
+
+  expect(incoming.statusCode).toBe(413);
+  outgoing.destroy();
+});
+
+test.each([
+  ['POST', '/rules', '{', 'rule is "{"; expected a rule as JSON.'],
+  ['POST', '/setup', '{', 'setup is "{"; expected a setup as JSON.'],
+  ['PUT', '/latest', '{', 'latest is "{"; expected an object'],
+  ['PUT', '/latest/replay', '{', 'replay is "{"; expected a recorded envelope'],
+  ['POST', '/rules', JSON.stringify('x_'.repeat(1_000_000)), 'rule is "x_x_'],
+  ['POST', '/rules', `{"${'x_'.repeat(1_000_000)}":1}`, 'is not a field of a rule'],
+  ['POST', '/setup', JSON.stringify({ keys: Array(90_000).fill(1) }), 'keys has 90000 entries'],
+  ['POST', '/setup', JSON.stringify({ keys: [Array(90_000).fill(1)] }), 'keys[0] is [1,1,1'],
+])('%s %s names what is wrong with a body, and no more than a line of it', async (method, path, body, message) => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+
+  const sent = await send(server.url, `/__fxrates${path}`, { method, headers: bearer(server), body });
+
+  expect(sent).toMatchObject({ status: 400, code: 'invalid_option' });
+  expect(JSON.parse(sent.text).error.message).toContain(message);
+  expect(sent.text.length).toBeLessThan(1_000);
 });
 
 test('a text with any number of commas and brackets is one value', async () => {
