@@ -166,7 +166,7 @@ export class InFlight {
     this.roundTripMs += (this.roundTripMs === 0 ? 1 : AVERAGE_WEIGHT) * (tookMs - this.roundTripMs);
     this.#lastSuccessSentAt = Math.max(this.#lastSuccessSentAt, permit.sentAt);
     this.#failuresInARow = 0;
-    if (isNews) this.#isUp();
+    if (isNews && this.health.isDown) this.#isUp();
   }
 
   #isUp(): void {

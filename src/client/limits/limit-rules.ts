@@ -90,19 +90,17 @@ function accepted(before: LimiterState, { now, sentAt, isLow }: RequestResult): 
   log.add(now, isLow);
   // An accepted request that was sent after the trial confirms milliseconds.
   const unit: UnitState = hasTrialEnded(before.unit, sentAt) ? { ...before.unit, evidence: 'confirmed' } : before.unit;
-  const state = { ...before, inFlight: before.inFlight - 1, unit };
+  const isStale = sentAt < gate.staleBefore;
   const refusals = Math.max(0, gate.refusals - 1);
-  if (sentAt < gate.staleBefore) {
-    // The request was in flight when the limit was learned from a refusal, so the limit is larger by one.
-    const learned = isLearned(before) ? limit + 1 : limit;
-    return { ...state, limit: learned, gate: { ...gate, refusals } };
-  }
-  const opened = { ...state, gate: acceptBehindGate(gate, { limit, logSize: log.size, refusals }) };
-  if (gate.test === 'none' || log.size <= limit) return opened;
-  if (gate.test === 'limit') return { ...opened, limit: Math.min(before.configured, log.size) };
+  const opened = isStale ? { ...gate, refusals } : acceptBehindGate(gate, { limit, logSize: log.size, refusals });
+  const state = { ...before, inFlight: before.inFlight - 1, unit, gate: opened };
+  // The request was in flight when the limit was learned from a refusal, so the limit is larger by one.
+  if (isStale) return isLearned(before) ? { ...state, limit: limit + 1 } : state;
+  if (gate.test === 'none' || log.size <= limit) return state;
+  if (gate.test === 'limit') return { ...state, limit: Math.min(before.configured, log.size) };
   // The service accepts more than the log allows: it has forgotten the oldest requests.
   if (!before.isCap) log.expire(now, log.size - limit);
-  return opened;
+  return state;
 }
 
 /** The ramp: one more request in flight per acceptance. A test of the window ends when the limit is used. */
@@ -110,11 +108,11 @@ function acceptBehindGate(
   gate: Gate,
   { limit, logSize, refusals }: { readonly limit: number; readonly logSize: number; readonly refusals: number },
 ): Gate {
+  if (gate.room === UNBOUNDED) return refusals === gate.refusals ? gate : { ...gate, refusals };
   const accepted = gate.accepted + 1;
   const isOver = gate.test === 'limit' ? logSize <= limit : accepted >= limit;
   if (isOver) return { ...gate, refusals, accepted, room: UNBOUNDED, test: 'none' };
-  const isRamp = gate.room !== UNBOUNDED;
-  return { ...gate, refusals, accepted, room: isRamp ? Math.min(MANY_CALLS, gate.room + 1) : gate.room };
+  return { ...gate, refusals, accepted, room: Math.min(MANY_CALLS, gate.room + 1) };
 }
 
 function refused(before: LimiterState, result: RequestResult, settings: LimiterSettings): LimiterState {

@@ -221,8 +221,8 @@ export class RateLimiter {
     const { priority, due = NEVER } = options;
     const deadlineAt = due.deadlineAt + this.#time.skippedMs;
     if (this.shared || deadlineAt < now || this.#queue.size > 0) return undefined; // a store responds later
-    const wanted = Math.min(1, this.#inFlight.room(now));
-    const { count } = this.#limit.grant(now, { wanted, low: priority === 'low' ? 1 : 0, queued: 1, deadlineAt });
+    if (this.#inFlight.room(now) === 0) return undefined;
+    const { count } = this.#limit.grant(now, { wanted: 1, low: priority === 'low' ? 1 : 0, queued: 1, deadlineAt });
     return count === 0 ? undefined : this.#permit(now, options);
   }
 

@@ -55,15 +55,20 @@ export function grant(
   if (now < opensAt) return { state, grant: { count: 0, askAgainAt: opensAt } };
   const others = wanted - low;
   const reserve = low > 0 ? reserveOf(state, now) : 0;
-  const count = Math.max(0, Math.min(others, freeSlots(state)), Math.min(wanted, slotsWithLow(state, now, reserve)));
-  const mayTest = wanted > 0 && (others > 0 || !areOthersCalling(state, now));
-  if (count === 0 && mayTest && isTestDue(state, now)) {
+  const withLow = low > 0 ? Math.min(wanted, slotsWithLow(state, now, reserve)) : 0;
+  const count = Math.max(0, Math.min(others, freeSlots(state)), withLow);
+  if (count === 0 && isTestDue(state, now) && mayTest(state, { now, wanted, low })) {
     return { state: startTest(state), grant: { count: 1, askAgainAt: undefined } };
   }
   const granted = count === 0 ? state : addInFlight(state, count);
   const isEnough = count === wanted || rampRoom(state) <= count;
   const kept = count >= others ? reserve : 0;
   return { state: granted, grant: { count, askAgainAt: isEnough ? undefined : nextAskAt(granted, now, kept) } };
+}
+
+/** Whether a call waits that may make a test: not one of low priority beside others. */
+function mayTest(state: LimiterState, { now, wanted, low = 0 }: Wanted): boolean {
+  return wanted > low || (low > 0 && !areOthersCalling(state, now));
 }
 
 /** Number of calls that may be sent if those of low priority are among them. */
@@ -145,8 +150,8 @@ function nextAskAt(state: LimiterState, now: number, reserve: number): number | 
   const capAt = isCap && log.size + inFlight >= configured ? expiryAt(0) : 0;
   const logAt = pace === null ? expiryAt(log.size + inFlight + reserve - limit) : 0;
   const limitAt = pace === null && limit < configured && inFlight === 0 && !isCap ? testAt : UNBOUNDED;
-  const knownAt = unknownUntil(state, now);
-  if (reserve > 0 && now < knownAt) return knownAt;
+  const knownAt = reserve > 0 ? unknownUntil(state, now) : LONG_AGO;
+  if (now < knownAt) return knownAt;
   const othersEndAt = reserve > 0 ? calledAt + WINDOW_MS : UNBOUNDED;
   const at = Math.min(othersEndAt, Math.max(paceAt, capAt, Math.min(logAt, limitAt)));
   return at === UNBOUNDED ? undefined : Math.max(now + 1, at);
