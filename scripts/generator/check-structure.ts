@@ -7,14 +7,13 @@ import {
   ResolveError,
   Source,
 } from '@redocly/openapi-core';
-import { isJsonObject } from '../../src/json.ts';
+import { isJsonObject, type JsonObject } from '../../src/json.ts';
 import { nearestName } from '../../src/nearest-name.ts';
 import type { Refusal } from './contract.ts';
 import { pointerKeys } from './spec-node.ts';
 
 /** Problems that every reader of OpenAPI has with a document: unknown keys, wrong types of values, dead references. */
-export async function structureProblems(document: unknown): Promise<readonly Refusal[]> {
-  if (!isJsonObject(document) || !('openapi' in document)) return [];
+export async function structureProblems(document: JsonObject): Promise<readonly Refusal[]> {
   try {
     const source = new Source('openapi.yaml', '');
     const problems = await lintDocument({
@@ -23,11 +22,14 @@ export async function structureProblems(document: unknown): Promise<readonly Ref
       config: await CONFIGURATION,
       externalRefResolver: new OneDocument(),
     });
-    return problems.map(refusalOf);
+    return problems.filter(({ message }) => !message.includes(BOOLEAN_SCHEMA)).map(refusalOf);
   } catch {
     return []; // a reference to itself ends the linter; `readContract` reports it
   }
 }
+
+/** `true` is a schema in every place since OpenAPI 3.1; `readSchema` refuses `false`. */
+const BOOLEAN_SCHEMA = '`Schema` (object) but got `boolean`';
 
 const RULES = {
   struct: 'error',

@@ -3,6 +3,7 @@ import { compileFunction } from 'node:vm';
 import { transformSync } from 'esbuild';
 import { en as english } from 'zod/locales';
 import type * as z from 'zod/mini';
+import { definedOf } from '../../src/json.ts';
 import type {
   ArraySchema,
   Contract,
@@ -115,11 +116,6 @@ function loadSchemas(source: string): GeneratedSchemas {
   return { named: module.exports as unknown as GeneratedSchemas['named'], more: module.exports.more };
 }
 
-/** A value made from the schema, which may still be invalid; `undefined` if it would contain itself. */
-export function exampleOf(schema: Schema, schemas: Schemas, turn = 0): unknown {
-  return new ExampleMaker(schemas, turn).of(schema, []);
-}
-
 /** With each of the first alternatives of a union, because some of the values may be invalid. */
 function examplesOf(schema: Schema, schemas: Schemas): readonly unknown[] {
   return [0, 1, 2].map((turn) => exampleOf(schema, schemas, turn));
@@ -128,76 +124,67 @@ function examplesOf(schema: Schema, schemas: Schemas): readonly unknown[] {
 /** An example with more parts than this is of no use. */
 const MOST_PARTS = 10_000;
 
-class ExampleMaker {
-  readonly #schemas: Schemas;
-  /** Index of the alternative of a union that comes first. */
-  readonly #turn: number;
-  readonly #used = new Set<string>();
-  #parts = 0;
-
-  constructor(schemas: Schemas, turn: number) {
-    this.#schemas = schemas;
-    this.#turn = turn;
-  }
-
+/**
+ * A value made from the schema, which may still be invalid; `undefined` if it would contain itself. `turn`: index of the
+ * alternative of a union that comes first.
+ */
+export function exampleOf(schema: Schema, schemas: Schemas, turn = 0): unknown {
+  let parts = 0;
+  const used = new Set<string>();
   /** `within`: the types around it. */
-  of(schema: Schema, within: readonly string[]): unknown {
-    this.#parts += 1;
-    if (this.#parts > MOST_PARTS) return undefined;
-    if (schema.example !== undefined) return schema.example;
-    const inner = (member: Schema) => this.of(member, within);
-    switch (schema.kind) {
-      case 'unknown':
-        return {};
-      case 'boolean':
-        return true;
-      case 'null':
-        return null;
-      case 'literals':
-        return schema.values[0];
-      case 'string':
-        return exampleText(schema);
-      case 'number':
-        return exampleNumber(schema);
-      case 'digits':
-        return exampleNumber(schema.number);
-      case 'array':
-        return exampleList(schema, inner(schema.items));
-      case 'object':
-        return exampleObject(
-          { ...schema, properties: schema.properties.filter((one) => this.#isShown(one, within)) },
-          inner,
-        );
+  const made = (one: Schema, within: readonly string[]): unknown => {
+    parts += 1;
+    if (parts > MOST_PARTS) return undefined;
+    return one.example === undefined ? ofKind(one, within) : one.example;
+  };
+  const ofKind = (one: Schema, within: readonly string[]): unknown => {
+    const inner = (part: Schema) => made(part, within);
+    switch (one.kind) {
       case 'any':
-      case 'one':
-        return this.#inTurn(schema.members)
-          .map(inner)
-          .find((value) => value !== undefined);
-      case 'reference':
-        return this.#component(schema.name, within);
+      case 'one': {
+        const first = turn % one.members.length;
+        const members = [...one.members.slice(first), ...one.members.slice(0, first)];
+        return members.map(inner).find((value) => value !== undefined);
+      }
+      case 'object':
+        return exampleObject({ ...one, properties: one.properties.filter((field) => isShown(field, within)) }, inner);
+      case 'array':
+        return exampleList(one, inner(one.items));
+      case 'reference': {
+        used.add(one.name);
+        const target = within.includes(one.name) ? undefined : schemas.get(one.name);
+        return target && made(target, [...within, one.name]);
+      }
+      default:
+        return exampleScalar(one);
     }
-  }
-
-  #inTurn(members: readonly Schema[]): readonly Schema[] {
-    const first = this.#turn % members.length;
-    return [...members.slice(first), ...members.slice(0, first)];
-  }
-
-  #component(name: string, within: readonly string[]): unknown {
-    this.#used.add(name);
-    const target = within.includes(name) ? undefined : this.#schemas.get(name);
-    return target && this.of(target, [...within, name]);
-  }
-
+  };
   /** Far inside, an optional field does not repeat a type: types that refer to each other would have endless examples. */
-  #isShown({ isRequired, schema }: Property, within: readonly string[]): boolean {
-    if (isRequired || within.length <= 2) return true;
-    const type = schema.kind === 'array' ? schema.items : schema;
-    return type.kind !== 'reference' || !this.#used.has(type.name);
-  }
+  const isShown = ({ isRequired, schema: type }: Property, within: readonly string[]) => {
+    const shown = type.kind === 'array' ? type.items : type;
+    return isRequired || within.length <= 2 || shown.kind !== 'reference' || !used.has(shown.name);
+  };
+  return made(schema, []);
 }
 
-type Example = (schema: Schema) => unknown;
+function exampleScalar(schema: Schema): unknown {
+  switch (schema.kind) {
+    case 'boolean':
+      return true;
+    case 'null':
+      return null;
+    case 'literals':
+      return schema.values[0];
+    case 'string':
+      return exampleText(schema);
+    case 'number':
+      return exampleNumber(schema);
+    case 'digits':
+      return exampleNumber(schema.number);
+    default:
+      return {};
+  }
+}
 
 function exampleText({ format, knownValues, pattern, minLength = 0, maxLength }: StringSchema): string | undefined {
   if (format !== undefined) return format === 'date' ? DATE : `${DATE}T14:20:00.000Z`;
@@ -211,35 +198,8 @@ const DATE = '2026-01-21';
 
 /** Those that patterns of such services describe: codes, numbers, days, times and ids. */
 const USUAL_TEXTS = [
-  ...[
-    'EUR',
-    'EURUSD',
-    'EUR/USD',
-    'EUR-USD',
-    'eur',
-    'EUR,USD',
-    'EU',
-    '1',
-    '1.5',
-    '10',
-    '1d',
-    'v1',
-    'a',
-    'A',
-    'A1',
-    'abc-1',
-  ],
-  ...[
-    DATE,
-    '2026-01',
-    '2026',
-    '14:20',
-    '14:20:00',
-    `${DATE}T14:20:00Z`,
-    '5min',
-    'a@example.com',
-    'https://example.com',
-  ],
+  ...'EUR EURUSD EUR/USD EUR-USD eur EUR,USD EU 1 1.5 10 1d v1 a A A1 abc-1 2026-01-21 2026-01 2026 14:20'.split(' '),
+  ...`14:20:00 ${DATE}T14:20:00Z 5min a@example.com https://example.com`.split(' '),
   ...['00000000-0000-4000-8000-000000000000', '0'.repeat(32), '0'.repeat(64), `0x${'0'.repeat(40)}`],
 ];
 
@@ -263,12 +223,15 @@ function exampleList({ minItems = 0, maxItems = 1 }: ArraySchema, item: unknown)
   return Array.from({ length: Math.min(LONGEST_EXAMPLE, Math.max(minItems, Math.min(1, maxItems))) }, () => item);
 }
 
-function exampleObject({ properties, rest, names, maxProperties }: ObjectSchema, inner: Example): unknown {
-  const named = properties.map((property) => [property.name, inner(property.schema)] as const);
-  if (named.some(([, value], index) => value === undefined && properties[index]?.isRequired)) return undefined;
-  const fields = Object.fromEntries(named.filter(([, value]) => value !== undefined));
+function exampleObject(
+  { properties, rest, names, maxProperties }: ObjectSchema,
+  inner: (schema: Schema) => unknown,
+): unknown {
+  const named = properties.map(({ name, isRequired, schema }) => ({ name, isRequired, value: inner(schema) }));
+  if (named.some(({ value, isRequired }) => value === undefined && isRequired)) return undefined;
+  const fields = Object.fromEntries(named.map(({ name, value }) => [name, value]));
   const other = rest && rest.kind !== 'unknown' ? inner(rest) : undefined;
-  if (properties.length > 0 || other === undefined) return fields;
+  if (properties.length > 0 || other === undefined) return definedOf(fields);
   // A map such as rates by currency gets entries, because an empty map would be a poor example.
   const shown = names ? [String(inner(names))] : ['EUR', 'GBP', 'USD'];
   return Object.fromEntries(shown.slice(0, maxProperties).map((name) => [name, other]));

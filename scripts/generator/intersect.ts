@@ -1,4 +1,6 @@
-import type { ArraySchema, NumberSchema, ObjectSchema, Property, Scalar, Schema, StringSchema } from './contract.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { definedOf } from '../../src/json.ts';
+import type { NumberSchema, ObjectSchema, Property, Scalar, Schema, StringSchema } from './contract.ts';
 
 /** Two schemas have no value in common, or only values that the generator cannot describe. */
 export class Contradiction extends Error {}
@@ -6,30 +8,28 @@ export class Contradiction extends Error {}
 /** Returns the schema of a component by the name of its type. */
 type Lookup = (name: string) => Schema;
 
-/** The schema of the values that match both. @throws Contradiction */
-export function intersect(one: Schema, other: Schema, lookup: Lookup, followed: readonly Followed[] = []): Schema {
+/** The schema of the values that match both. `followed`: pairs of references around it. @throws Contradiction */
+export function intersect(one: Schema, other: Schema, lookup: Lookup, followed: readonly string[] = []): Schema {
   if (one.kind === 'unknown') return withNotes(one, other, other);
   if (other.kind === 'unknown') return withNotes(one, other, one);
-  if (one.kind === 'reference' && other.kind === 'reference' && one.name === other.name) return one;
-  if (one.kind === 'reference') return intersect(lookup(one.name), other, lookup, following(one, other, followed));
-  if (other.kind === 'reference') return intersect(one, lookup(other.name), lookup, following(other, one, followed));
+  if (one.kind === 'reference') {
+    const target = lookup(one.name);
+    if (other.kind === 'reference' && other.name === one.name) return one;
+    const combined = intersect(target, other, lookup, following(one.name, other, followed));
+    return isDeepStrictEqual(combined, target) ? one : combined;
+  }
+  if (other.kind === 'reference') return intersect(one, lookup(other.name), lookup, followed);
   const both: Both = (first, second) => intersect(first, second, lookup, followed);
   return withNotes(one, other, values(one, other, { lookup, both }));
 }
 
-/** A reference, and the schema that its target is combined with: that of another reference by its name. */
-type Followed = readonly [name: string, beside: Schema | string];
-
-/** The references followed so far. @throws Contradiction if the same one would be followed without end */
-function following(reference: Reference, other: Schema, followed: readonly Followed[]): readonly Followed[] {
-  const beside = other.kind === 'reference' ? other.name : other;
-  if (followed.some(([name, schema]) => name === reference.name && schema === beside)) {
-    throw new Contradiction(`'${reference.name}' contains itself; combining it is not implemented`);
-  }
-  return [...followed, [reference.name, beside]];
+/** Two references can lead to themselves, without end. @throws Contradiction */
+function following(name: string, other: Schema, followed: readonly string[]): readonly string[] {
+  if (other.kind !== 'reference') return followed;
+  const pair = `${name}&${other.name}`;
+  if (!followed.includes(pair)) return [...followed, pair];
+  throw new Contradiction(`'${name}' contains itself; combining it is not implemented`);
 }
-
-type Reference = Schema & { readonly kind: 'reference' };
 
 function values(
   one: Schema,
@@ -46,14 +46,12 @@ function values(
 type Both = (one: Schema, other: Schema) => Schema;
 
 function withNotes(one: Schema, other: Schema, combined: Schema): Schema {
-  const description = one.description ?? other.description;
-  const example = one.example ?? other.example;
-  return {
-    ...combined,
-    ...(description === undefined ? {} : { description }),
-    ...(one.isDeprecated || other.isDeprecated ? { isDeprecated: true } : {}),
-    ...(example === undefined ? {} : { example }),
-  };
+  const notes = definedOf({
+    description: one.description ?? other.description,
+    isDeprecated: one.isDeprecated ?? other.isDeprecated,
+    example: one.example ?? other.example,
+  });
+  return { ...combined, ...notes };
 }
 
 /** The members that remain possible. */
@@ -79,14 +77,13 @@ function matching(literals: readonly Scalar[], schema: Schema, lookup: Lookup): 
   throw new Contradiction(`none of ${literals.map((value) => JSON.stringify(value)).join(', ')} is possible`);
 }
 
-function accepts(schema: Schema, value: Scalar, lookup: Lookup, within: readonly string[] = []): boolean {
-  const isAccepted = (member: Schema) => accepts(member, value, lookup, within);
+function accepts(schema: Schema, value: Scalar, lookup: Lookup): boolean {
+  const isAccepted = (inner: Schema) => accepts(inner, value, lookup);
   switch (schema.kind) {
     case 'unknown':
       return true;
     case 'reference':
-      // A type that contains only itself is refused later.
-      return !within.includes(schema.name) && accepts(lookup(schema.name), value, lookup, [...within, schema.name]);
+      return isAccepted(lookup(schema.name));
     case 'any':
       return schema.members.some(isAccepted);
     case 'one':
@@ -116,54 +113,42 @@ function isWithin(schema: NumberSchema, value: number): boolean {
 }
 
 function sameKind(one: Schema, other: Schema, both: Both): Schema {
-  if (one.kind === 'string' && other.kind === 'string') return stringOf(one, other);
-  if (one.kind === 'number' && other.kind === 'number') return numberOf(one, other);
-  if (one.kind === 'array' && other.kind === 'array') return arrayOf(one, other, both);
-  if (one.kind === 'object' && other.kind === 'object') return objectOf(one, other, both);
-  if (one.kind === other.kind) return one;
-  throw new Contradiction(`a value cannot be of type ${one.kind} and of type ${other.kind}`);
+  if (one.kind !== other.kind) {
+    throw new Contradiction(`a value cannot be of type ${one.kind} and of type ${other.kind}`);
+  }
+  const own: Readonly<Record<string, unknown>> = { ...one };
+  const keywords = Object.entries(other).map(([key, value]) => {
+    return [key, own[key] === undefined ? value : keyword(key, [own[key], value], both)];
+  });
+  const combined = { ...one, ...Object.fromEntries(keywords) } as Schema;
+  if (one.kind !== 'object' || other.kind !== 'object') return combined;
+  const { rest: _, ...fields } = combined as ObjectSchema;
+  return definedOf({
+    ...fields,
+    properties: propertiesOf(one, other, both),
+    rest: one.rest && other.rest && both(one.rest, other.rest),
+  });
 }
 
-function stringOf(one: StringSchema, other: StringSchema): Schema {
-  refuseTwo(one, other, ['pattern', 'format']);
-  return {
-    ...one,
-    ...other,
-    ...limits(one, other, { most: ['minLength'], least: ['maxLength'] }),
-  };
+const MORE = ['minLength', 'minItems', 'minProperties', 'minimum', 'exclusiveMinimum'];
+const LESS = ['maxLength', 'maxItems', 'maxProperties', 'maximum', 'exclusiveMaximum'];
+
+/** The value of a keyword that two schemas have: the stricter one. */
+function keyword(key: string, pair: readonly [one: unknown, other: unknown], both: Both): unknown {
+  const [one, other] = pair;
+  if (MORE.includes(key)) return Math.max(...(pair as readonly number[]));
+  if (LESS.includes(key)) return Math.min(...(pair as readonly number[]));
+  if (key === 'isInteger') return one || other;
+  if (key === 'items' || key === 'names') return both(one as Schema, other as Schema);
+  if (['pattern', 'format', 'multipleOf'].includes(key) && one !== other) {
+    throw new Contradiction(`one value of '${key}' is implemented, not both ${String(one)} and ${String(other)}`);
+  }
+  return other;
 }
 
-function numberOf(one: NumberSchema, other: NumberSchema): Schema {
-  refuseTwo(one, other, ['multipleOf']);
-  return {
-    ...one,
-    ...other,
-    ...limits(one, other, { most: ['minimum', 'exclusiveMinimum'], least: ['maximum', 'exclusiveMaximum'] }),
-    isInteger: one.isInteger || other.isInteger,
-  };
-}
-
-function arrayOf(one: ArraySchema, other: ArraySchema, both: Both): Schema {
-  return {
-    ...one,
-    ...other,
-    ...limits(one, other, { most: ['minItems'], least: ['maxItems'] }),
-    ...(one.hasUniqueItems || other.hasUniqueItems ? { hasUniqueItems: true } : {}),
-    items: both(one.items, other.items),
-  };
-}
-
-function objectOf(one: ObjectSchema, other: ObjectSchema, both: Both): Schema {
-  const known = new Set([...one.properties, ...other.properties].map(({ name }) => name));
-  const properties = [...known].flatMap((name) => propertyOf(name, one, other, both) ?? []);
-  const { rest: _, ...kept } = { ...one, ...other };
-  return {
-    ...kept,
-    ...limits(one, other, { most: ['minProperties'], least: ['maxProperties'] }),
-    ...(one.names && other.names ? { names: both(one.names, other.names) } : {}),
-    properties,
-    ...(one.rest && other.rest ? { rest: both(one.rest, other.rest) } : {}),
-  };
+function propertiesOf(one: ObjectSchema, other: ObjectSchema, both: Both): Property[] {
+  const names = new Set([...one.properties, ...other.properties].map(({ name }) => name));
+  return [...names].flatMap((name) => propertyOf(name, one, other, both) ?? []);
 }
 
 /** `undefined` if one of the schemas does not allow an optional field. */
@@ -182,26 +167,4 @@ function propertyOf(name: string, one: ObjectSchema, other: ObjectSchema, both: 
   }
   if (isRequired) throw new Contradiction(`'${name}' is required and not allowed`);
   return undefined;
-}
-
-/** The stricter of each pair of limits. */
-function limits<Key extends string, Limits extends { readonly [key in Key]?: number }>(
-  one: Limits,
-  other: Limits,
-  { most, least }: { readonly most: readonly Key[]; readonly least: readonly Key[] },
-): { [key in Key]?: number } {
-  const strictest = (keys: readonly Key[], choose: (...numbers: number[]) => number) =>
-    keys.flatMap((key) => {
-      const given = [one[key], other[key]].filter((limit) => limit !== undefined);
-      return given.length === 0 ? [] : [[key, choose(...given)] as const];
-    });
-  return Object.fromEntries([...strictest(most, Math.max), ...strictest(least, Math.min)]) as { [key in Key]?: number };
-}
-
-function refuseTwo<Type extends object>(one: Type, other: Type, keys: readonly (keyof Type & string)[]): void {
-  for (const key of keys) {
-    const [first, second] = [one[key], other[key]];
-    if (first === undefined || second === undefined || first === second) continue;
-    throw new Contradiction(`one value of '${key}' is implemented, not both ${String(first)} and ${String(second)}`);
-  }
 }

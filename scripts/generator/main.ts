@@ -11,12 +11,13 @@ import {
   makeDocumentFromString,
   YamlParseError,
 } from '@redocly/openapi-core';
+import { isJsonObject } from '../../src/json.ts';
 import { makeFolder } from '../../src/replace-file.ts';
 import { structureProblems } from './check-structure.ts';
 import type { Contract, Refusal } from './contract.ts';
 import { withExamples } from './examples.ts';
 import { readContract } from './read-contract.ts';
-import { readDocument, refusalText, SpecError } from './spec-node.ts';
+import { placeOf, refusalText, SpecError, SpecNode } from './spec-node.ts';
 import { writeMethods, writeOperations, writeService } from './write-operations.ts';
 import { writeSchemas } from './write-schemas.ts';
 import { writeTypes } from './write-types.ts';
@@ -62,15 +63,16 @@ export function generateFiles(contract: Contract): Map<string, string> {
 
 /** Reads the contract from a document. @throws SpecError with all problems of the document */
 export async function contractOf(document: unknown): Promise<Contract> {
-  const problems = await structureProblems(document);
-  return readDocument(
-    document,
-    (spec) => {
-      const contract = readContract(spec);
-      return spec.isClean && problems.length === 0 ? withExamples(contract, spec) : contract;
-    },
-    problems,
-  );
+  const problem = isJsonObject(document) ? "'openapi' is missing" : 'a map is expected';
+  if (!isJsonObject(document) || !('openapi' in document))
+    throw new SpecError([{ path: [], problem: `this is not an OpenAPI document: ${problem}` }]);
+  const spec = new SpecNode(document);
+  const contract = readContract(spec);
+  const { refusals } = spec.document;
+  refusals.push(...(await structureProblems(document)));
+  const complete = refusals.length === 0 ? withExamples(contract, spec) : contract;
+  if (refusals.length > 0) throw new SpecError(refusals);
+  return complete;
 }
 
 function readFlags(args: readonly string[]) {
@@ -183,9 +185,10 @@ function nameOf(spec: string): string {
 }
 
 /** Line and column of the key, or of the item of a list, that is the problem; of what is around it if it is missing. */
-function positionOf({ path, key }: Refusal, source: Document['source']): Loc {
-  const keys = key === undefined ? path : [...path, key];
-  const pointer = `#/${keys.map((name) => escapePointerFragment(name)).join('/')}`;
+function positionOf(refusal: Refusal, source: Document['source']): Loc {
+  const pointer = `#/${placeOf(refusal)
+    .map((name) => escapePointerFragment(name))
+    .join('/')}`;
   try {
     return getLineColLocation({ source, pointer, reportOnKey: true }).start;
   } catch {

@@ -1,8 +1,9 @@
+import { definedOf } from '../../src/json.ts';
 import type { ErrorResponseSpec } from '../../src/operation.ts';
 import type { Operation, Property, Query, Schema, Schemas } from './contract.ts';
 import { freeName, isTakenOperationId, methodName, pascalCase } from './names.ts';
-import { examplesOf, parameterNodes, readParameters, resolve, SCALARS } from './read-parameter.ts';
-import { optional, readSchema, UNREADABLE } from './read-schema.ts';
+import { examplesOf, parameterNodes, readParameters, resolve, SCALAR } from './read-parameter.ts';
+import { readSchema } from './read-schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
 /** State that the operations of a document share while they are read. */
@@ -14,23 +15,17 @@ export interface Reading {
 }
 
 /** Reads the operation of a path; `item` is what the document has for the path. */
-export function readOperation(path: string, item: SpecNode, reading: Reading): Operation | undefined {
+export function readOperation(path: string, item: SpecNode, reading: Reading): Operation {
   const node = item.get('get');
   node.refuseKeys(['requestBody'], 'a GET has no body');
   node.refuseKeys(['servers'], 'the client sends all requests to the base URL of its user');
-  const id = node.attempt(() => readId(node, reading.ids));
-  const consumesQuota = node.attempt(() => node.find('x-consumes-quota')?.boolean()) ?? true;
-  const worksWhenExhausted = node.attempt(() => node.find('x-works-when-quota-exhausted')?.boolean());
-  const query = node.attempt(() => readQuery(id ?? 'operation', [path, item], reading));
+  const id = readId(node, reading.ids) ?? 'operation';
+  const query = readQuery(id, [path, item], reading);
   const responses = node.get('responses');
   const served = ['200', '2XX', '2xx'].find((status) => responses.has(status)) ?? '200';
-  const errors = responses.entries().flatMap(([status, response]) => {
-    if (status === served || status.startsWith('x-')) return [];
-    return response.attempt(() => readError(status, response)) ?? [];
-  });
+  const errors = responses.entries().filter(([status]) => status !== served && !status.startsWith('x-'));
   const success = responses.get(served).resolved();
-  const response = readSuccess(id ?? 'operation', success, reading);
-  if (id === undefined || query === undefined) return undefined;
+  const consumesQuota = node.find('x-consumes-quota')?.boolean() ?? true;
   const description = node.find('description')?.prose() ?? '';
   return {
     id,
@@ -40,18 +35,19 @@ export function readOperation(path: string, item: SpecNode, reading: Reading): O
     isDeprecated: node.isTrue('deprecated'),
     query,
     consumesQuota,
-    worksWhenQuotaExhausted: worksWhenExhausted ?? !consumesQuota,
-    ...response,
+    worksWhenQuotaExhausted: node.find('x-works-when-quota-exhausted')?.boolean() ?? !consumesQuota,
+    ...readSuccess(id, success, reading),
     node: success,
-    errors,
+    errors: errors.map(([status, response]) => readError(status, response)),
   };
 }
 
-function readId(node: SpecNode, ids: Set<string>): string {
+function readId(node: SpecNode, ids: Set<string>): string | undefined {
   const given = node.get('operationId');
-  const id = methodName(given.string()) ?? given.fail(`'${given.value}' cannot be the name of a method`);
-  if (isTakenOperationId(id)) given.fail(`'${id}' is the name of a command or of a member of the client already`);
-  if (ids.has(id)) given.fail(`the operationId '${id}' is taken`);
+  const id = methodName(given.string());
+  if (id === undefined) return given.refuse(`'${given.value}' cannot be the name of a method`);
+  if (isTakenOperationId(id)) given.refuse(`'${id}' is the name of a command or of a member of the client already`);
+  if (ids.has(id)) given.refuse(`the operationId '${id}' is taken`);
   ids.add(id);
   return id;
 }
@@ -59,8 +55,9 @@ function readId(node: SpecNode, ids: Set<string>): string {
 function readQuery(id: string, [path, item]: readonly [string, SpecNode], { schemas }: Reading): Query {
   const node = item.get('get');
   const freeForm = node.find('x-free-form-query');
-  const parameters = readParameters(item, node, schemas);
-  refuseOtherPlaceholders(path, item);
+  const nodes = parameterNodes(item, node);
+  const parameters = readParameters(nodes, schemas);
+  refuseOtherPlaceholders(path, item, nodes);
   const name = freeName(`${pascalCase(id)}Query`, (candidate) => schemas.has(candidate));
   if (freeForm !== undefined) {
     if (parameters.length > 0) freeForm.refuse('an operation with x-free-form-query has no other parameters');
@@ -70,13 +67,10 @@ function readQuery(id: string, [path, item]: readonly [string, SpecNode], { sche
   return parameters.length === 0 ? { kind: 'none' } : { kind: 'named', schema: name, parameters };
 }
 
-const ANY_PARAMETER: Schema = {
-  kind: 'any',
-  members: [...SCALARS, { kind: 'array', items: { kind: 'any', members: SCALARS } }],
-};
+const ANY_PARAMETER: Schema = { kind: 'any', members: [...SCALAR.members, { kind: 'array', items: SCALAR }] };
 
-function refuseOtherPlaceholders(path: string, item: SpecNode): void {
-  const names = parameterNodes(item, item.get('get'))
+function refuseOtherPlaceholders(path: string, item: SpecNode, parameters: readonly SpecNode[]): void {
+  const names = parameters
     .filter((parameter) => parameter.find('in')?.value === 'path')
     .map((parameter) => String(parameter.find('name')?.value));
   const placeholders = Array.from(path.matchAll(/\{([^}]*)\}/g), ([, name = '']) => name);
@@ -90,25 +84,33 @@ function refuseOtherPlaceholders(path: string, item: SpecNode): void {
 }
 
 function readSuccess(id: string, node: SpecNode, reading: Reading): Pick<Operation, 'response' | 'data' | 'example'> {
-  const media = readMedia(node) ?? node.fail("'content' is missing: every response of the service is the envelope");
+  const media = readMedia(node);
+  if (media === undefined) {
+    if (node.isClean) node.refuse("'content' is missing: every response of the service is the envelope");
+    return { response: '', data: '', example: undefined };
+  }
   const name = (suffix: string) => freeName(pascalCase(id) + suffix, (taken) => reading.schemas.has(taken));
   const schema = media.get('schema');
   const response = named(readSchema(schema), name('Response'), reading);
   const whole: Schema = { kind: 'reference', name: response };
-  const example = readExample(media, whole);
-  const target = resolve(whole, reading.schemas);
-  if (target === UNREADABLE) return schema.abandon();
-  const [success, data] = ['success', 'data'].map((key) => propertyOf(target, key));
-  if (data === undefined || !data.isRequired) {
-    return schema.fail(
-      "the response is not the envelope of the service: an object whose required 'data' is the payload",
-    );
+  const data = propertyOf(resolve(whole, reading.schemas), 'data');
+  if (schema.resolved().isClean) refuseOtherEnvelope(schema, whole, reading.schemas);
+  return {
+    response,
+    data: data === undefined ? '' : nameData(data, response, { reading, name: name('Data') }),
+    example: readExample(media, whole),
+  };
+}
+
+function refuseOtherEnvelope(node: SpecNode, schema: Schema, schemas: Schemas): void {
+  const target = resolve(schema, schemas);
+  if (!propertyOf(target, 'data')?.isRequired) {
+    node.refuse("the response is not the envelope of the service: an object whose required 'data' is the payload");
   }
-  const allowed = success?.schema ?? (target.kind === 'object' ? target.rest : undefined);
-  if (allowed === undefined || !canBeTrue(allowed, reading.schemas)) {
-    schema.refuse('the envelope of a success has success: true, which this schema does not allow');
+  const success = propertyOf(target, 'success')?.schema ?? (target.kind === 'object' ? target.rest : undefined);
+  if (success === undefined || !canBeTrue(success, schemas)) {
+    node.refuse('the envelope of a success has success: true, which this schema does not allow');
   }
-  return { response, data: nameData(data, response, { reading, name: name('Data') }), example };
 }
 
 function canBeTrue(schema: Schema, schemas: Schemas): boolean {
@@ -126,7 +128,8 @@ function nameData(
 ): string {
   const whole = reading.schemas.get(response);
   if (schema.kind === 'reference' || whole?.kind !== 'object') return named(schema, name, reading);
-  const reference: Schema = { kind: 'reference', name, ...optional('description', schema.description) };
+  const { description } = schema;
+  const reference = definedOf({ kind: 'reference' as const, name, description });
   const properties = whole.properties.map((one) => (one.name === 'data' ? { ...one, schema: reference } : one));
   reading.schemas.set(response, { ...whole, properties });
   return named(schema, name, reading);
@@ -145,16 +148,17 @@ function propertyOf(schema: Schema, name: string): Property | undefined {
 
 function readError(status: string, response: SpecNode): ErrorResponseSpec {
   const code = /^([345]\d\d|[45]XX|default)$/i.exec(status)?.[0].replace(/xx$/i, 'XX');
-  if (code === undefined) response.fail(`unknown status '${status}'; known: 200 or 2XX, 300 to 599, 4XX, 5XX, default`);
+  if (code === undefined)
+    response.refuse(`unknown status '${status}'; known: 200 or 2XX, 300 to 599, 4XX, 5XX, default`);
   const node = response.resolved();
   const media = readMedia(node);
   const schema = media?.get('schema');
-  if (schema?.find('$ref')?.value !== '#/components/schemas/ErrorResponse') {
+  if (response.isClean && schema?.find('$ref')?.value !== '#/components/schemas/ErrorResponse') {
     schema?.refuse("the response is not the envelope of the service: every error is an 'ErrorResponse'");
   }
   schema?.resolved();
   return {
-    status: /^\d+$/.test(code) ? Number(code) : (code as 'default'),
+    status: /^\d+$/.test(status) ? Number(status) : (code as 'default'),
     code: node.find('x-error-code')?.string(),
     headers: node.entriesAt('headers').map(([name]) => name),
     example: media && readExample(media, { kind: 'reference', name: 'ErrorResponse' }),
@@ -167,7 +171,8 @@ function readMedia(response: SpecNode): SpecNode | undefined {
   const types = content?.keys() ?? [];
   if (content === undefined || types.length === 0) return undefined;
   const type = JSON_TYPES.map((form) => types.find((key) => form.test(key))).find((key) => key !== undefined);
-  return content.get(type ?? content.fail(`unknown media type '${types.join("', '")}'; known: application/json`));
+  if (type !== undefined) return content.get(type);
+  return content.refuse(`unknown media type '${types.join("', '")}'; known: application/json`);
 }
 
 /** The first one is used before the others. A range of types is what a server declares that names none. */

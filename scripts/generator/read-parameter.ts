@@ -1,14 +1,14 @@
-import { isDeepStrictEqual } from 'node:util';
+import { definedOf } from '../../src/json.ts';
 import type { ScalarType } from '../../src/operation.ts';
 import type { Parameter, Scalar, Schema, Schemas } from './contract.ts';
+import { Contradiction, intersect } from './intersect.ts';
 import { INHERITED_NAMES } from './names.ts';
-import { givenValues, optional, readSchema, UNREADABLE } from './read-schema.ts';
+import { ANY_VALUE, givenValues, readSchema } from './read-schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
 /** The parameters of an operation, and those of its path that it does not replace. */
-export function readParameters(path: SpecNode, operation: SpecNode, schemas: Schemas): Parameter[] {
-  const nodes = parameterNodes(path, operation).filter((node) => !isSkipped(node));
-  const parameters = nodes.flatMap((node) => node.attempt(() => readParameter(node, schemas)) ?? []);
+export function readParameters(nodes: readonly SpecNode[], schemas: Schemas): Parameter[] {
+  const parameters = nodes.filter((node) => !isSkipped(node)).flatMap((node) => readParameter(node, schemas) ?? []);
   for (const [index, { name, node }] of parameters.entries()) {
     const isTaken = parameters.findIndex((other) => other.name === name) !== index;
     if (isTaken) node.refuse(`the parameter '${name}' stands twice; path and query are one object for the caller`);
@@ -19,7 +19,7 @@ export function readParameters(path: SpecNode, operation: SpecNode, schemas: Sch
 /** A parameter of an operation replaces the one of its path with the same place and name. */
 export function parameterNodes(path: SpecNode, operation: SpecNode): readonly SpecNode[] {
   const [shared = [], own = []] = [path, operation].map((owner) =>
-    owner.itemsAt('parameters').flatMap((item) => item.attempt(() => item.resolved()) ?? []),
+    owner.itemsAt('parameters').map((item) => item.resolved()),
   );
   const keyOf = (node: SpecNode) => `${node.at(['in']).value} ${node.at(['name']).value}`;
   return [...shared.filter((node) => !own.some((other) => keyOf(other) === keyOf(node))), ...own];
@@ -39,33 +39,29 @@ function isSkipped(node: SpecNode): boolean {
   return true;
 }
 
-function readParameter(node: SpecNode, schemas: Schemas): Parameter {
+function readParameter(node: SpecNode, schemas: Schemas): Parameter | undefined {
   const place = node.get('in').oneOf('place of a required parameter', ['query', 'path']);
+  if (place === undefined) return undefined;
   node.refuseKeys(['content'], "write 'schema'");
-  const name = readName(node.get('name'));
   const required = node.isTrue('required');
   if (place === 'path' && !required) node.refuse('a parameter of the path is required: true');
   const schemaNode = node.get('schema');
-  const read = readSchema(schemaNode);
-  if (resolve(read, schemas) === UNREADABLE) node.abandon();
-  const schema = sendable(read, schemas);
+  const schema: Schema = sendable(readSchema(schemaNode), schemas) ?? schemaNode.refuse(UNWRITABLE) ?? SCALAR;
   const annotation = (key: string) => schemaNode.find(key) ?? schemaNode.resolved().find(key);
   const array = resolve(schema, schemas);
-  const item = array.kind === 'array' ? array.items : schema;
-  const values = scalarValues(item, schemas) ?? schemaNode.fail(UNWRITABLE);
-  const { choices } = values;
-  refuseAmbiguous(choices, schemaNode);
+  const values = valuesOf(array.kind === 'array' ? array.items : schema, schemas);
+  refuseAmbiguous(values.choices, schemaNode);
   return {
-    name,
+    name: readName(node.get('name')),
     in: place,
     description: (node.find('description') ?? annotation('description'))?.prose() ?? '',
     required,
-    ...optional('deprecated', node.isTrue('deprecated') || schema.isDeprecated || undefined),
-    type: helpType(item, values, schemas),
-    types: values.types,
-    ...optional('choices', choices?.length ? choices : undefined),
-    ...optional('list', readStyle(node, place, array.kind === 'array')),
-    ...optional('default', annotation('default')?.value ?? undefined),
+    ...definedOf({ deprecated: node.isTrue('deprecated') || schema.isDeprecated || undefined }),
+    ...values,
+    ...definedOf({
+      list: readStyle(node, place, array.kind === 'array'),
+      default: annotation('default')?.value ?? undefined,
+    }),
     examples: readExamples(node, schema),
     example: undefined, // `withExamples` finds one
     node,
@@ -73,38 +69,40 @@ function readParameter(node: SpecNode, schemas: Schemas): Parameter {
   };
 }
 
-/** The schema of the values that a URL can contain. */
-function sendable(schema: Schema, schemas: Schemas): Schema {
+/** The schema of one value of which nothing is known. */
+export const SCALAR = {
+  kind: 'any',
+  members: [{ kind: 'string' }, { kind: 'number', isInteger: false }, { kind: 'boolean' }],
+} as const satisfies Schema;
+
+/** The schema of the values that a URL can contain; null is sent as no parameter. `undefined` if there are none. */
+function sendable(schema: Schema, schemas: Schemas): Schema | undefined {
+  for (const form of [SCALAR, { kind: 'array', items: SCALAR }] as const) {
+    try {
+      return withDigits(
+        intersect(schema, form, (name) => schemas.get(name) ?? ANY_VALUE),
+        schemas,
+      );
+    } catch (error) {
+      if (!(error instanceof Contradiction)) throw error;
+    }
+  }
+  return undefined;
+}
+
+/** Integers of 64 bits may be texts: a double holds only those up to 2^53. */
+function withDigits(schema: Schema, schemas: Schemas): Schema {
   const target = resolve(schema, schemas);
-  const values = sendableValues(target, schemas);
-  if (isDeepStrictEqual(values, target)) return schema;
-  const { description, example, isDeprecated } = { ...target, ...schema };
-  return {
-    ...values,
-    ...optional('description', description),
-    ...optional('example', example ?? undefined),
-    ...optional('isDeprecated', isDeprecated),
-  };
+  if (target.kind === 'number' && target.isLong) {
+    const { description, example, isDeprecated } = { ...target, ...schema };
+    return definedOf({ kind: 'digits' as const, number: target, description, example, isDeprecated });
+  }
+  const inner = 'members' in target ? target.members : target.kind === 'array' ? [target.items] : [];
+  const changed = inner.map((one) => withDigits(one, schemas));
+  if (changed.every((one, index) => one === inner[index])) return schema;
+  const [items = ANY_VALUE] = changed;
+  return 'members' in target ? { ...target, members: changed } : ({ ...target, items } as Schema);
 }
-
-/** Null is sent as no parameter. Integers of 64 bits may be texts: a double holds only those up to 2^53. */
-function sendableValues(target: Schema, schemas: Schemas): Schema {
-  if (target.kind === 'unknown') return { kind: 'any', members: SCALARS };
-  if (target.kind === 'number') return target.isLong ? { kind: 'digits', number: target } : target;
-  if (target.kind === 'array') return { ...target, items: sendable(target.items, schemas) };
-  if (target.kind === 'literals') return { ...target, values: target.values.filter((value) => value !== null) };
-  if (!('members' in target)) return target;
-  const members = target.members.map((member) => sendable(member, schemas)).filter(({ kind }) => kind !== 'null');
-  const [first] = members;
-  return first !== undefined && members.length === 1 ? first : { ...target, members };
-}
-
-/** The schemas of a value of which nothing is known. */
-export const SCALARS: readonly Schema[] = [
-  { kind: 'string' },
-  { kind: 'number', isInteger: false },
-  { kind: 'boolean' },
-];
 
 /** The examples of a parameter and of its schema. Those of the schema are checked with it. */
 function readExamples(node: SpecNode, schema: Schema): readonly SpecNode[] {
@@ -143,48 +141,16 @@ function readStyle(node: SpecNode, place: 'path' | 'query', isList: boolean): 'c
   return place === 'query' && isExploded ? 'repeated' : 'comma';
 }
 
-interface ScalarValues {
-  readonly types: readonly ScalarType[];
-  /** `undefined` if there are too many to list. */
-  readonly choices: readonly Exclude<Scalar, null>[] | undefined;
-}
-
-/** The types and choices of one value; `undefined` if it cannot be written as one text. */
-function scalarValues(schema: Schema, schemas: Schemas): ScalarValues | undefined {
-  const target = resolve(schema, schemas);
-  switch (target.kind) {
-    case 'string':
-    case 'boolean':
-      return { types: [target.kind], choices: undefined };
-    case 'digits':
-      return { types: ['int64'], choices: undefined };
-    case 'number':
-      return { types: [target.isInteger ? 'integer' : 'number'], choices: undefined };
-    case 'literals': {
-      const choices = target.values.filter((value) => value !== null); // `sendable` has removed it
-      return choices.length === 0 ? undefined : { types: [...new Set(choices.map(typeOf))], choices };
-    }
-    case 'any':
-    case 'one':
-      return union(target.members.map((member) => scalarValues(member, schemas)));
-    default:
-      return undefined;
-  }
-}
-
-function union(members: readonly (ScalarValues | undefined)[]): ScalarValues | undefined {
-  const known = members.filter((member) => member !== undefined);
-  if (known.length < members.length || known.length === 0) return undefined;
-  const isListed = known.every(({ choices }) => choices !== undefined);
-  return {
-    types: [...new Set(known.flatMap(({ types }) => types))],
-    choices: isListed ? [...new Set(known.flatMap(({ choices = [] }) => choices))] : undefined,
-  };
-}
-
-function typeOf(value: Scalar): ScalarType {
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
-  return typeof value === 'boolean' ? 'boolean' : 'string';
+/** What help, client and mock say and check of one value. `choices` is absent if there are too many to list. */
+function valuesOf(schema: Schema, schemas: Schemas): Pick<Parameter, 'type' | 'types' | 'choices'> {
+  const forms = formsOf(schema, schemas);
+  const types = [...new Set(forms.flatMap(typesOf))];
+  const literals = forms.flatMap((form) => (form.kind === 'literals' ? form.values : []));
+  const choices = [...new Set(literals.filter((value) => value !== null))];
+  if (forms.every(({ kind }) => kind === 'literals')) return { type: choices.join('|'), types, choices };
+  const [form] = forms;
+  const format = forms.length === 1 && form?.kind === 'string' ? form.format : undefined;
+  return { type: format ?? types.join('|'), types };
 }
 
 /** `1` and `"1"` are identical in a URL. */
@@ -193,13 +159,24 @@ function refuseAmbiguous(choices: readonly Scalar[] = [], node: SpecNode): void 
   if (new Set(texts).size < texts.length) node.refuse('two values of the enum are written alike in a URL');
 }
 
-function helpType(item: Schema, { types, choices }: ScalarValues, schemas: Schemas): string {
-  if (choices !== undefined) return choices.join('|');
-  const target = resolve(item, schemas);
-  return target.kind === 'string' && target.format !== undefined ? target.format : types.join('|');
+/** The alternatives of a schema. */
+function formsOf(schema: Schema, schemas: Schemas): readonly Schema[] {
+  const target = resolve(schema, schemas);
+  return 'members' in target ? target.members.flatMap((member) => formsOf(member, schemas)) : [target];
+}
+
+function typesOf(schema: Schema): readonly ScalarType[] {
+  if (schema.kind === 'literals') return schema.values.map(typeOf);
+  if (schema.kind === 'number') return [schema.isInteger ? 'integer' : 'number'];
+  return [schema.kind === 'digits' ? 'int64' : schema.kind === 'boolean' ? 'boolean' : 'string'];
+}
+
+function typeOf(value: Scalar): ScalarType {
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value === 'boolean' ? 'boolean' : 'string';
 }
 
 /** Follows references to a schema; returns `unknown` if that schema was rejected. */
 export function resolve(schema: Schema, schemas: Schemas): Schema {
-  return schema.kind === 'reference' ? resolve(schemas.get(schema.name) ?? { kind: 'unknown' }, schemas) : schema;
+  return schema.kind === 'reference' ? resolve(schemas.get(schema.name) ?? ANY_VALUE, schemas) : schema;
 }

@@ -1,3 +1,4 @@
+import { definedOf } from '../../src/json.ts';
 import { nearestName } from '../../src/nearest-name.ts';
 import {
   type ObjectSchema,
@@ -11,26 +12,29 @@ import { Contradiction, intersect } from './intersect.ts';
 import { INHERITED_NAMES, typeName } from './names.ts';
 import { pointerKeys, type SpecNode } from './spec-node.ts';
 
-/** In place of a schema whose problem is recorded: it causes no others. */
-export const UNREADABLE: Schema = { kind: 'unknown' };
+/** Also in place of a schema whose problem is recorded. */
+export const ANY_VALUE: Schema = { kind: 'unknown' };
 
 /**
  * Reads a JSON Schema (2020-12), or one of OpenAPI 3.0. Rejects every keyword or combination that the generator does
  * not implement.
  */
 export function readSchema(node: SpecNode): Schema {
-  if (node.value === true) return { kind: 'unknown' };
-  if (node.value === false) node.fail('the schema false, which no value matches, is not implemented; leave it out');
+  if (node.value === false) node.refuse('the schema false, which no value matches, is not implemented; leave it out');
+  if (typeof node.value === 'boolean') return { kind: 'unknown' };
   const read = readKeywords(node);
   const isNullable = node.isTrue('nullable'); // OpenAPI 3.0
-  const description = (node.find('description') ?? node.find('title'))?.prose();
-  const schema = {
+  const given = givenValues(node);
+  const [example] = given.filter(({ path }) => path.at(-1) !== 'default');
+  const schema = definedOf({
     ...(isNullable ? anyOf([read, { kind: 'null' }]) : read),
-    ...optional('description', description || undefined),
-    ...optional('isDeprecated', node.isTrue('deprecated') || undefined),
-    ...optional('example', exampleOf(node)),
-  };
-  for (const given of givenValues(node)) node.document.examples.push({ schema, node: given });
+    ...definedOf({
+      description: (node.find('description') ?? node.find('title'))?.prose() || undefined,
+      isDeprecated: node.isTrue('deprecated') || undefined,
+      example: isScalar(example?.value) ? example.value : undefined,
+    }),
+  });
+  node.document.examples.push(...given.map((one) => ({ schema, node: one })));
   return schema;
 }
 
@@ -43,13 +47,10 @@ const NOT_IMPLEMENTED = [
 function readKeywords(node: SpecNode): Schema {
   node.refuseKeys(NOT_IMPLEMENTED, 'describe the values without it');
   const parts = [
-    ...node.itemsAt('allOf').map(readPart),
-    ...WHOLE_KEYWORDS.filter(([keyword]) => node.has(keyword)).map(
-      ([, read]) => node.attempt(() => read(node)) ?? UNREADABLE,
-    ),
-    ...(node.attempt(() => readTypes(node)) ?? [UNREADABLE]),
+    ...node.itemsAt('allOf').map(readSchema),
+    ...WHOLE_KEYWORDS.filter(([keyword]) => node.has(keyword)).map(([, read]) => read(node)),
+    ...readTypes(node),
   ];
-  if (parts.includes(UNREADABLE)) node.abandon();
   return parts.reduce((all, part) => combined(all, part, node), { kind: 'unknown' });
 }
 
@@ -64,45 +65,32 @@ const WHOLE_KEYWORDS: readonly (readonly [keyword: string, read: (node: SpecNode
 ];
 
 function readMembers(list: SpecNode): readonly Schema[] {
-  const members = list.someItems().map(readPart);
-  return members.includes(UNREADABLE) ? list.abandon() : members;
-}
-
-/** Reads one of several schemas; a problem of it does not hide those of the others. */
-function readPart(node: SpecNode): Schema {
-  return node.attempt(() => readSchema(node)) ?? UNREADABLE;
+  return list.someItems().map(readSchema);
 }
 
 function combined(one: Schema, other: Schema, node: SpecNode): Schema {
+  const { components } = node.document;
+  // The schema of a component, also while the components are being read.
+  const lookup = (name: string) => {
+    const component = components.get(name);
+    return component === undefined ? ANY_VALUE : readOnce(component);
+  };
   try {
-    return intersect(one, other, (name) => schemaOfType(name, node));
+    return intersect(one, other, lookup);
   } catch (error) {
-    if (error instanceof Contradiction)
-      return node.fail(`the parts of this schema cannot be combined: ${error.message}`);
-    throw error;
+    if (!(error instanceof Contradiction)) throw error;
+    return node.refuse(`the parts of this schema cannot be combined: ${error.message}`) ?? ANY_VALUE;
   }
-}
-
-/** The schema of a component, also while the components are being read. */
-function schemaOfType(name: string, node: SpecNode): Schema {
-  const [, component] =
-    node.root
-      .get('components')
-      .entriesAt('schemas')
-      .find(([key]) => typeName(key) === name) ?? [];
-  return component ? readOnce(component) : node.abandon();
 }
 
 /** Reads a schema that several others need for themselves. */
 export function readOnce(node: SpecNode): Schema {
   const { schemas } = node.document;
-  const place = node.path.join('/');
-  if (!schemas.has(place)) {
-    schemas.set(place, undefined);
-    schemas.set(place, readPart(node));
+  if (!schemas.has(node.id)) {
+    schemas.set(node.id, undefined);
+    schemas.set(node.id, readSchema(node));
   }
-  const schema = schemas.get(place) ?? node.fail(`'${node.path.at(-1)}' refers to itself`);
-  return schema === UNREADABLE ? node.abandon() : schema;
+  return schemas.get(node.id) ?? node.refuse(`'${node.path.at(-1)}' refers to itself`) ?? ANY_VALUE;
 }
 
 interface TypeReader {
@@ -140,32 +128,20 @@ function readTypes(node: SpecNode): readonly Schema[] {
   if (names.length === 0) return [];
   const read = anyOf(names.map((name) => TYPES[name].read(node)));
   const isImplied = !node.has('type') && COMBINING.some((keyword) => node.has(keyword));
-  return [isImplied ? anyOf([read, ...TYPE_NAMES.filter((name) => !names.includes(name)).map(anyOfType)]) : read];
+  if (!isImplied) return [read];
+  const others = TYPE_NAMES.filter((name) => name !== 'integer' && !names.includes(name));
+  return [anyOf([read, ...others.map((name) => TYPES[name].read(node.without()))])];
 }
 
 /** Beside one of them, keywords of a type say nothing about values of other types. */
 const COMBINING = ['allOf', ...WHOLE_KEYWORDS.map(([keyword]) => keyword)];
-
-function anyOfType(name: TypeName): Schema {
-  switch (name) {
-    case 'integer':
-    case 'number':
-      return { kind: 'number', isInteger: false };
-    case 'array':
-      return { kind: 'array', items: { kind: 'unknown' } };
-    case 'object':
-      return { kind: 'object', properties: [], rest: { kind: 'unknown' } };
-    default:
-      return { kind: name };
-  }
-}
 
 /** Without a `type`, those that have one of the keywords are meant. */
 function typesOf(node: SpecNode): readonly TypeName[] {
   const declared = node.find('type');
   if (declared !== undefined) {
     const types = Array.isArray(declared.value) ? declared.someItems() : [declared];
-    return types.map((type) => type.oneOf('type', TYPE_NAMES));
+    return types.flatMap((type) => type.oneOf('type', TYPE_NAMES) ?? []);
   }
   const isText = STRING_FORMATS.some((format) => format === node.find('format')?.value);
   return (['object', 'array', 'string', 'number'] as const).filter(
@@ -186,26 +162,20 @@ function readReference(node: SpecNode): Schema {
   const [, kind, component = '', ...inner] = pointerKeys(ref.string());
   // A part of another schema has no name of its own.
   if (kind !== 'schemas' || inner.length > 0) return readOnce(target);
-  const name = typeName(component) ?? ref.fail(`'${component}' cannot be the name of a type`);
-  return { kind: 'reference', name };
+  const name = typeName(component);
+  return name === undefined ? ANY_VALUE : { kind: 'reference', name };
 }
 
 function readLiterals(nodes: readonly SpecNode[]): Schema {
-  return { kind: 'literals', values: nodes.map(readScalar) };
-}
-
-function readScalar(node: SpecNode): Scalar {
-  return isScalar(node.value) ? node.value : node.fail('only text, numbers, true, false and null are implemented here');
+  const values = nodes.flatMap((node) => {
+    if (isScalar(node.value)) return [node.value];
+    return node.refuse('only text, numbers, true, false and null are implemented here') ?? [];
+  });
+  return values.length === 0 ? ANY_VALUE : { kind: 'literals', values };
 }
 
 function isScalar(value: unknown): value is Scalar {
   return value === null || typeof value === 'string' || Number.isFinite(value) || typeof value === 'boolean';
-}
-
-/** The first example of a scalar, for responses that are made from the schema. */
-function exampleOf(node: SpecNode): Scalar | undefined {
-  const [first] = givenValues(node).filter(({ path }) => path.at(-1) !== 'default');
-  return isScalar(first?.value) ? first.value : undefined;
 }
 
 /** The examples of a schema and its default. */
@@ -219,16 +189,13 @@ export function givenValues(node: SpecNode): readonly SpecNode[] {
 
 function readString(node: SpecNode): Schema {
   const knownValues = node.find('x-extensible-enum')?.someItems();
-  return {
-    kind: 'string',
+  return definedOf({
+    kind: 'string' as const,
     ...numbers(node, 'minLength', 'maxLength'),
-    ...optional('pattern', readPattern(node.find('pattern'))),
-    ...optional('format', readFormat(node.find('format'))),
-    ...optional(
-      'knownValues',
-      knownValues?.map((item) => item.string()),
-    ),
-  };
+    pattern: readPattern(node.find('pattern')),
+    format: readFormat(node.find('format')),
+    knownValues: knownValues?.map((item) => item.string()),
+  });
 }
 
 function readFormat(node: SpecNode | undefined): StringFormat | undefined {
@@ -243,8 +210,8 @@ export function readPattern(node: SpecNode | undefined): string | undefined {
 }
 
 /** A regular expression that is valid with the flag `u`: many documents escape characters that need it only without. */
-function unicodePattern(given: string, node: SpecNode): string {
-  if (/^\/\^.*\$\/\w*$/.test(given)) node.fail('a pattern is written without delimiters: ^…$, not /^…$/');
+function unicodePattern(given: string, node: SpecNode): string | undefined {
+  if (/^\/\^.*\$\/\w*$/.test(given)) node.refuse('a pattern is written without delimiters: ^…$, not /^…$/');
   const escapes = (text: string, character: string) =>
     character === '-' ? '\\x2d' : /[A-Za-z0-9^$\\.*+?()[\]{}|/]/.test(character) ? text : character;
   const pattern = given.replaceAll(/\\(.)/gs, escapes);
@@ -252,7 +219,7 @@ function unicodePattern(given: string, node: SpecNode): string {
     new RegExp(pattern, 'u');
     return pattern;
   } catch (error) {
-    return node.fail(`${String(error)}; a pattern is a regular expression of JavaScript`);
+    return node.refuse(`${String(error)}; a pattern is a regular expression of JavaScript`);
   }
 }
 
@@ -264,42 +231,37 @@ function numberType(isInteger: boolean) {
 /** In OpenAPI 3.0, `exclusiveMinimum: true` makes `minimum` exclusive. */
 function readNumber(node: SpecNode, isInteger: boolean): Schema {
   const [isAbove, isBelow] = ['exclusiveMinimum', 'exclusiveMaximum'].map((key) => node.find(key)?.value);
-  const { minimum, maximum } = numbers(node, 'minimum', 'maximum');
-  const { multipleOf } = numbers(node, 'multipleOf');
+  const { minimum, maximum, multipleOf } = numbers(node, 'minimum', 'maximum', 'multipleOf');
   if (multipleOf !== undefined && multipleOf <= 0) node.get('multipleOf').refuse('a number above 0 is expected');
-  return {
-    kind: 'number',
+  return definedOf({
+    kind: 'number' as const,
     isInteger,
-    ...optional('multipleOf', multipleOf),
-    ...optional('isLong', (isInteger && /^u?int64$/.test(String(node.find('format')?.value))) || undefined),
-    ...optional(isAbove === true ? 'exclusiveMinimum' : 'minimum', minimum),
-    ...optional(isBelow === true ? 'exclusiveMaximum' : 'maximum', maximum),
+    multipleOf,
+    isLong: (isInteger && /^u?int64$/.test(String(node.find('format')?.value))) || undefined,
+    [isAbove === true ? 'exclusiveMinimum' : 'minimum']: minimum,
+    [isBelow === true ? 'exclusiveMaximum' : 'maximum']: maximum,
     ...(typeof isAbove === 'boolean' ? {} : numbers(node, 'exclusiveMinimum')),
     ...(typeof isBelow === 'boolean' ? {} : numbers(node, 'exclusiveMaximum')),
-  };
+  });
 }
 
 function readArray(node: SpecNode): Schema {
   const items = node.find('items');
-  const each: Schema = items ? readSchema(items) : { kind: 'unknown' };
-  const hasUniqueItems = node.isTrue('uniqueItems') || undefined;
-  return {
-    kind: 'array',
-    items: each,
+  return definedOf({
+    kind: 'array' as const,
+    items: items ? readSchema(items) : ANY_VALUE,
     ...numbers(node, 'minItems', 'maxItems'),
-    ...optional('hasUniqueItems', hasUniqueItems),
-  };
+    hasUniqueItems: node.isTrue('uniqueItems') || undefined,
+  });
 }
 
 function readObject(node: SpecNode): ObjectSchema {
-  const required = node.attempt(() => node.itemsAt('required').map((item) => item.string()));
+  const required = node.itemsAt('required').map((item) => item.string());
   const unnamed = readUnnamed(node);
   const properties = node.entriesAt('properties').map(([name, field]): Property => {
     refuseFieldName(name, field);
-    const schema = field.attempt(() => readSchema(field)) ?? UNREADABLE;
-    return { name, isRequired: required?.includes(name) ?? false, schema };
+    return { name, isRequired: required.includes(name), schema: readSchema(field) };
   });
-  if (required === undefined || unnamed.rest === UNREADABLE) node.abandon();
   return {
     kind: 'object',
     properties: [...properties, ...readRequired(node, unnamed.rest)],
@@ -332,23 +294,21 @@ function readUnnamed(node: SpecNode): Pick<ObjectSchema, 'rest' | 'names'> {
     const isMap = others.length === 0 && node.find('additionalProperties')?.value === false && !node.has('properties');
     if (!isMap) node.refuse(MAP_EXPECTED, 'patternProperties');
     const [pattern, field] = map;
-    return { rest: readPart(field), names: { kind: 'string', pattern: unicodePattern(pattern, field) } };
+    const names = definedOf({ kind: 'string' as const, pattern: unicodePattern(pattern, field) });
+    return { rest: readSchema(field), names };
   }
   const [rest, names] = [node.find('additionalProperties'), node.find('propertyNames')];
-  return {
-    ...(rest?.value === false ? {} : { rest: rest ? readPart(rest) : { kind: 'unknown' } }),
-    ...optional('names', names && combined({ kind: 'string' }, readSchema(names), names)),
-  };
+  return definedOf({
+    rest: rest?.value === false ? undefined : rest ? readSchema(rest) : ANY_VALUE,
+    names: names && combined({ kind: 'string' }, readSchema(names), names),
+  });
 }
 
 const MAP_EXPECTED =
   "'patternProperties' is implemented with one pattern, additionalProperties: false and without properties";
 
+/** The keywords that the schema has, with their numbers. */
 function numbers<Key extends string>(node: SpecNode, ...keys: readonly Key[]): { [key in Key]?: number } {
-  return Object.assign({}, ...keys.map((key) => optional(key, node.find(key)?.number())));
-}
-
-/** An object with one field, or an empty object if the value is `undefined`. */
-export function optional<Key extends string, Value>(key: Key, value: Value | undefined): { [key in Key]?: Value } {
-  return value === undefined ? {} : ({ [key]: value } as { [key in Key]: Value });
+  const given = keys.filter((key) => node.has(key)).map((key) => [key, node.get(key).number()]);
+  return Object.fromEntries(given) as { [key in Key]?: number };
 }

@@ -1,14 +1,17 @@
+import { unescapePointerFragment } from '@redocly/openapi-core';
 import { isJsonObject, type JsonObject } from '../../src/json.ts';
 import type { Example, Place, Refusal, Schema } from './contract.ts';
 
-/** All problems of a document. The message has a line for each one. */
+/** All problems of a document, at most one for each place. The message has a line for each one. */
 export class SpecError extends Error {
   override readonly name = 'SpecError';
   readonly refusals: readonly Refusal[];
 
   constructor(refusals: readonly Refusal[]) {
-    super(refusals.map(refusalText).join('\n'));
-    this.refusals = refusals;
+    const first = new Map(refusals.toReversed().map((refusal) => [idOf(placeOf(refusal)), refusal]));
+    const distinct = [...first.values()].toReversed();
+    super(distinct.map(refusalText).join('\n'));
+    this.refusals = distinct;
   }
 }
 
@@ -17,30 +20,10 @@ export function refusalText({ path, problem }: Refusal): string {
   return `${['#', ...path].join('/')}: ${problem}`;
 }
 
-/**
- * Reads a whole document, of which other problems are known already.
- *
- * @throws SpecError with all its problems, at most one for each place
- */
-export function readDocument<Result>(
-  value: unknown,
-  read: (root: SpecNode) => Result,
-  known: readonly Refusal[] = [],
-): Result {
-  const found: Refusal[] = [];
-  const root = new SpecNode(value, [], { refusals: found, notes: [], examples: [], schemas: new Map(), root: value });
-  const result = root.attempt(() => read(root));
-  const byPlace = new Map([...found, ...known].toReversed().map((refusal) => [placeOf(refusal), refusal]));
-  if (byPlace.size > 0) throw new SpecError([...byPlace.values()].toReversed());
-  return result as Result; // if no problem was recorded, `attempt` returns the result of `read`
+/** Keys from the root of the document to the part that is the problem. */
+export function placeOf({ path, key }: Refusal): readonly string[] {
+  return key === undefined ? path : [...path, key];
 }
-
-function placeOf({ path, key }: Refusal): string {
-  return JSON.stringify(key === undefined ? path : [...path, key]);
-}
-
-/** Stops reading the part that cannot be read; its problem is recorded already. */
-class Unreadable extends Error {}
 
 /** What all nodes of a document share. */
 interface Document {
@@ -51,44 +34,51 @@ interface Document {
   readonly examples: Example[];
   /** Schemas by their place; `undefined` while a schema is being read. */
   readonly schemas: Map<string, Schema | undefined>;
+  /** Components by the names of their types. */
+  readonly components: Map<string, SpecNode>;
 }
 
-/** A value of the document together with its place. */
+/**
+ * A value of the document together with its place. Reading never fails: a part of another form than the expected one is
+ * recorded as a problem and read as an empty one, and a part that is missing causes no more problems.
+ */
 export class SpecNode implements Place {
   readonly value: unknown;
   readonly path: readonly string[];
   readonly document: Document;
 
-  constructor(value: unknown, path: readonly string[], document: Document) {
+  constructor(
+    value: unknown,
+    path: readonly string[] = [],
+    document: Document = {
+      root: value,
+      refusals: [],
+      notes: [],
+      examples: [],
+      schemas: new Map(),
+      components: new Map(),
+    },
+  ) {
     this.value = value;
     this.path = path;
     this.document = document;
   }
 
-  /** The document, or another part of it. */
-  get root(): SpecNode {
-    return new SpecNode(this.document.root, [], this.document);
+  get id(): string {
+    return idOf(this.path);
   }
 
-  /** Whether no problem has been recorded so far. */
+  /** Whether no problem has been recorded of this part. */
   get isClean(): boolean {
-    return this.document.refusals.length === 0;
+    return !this.document.refusals.some((refusal) => {
+      const place = placeOf(refusal);
+      return this.path.every((key, index) => place[index] === key);
+    });
   }
 
-  /** Records a problem, of one key of the map if `key` is given; reading continues. */
-  refuse(problem: string, key?: string): void {
-    this.document.refusals.push({ path: this.path, key, problem });
-  }
-
-  /** Records a problem and ends the current `attempt`. */
-  fail(problem: string): never {
-    this.refuse(problem);
-    return this.abandon();
-  }
-
-  /** Ends the current `attempt`, because a problem is recorded already. */
-  abandon(): never {
-    throw new Unreadable();
+  /** Records a problem, of one key of the map if `key` is given. */
+  refuse(problem: string, key?: string): undefined {
+    if (this.value !== undefined) this.document.refusals.push({ path: this.path, key, problem });
   }
 
   /** Records that a part has no effect; the document is valid. */
@@ -96,20 +86,9 @@ export class SpecNode implements Place {
     this.document.notes.push({ path: this.path, key, problem });
   }
 
-  /** Returns `undefined` if the part cannot be read, so that one run reports the problems of all parts. */
-  attempt<Result>(read: () => Result): Result | undefined {
-    try {
-      return read();
-    } catch (error) {
-      if (error instanceof Unreadable) return undefined;
-      throw error;
-    }
-  }
-
   /** Rejects the keys of the map that the generator does not implement. */
-  refuseKeys(keys: readonly string[], problem: string): this {
+  refuseKeys(keys: readonly string[], problem: string): void {
     for (const key of keys) if (this.has(key)) this.refuse(`'${key}' is not implemented; ${problem}`, key);
-    return this;
   }
 
   keys(): string[] {
@@ -121,11 +100,9 @@ export class SpecNode implements Place {
   }
 
   get(key: string): SpecNode {
-    if (!this.has(key)) {
-      this.refuse(`'${key}' is missing`, key);
-      this.abandon();
-    }
-    return this.#child(key, this.#map()[key]);
+    const map = this.#map();
+    if (isJsonObject(this.value) && !Object.hasOwn(map, key)) this.refuse(`'${key}' is missing`, key);
+    return this.#child(key, Object.hasOwn(map, key) ? map[key] : undefined);
   }
 
   find(key: string): SpecNode | undefined {
@@ -143,8 +120,8 @@ export class SpecNode implements Place {
   }
 
   items(): SpecNode[] {
-    if (!Array.isArray(this.value)) this.fail('a list is expected');
-    return this.value.map((value, index) => this.#child(String(index), value));
+    const list: readonly unknown[] = Array.isArray(this.value) ? this.value : (this.refuse('a list is expected') ?? []);
+    return list.map((value, index) => this.#child(String(index), value));
   }
 
   /** Items of the list at `key`; none if the key is absent. */
@@ -154,11 +131,12 @@ export class SpecNode implements Place {
 
   someItems(): SpecNode[] {
     const items = this.items();
-    return items.length > 0 ? items : this.fail('at least one item is expected');
+    if (items.length === 0) this.refuse('at least one item is expected');
+    return items;
   }
 
   string(): string {
-    return typeof this.value === 'string' ? this.value : this.fail('text is expected');
+    return typeof this.value === 'string' ? this.value : (this.refuse('text is expected') ?? '');
   }
 
   /** Text for people, with each paragraph and each item of a list on one line. */
@@ -171,7 +149,7 @@ export class SpecNode implements Place {
   }
 
   boolean(): boolean {
-    return typeof this.value === 'boolean' ? this.value : this.fail('true or false is expected');
+    return typeof this.value === 'boolean' ? this.value : (this.refuse('true or false is expected') ?? false);
   }
 
   isTrue(key: string): boolean {
@@ -179,43 +157,56 @@ export class SpecNode implements Place {
   }
 
   number(): number {
-    return Number.isFinite(this.value) ? (this.value as number) : this.fail('a number is expected');
+    return Number.isFinite(this.value) ? Number(this.value) : (this.refuse('a number is expected') ?? 0);
   }
 
-  oneOf<Choice extends string>(what: string, choices: readonly Choice[]): Choice {
+  oneOf<Choice extends string>(what: string, choices: readonly Choice[]): Choice | undefined {
     const choice = choices.find((candidate) => candidate === this.value);
-    return choice ?? this.fail(`unknown ${what} ${JSON.stringify(this.value)}; known: ${choices.join(', ')}`);
+    return choice ?? this.refuse(`unknown ${what} ${JSON.stringify(this.value)}; known: ${choices.join(', ')}`);
+  }
+
+  /** An empty map in the same place. */
+  without(): SpecNode {
+    return new SpecNode({}, this.path, this.document);
   }
 
   /** The value at these keys, or the nearest one around it that exists. */
   at(keys: readonly PropertyKey[]): SpecNode {
     const [key, ...others] = keys.map(String);
-    const inner = key === undefined ? undefined : this.#step(key);
+    const inner = key === undefined ? undefined : this.step(key);
     return inner?.at(others) ?? this;
   }
 
   /** The value itself, or the value that its `$ref` refers to in the same document. */
   resolved(seen: readonly string[] = []): SpecNode {
-    const ref = this.find('$ref');
-    if (ref === undefined) return this;
-    const pointer = ref.string();
-    if (!pointer.startsWith('#/')) ref.fail(`only references into this document are implemented, not '${pointer}'`);
-    if (seen.includes(pointer)) ref.fail(`'${pointer}' refers to itself`);
-    return pointerKeys(pointer)
-      .reduce<SpecNode>((node, key) => node.#step(key) ?? ref.fail(`'${pointer}' does not exist`), this.root)
-      .resolved([...seen, pointer]);
+    const target = this.target();
+    if (target === undefined) return this;
+    if (!seen.includes(target.id)) return target.resolved([...seen, target.id]);
+    this.refuse(`'${target.path.at(-1)}' refers to itself`, '$ref');
+    return this.#child('$ref', undefined);
   }
 
-  #step(key: string): SpecNode | undefined {
+  /** The value that a `$ref` names, which can be a `$ref`; `undefined` without one. */
+  target(): SpecNode | undefined {
+    const ref = this.find('$ref');
+    if (ref === undefined) return undefined;
+    const pointer = ref.string();
+    if (!pointer.startsWith('#/')) ref.refuse(`only references into this document are implemented, not '${pointer}'`);
+    const root = new SpecNode(this.document.root, [], this.document);
+    const target = pointerKeys(pointer).reduce<SpecNode | undefined>((node, key) => node?.step(key), root);
+    if (target === undefined) ref.refuse(`'${pointer}' does not exist`);
+    return target ?? ref.#child('', undefined);
+  }
+
+  step(key: string): SpecNode | undefined {
     if (typeof this.value !== 'object' || this.value === null || !Object.hasOwn(this.value, key)) return undefined;
     return this.#child(key, (this.value as Record<string, unknown>)[key]);
   }
 
+  /** A schema can be true or false. */
   #map(): JsonObject {
-    const { value } = this;
-    if (!isJsonObject(value))
-      this.fail(this.path.length === 0 ? 'this is not an OpenAPI document: a map is expected' : 'a map is expected');
-    return value;
+    if (isJsonObject(this.value)) return this.value;
+    return typeof this.value === 'boolean' ? {} : (this.refuse('a map is expected') ?? {});
   }
 
   #child(key: string, value: unknown): SpecNode {
@@ -225,16 +216,9 @@ export class SpecNode implements Place {
 
 /** The keys of a JSON pointer that begins with `#/`. */
 export function pointerKeys(pointer: string): string[] {
-  return pointer
-    .slice(2)
-    .split('/')
-    .map((token) => decoded(token).replaceAll('~1', '/').replaceAll('~0', '~'));
+  return pointer.slice(2).split('/').map(unescapePointerFragment);
 }
 
-function decoded(token: string): string {
-  try {
-    return decodeURIComponent(token);
-  } catch {
-    return token; // it is not percent-encoded
-  }
+function idOf(path: readonly string[]): string {
+  return path.join('\n');
 }

@@ -102,8 +102,8 @@ class ZodWriter {
   }
 
   #names({ names }: ObjectSchema): Check {
-    if (names === undefined) return undefined;
-    return `z.refine((value) => Object.keys(value).every((name) => ${this.zod(names)}.safeParse(name).success), 'Unexpected name of a field')`;
+    const condition = names && `Object.keys(value).every((name) => ${this.zod(names)}.safeParse(name).success)`;
+    return condition && refine('value', condition, 'Unexpected name of a field');
   }
 
   #fields({ properties, rest }: ObjectSchema): string {
@@ -137,30 +137,40 @@ function stringSchema({ format, minLength, maxLength, pattern }: StringSchema): 
 
 /** JSON Schema counts characters (code points); zod's own `minLength` and `maxLength` count UTF-16 units. */
 function codePoints(comparison: '>=' | '<=', length: number | undefined): Check {
-  if (length === undefined) return undefined;
-  return `z.refine((text) => [...text].length ${comparison} ${length}, 'Expected length ${comparison} ${length}')`;
+  const expected = `Expected length ${comparison} ${length}`;
+  return length === undefined ? undefined : refine('text', `[...text].length ${comparison} ${length}`, expected);
 }
 
 function fieldCount(comparison: '>=' | '<=', count: number | undefined): Check {
-  if (count === undefined) return undefined;
-  return `z.refine((value) => Object.keys(value).length ${comparison} ${count}, 'Expected ${comparison} ${count} fields')`;
+  const expected = `Expected ${comparison} ${count} fields`;
+  return count === undefined
+    ? undefined
+    : refine('value', `Object.keys(value).length ${comparison} ${count}`, expected);
+}
+
+function refine(name: string, condition: string, expected: string): Check {
+  return `z.refine((${name}) => ${condition}, '${expected}')`;
 }
 
 function arrayChecks({ minItems, maxItems, hasUniqueItems }: ArraySchema): readonly Check[] {
-  const unique =
-    "z.refine((list) => new Set(list.map((item) => JSON.stringify(item))).size === list.length, 'Expected no item twice')";
+  const distinct = 'new Set(list.map((item) => JSON.stringify(item))).size === list.length';
+  const unique = refine('list', distinct, 'Expected no item twice');
   return [check('minLength', minItems), check('maxLength', maxItems), hasUniqueItems ? unique : undefined];
 }
+
+const LIMITS = [
+  ['minimum', 'gte', '>='],
+  ['maximum', 'lte', '<='],
+  ['exclusiveMinimum', 'gt', '>'],
+  ['exclusiveMaximum', 'lt', '<'],
+] as const;
 
 function numberSchema(schema: NumberSchema, first?: Check): string {
   return withChecks(schema.isInteger ? 'integer' : 'z.number()', [
     first,
-    check('gte', schema.minimum),
-    check('lte', schema.maximum),
-    check('gt', schema.exclusiveMinimum),
-    check('lt', schema.exclusiveMaximum),
+    ...LIMITS.map(([keyword, name]) => check(name, schema[keyword])),
     Number.isInteger(schema.multipleOf)
-      ? `z.refine((number) => number % ${schema.multipleOf} === 0, 'Expected a multiple of ${schema.multipleOf}')`
+      ? refine('number', `number % ${schema.multipleOf} === 0`, `Expected a multiple of ${schema.multipleOf}`)
       : check('multipleOf', schema.multipleOf), // of any size, with a tolerance that is too large for integers
   ]);
 }
@@ -168,21 +178,16 @@ function numberSchema(schema: NumberSchema, first?: Check): string {
 /** A number within ±2^53, or digits. */
 function digitsSchema(schema: NumberSchema): string {
   const hint = literal('Expected an integer; write one beyond ±2^53 as text, such as "9007199254740993"');
-  const limited = (comparison: string, limit: number | undefined) =>
-    limit === undefined
-      ? undefined
-      : `z.refine((text) => Number(text) ${comparison} ${limit}, 'Expected ${comparison} ${limit}')`;
-  const text = withChecks(`z.string().check(z.regex(/^-?\\d+$/, { error: ${hint}, abort: true }))`, [
-    limited('>=', schema.minimum),
-    limited('<=', schema.maximum),
-    limited('>', schema.exclusiveMinimum),
-    limited('<', schema.exclusiveMaximum),
-    Number.isInteger(schema.multipleOf)
-      ? `z.refine((text) => BigInt(text) % ${schema.multipleOf}n === 0n, 'Expected a multiple of ${schema.multipleOf}')`
-      : undefined,
-  ]);
+  const limits = LIMITS.filter(([keyword]) => schema[keyword] !== undefined).map(([keyword, , comparison]) => {
+    const rest = `${comparison} ${schema[keyword]}`;
+    return refine('text', `Number(text) ${rest}`, `Expected ${rest}`);
+  });
+  const multiple = Number.isInteger(schema.multipleOf)
+    ? refine('text', `BigInt(text) % ${schema.multipleOf}n === 0n`, `Expected a multiple of ${schema.multipleOf}`)
+    : undefined;
+  const digits = `z.string().check(z.regex(/^-?\\d+$/, { error: ${hint}, abort: true }))`;
   const number = numberSchema(schema, `z.refine(Number.isSafeInteger, { error: ${hint}, abort: true })`);
-  return `z.union([${number}, ${text}], ${hint})`;
+  return `z.union([${number}, ${withChecks(digits, [...limits, multiple])}], ${hint})`;
 }
 
 function check(name: string, limit: number | undefined): Check {

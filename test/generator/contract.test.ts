@@ -99,6 +99,8 @@ test.each<[object, Partial<Parameter>]>([
   [{ schema: { anyOf: [{ type: 'array', items: { type: 'integer' } }, { type: 'null' }] } }, { list: 'repeated' }],
   [{ schema: { enum: ['a', null] } }, { choices: ['a'] }],
   [{ schema: {} }, { types: ['string', 'number', 'boolean'] }],
+  [{ schema: true }, { types: ['string', 'number', 'boolean'] }],
+  [{ schema: { anyOf: [{ type: 'string' }, { type: 'array' }] } }, { types: ['string'] }],
   [{ schema: { type: 'array' } }, { list: 'repeated', types: ['string', 'number', 'boolean'] }],
   [{ schema: { type: 'string' }, deprecated: true }, { deprecated: true }],
   [{ schema: { type: 'integer', minimum: 5 }, examples: { a: { value: 6 } } }, { example: 6 }],
@@ -326,7 +328,7 @@ test.each([
   ['components schemas 1st', {}, "#/components/schemas/1st: '1st' cannot be the name of a type"],
   ['components schemas Object', {}, "#/components/schemas/Object: 'Object' cannot be the name of a type"],
   ['components schemas closed', {}, "#/components/schemas/closed: two components have the type name 'Closed'"],
-  ['components schemas Own', { $ref: '#/components/schemas/Own' }, "'#/components/schemas/Own' refers to itself"],
+  ['components schemas Own', { $ref: '#/components/schemas/Own' }, "#/components/schemas/Own: 'Own' refers to itself"],
   ['components schemas Own', { allOf: [{ $ref: '#/components/schemas/Own' }, {}] }, "'Own' refers to itself"],
   ['components schemas Own', { anyOf: [{ $ref: '#/components/schemas/Own' }, {}] }, "'Own' refers to itself"],
   [
