@@ -75,7 +75,8 @@ function mayTest(state: LimiterState, { now, wanted, low = 0 }: Wanted): boolean
 function slotsWithLow(state: LimiterState, now: number, reserve: number): number {
   if (now >= unknownUntil(state, now)) return freeSlots(state, reserve);
   const left = SMALLEST_LIMIT - reserve - state.log.size - state.inFlight;
-  return Math.min(rampRoom(state), left);
+  // The first one is sent although others have used as many: `quota()` is asked with it.
+  return Math.min(rampRoom(state), state.log.firstLowAt === undefined ? Math.max(1, left) : left);
 }
 
 /** The time until which calls of low priority wait for the limit, beside others. */
