@@ -2,10 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { redactKeys } from '../../redactor.ts';
-import type { SwitchName } from '../behaviour/switches.ts';
 import { type RecordedValues, recordedHeaders, recordedQuery, recordedValues } from '../input/masked-keys.ts';
 import type { RecordedRequest } from '../matching/request-pattern.ts';
-import type { QuotaUse, RateUse } from '../service/decide.ts';
 import { hashOf } from '../service/keys.ts';
 import type { MockRequest, MockResponse } from './message.ts';
 
@@ -17,27 +15,6 @@ export interface ParsedRequest {
   /** The API keys in the request: in the header, in the query, or in both. */
   readonly credentials: readonly SentCredential[];
   readonly recorded: RecordedRequest;
-}
-
-/** For the journal, whose entries describe each field. */
-export interface RequestFacts {
-  readonly at: number;
-  readonly operation: string | undefined;
-  readonly isUnknownRoute: boolean;
-  readonly keyId: string | undefined;
-  readonly keyTransport: SentCredential['transport'] | undefined;
-  readonly rate: RateUse | undefined;
-  readonly quota: QuotaUse | undefined;
-  readonly earlyByMs: number | undefined;
-  readonly switches: readonly SwitchName[];
-}
-
-/** A request as a mock or a space reads it, for patterns. */
-export interface IdentifiedRequest extends RecordedRequest {
-  readonly at: number;
-  readonly operation: string | undefined;
-  readonly keyId: string | undefined;
-  readonly keyTransport: SentCredential['transport'] | undefined;
 }
 
 /** What the requests with one target have in common. Most requests repeat a target, so they share it, also in the journal. */

@@ -13,8 +13,15 @@ import { valuePairs } from '../input/masked-keys.ts';
 import { invalidOption, MockServerError, show, within } from '../input/mock-server-error.ts';
 import { checkKeyId, nearMisses, type RequestPattern } from '../matching/request-pattern.ts';
 import { keyText, statusText } from './entry-text.ts';
-import { type Journal, type JournalEntry, journalEntry } from './journal.ts';
-import { createMatcher, filterDifferences, type RequestFilter, requestFilter } from './request-filter.ts';
+import {
+  createMatcher,
+  filterDifferences,
+  type Journal,
+  type JournalEntry,
+  journalEntry,
+  type RequestFilter,
+  requestFilter,
+} from './journal.ts';
 
 /** The requests that the mock received, each with the reason for its response. */
 export interface MockJournal {

@@ -4,7 +4,6 @@ import {
   type KnownRequests,
   type ParsedRequest,
   parseRequest,
-  type RequestFacts,
   recordResponse,
   shortened,
 } from '../http/parse-request.ts';
@@ -181,9 +180,7 @@ async function sendLate(
 
 const NOTHING_SENT = { status: 0, code: undefined, responseHeaders: undefined, responseBody: undefined };
 
-interface Outcome {
-  readonly response: MockResponse;
-  readonly facts: RequestFacts;
+interface Outcome extends Reply {
   readonly rule: readonly string[];
 }
 

@@ -7,6 +7,7 @@ import type { Clock, ClockOptions, MockClock } from '../clock/clock.ts';
 import { DrivenClock } from '../clock/driven-clock.ts';
 import { checkedInput, nameSchema, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { freeName, MockServerError, withId } from '../input/mock-server-error.ts';
+import type { RequestFilter } from '../journal/journal.ts';
 import {
   type Audit,
   auditOf,
@@ -16,7 +17,6 @@ import {
   type RequestExpectation,
   verifyRequests,
 } from '../journal/mock-journal.ts';
-import type { RequestFilter } from '../journal/request-filter.ts';
 import { createMockLatest, type MockLatest } from '../rules/latest-rules.ts';
 import { createMockRules, expectAllUsed, type MockRules } from '../rules/mock-rules.ts';
 import { emptyRuleState, type RuleState } from '../rules/rule-state.ts';

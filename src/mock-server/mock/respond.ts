@@ -5,7 +5,7 @@ import { createOperationFinder, type FoundOperation } from '../../operation.ts';
 import { RequestSwitches, type Switches } from '../behaviour/behaviour.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
 import { MAX_REQUEST_BODY_BYTES, type MockResponse, noResponse } from '../http/message.ts';
-import type { IdentifiedRequest, ParsedRequest, RequestFacts, SentCredential } from '../http/parse-request.ts';
+import type { ParsedRequest, SentCredential } from '../http/parse-request.ts';
 import {
   type AuthenticationRefusal,
   authenticationRefusal,
@@ -26,8 +26,10 @@ import {
   withEtag,
 } from '../http/responses.ts';
 import { show } from '../input/mock-server-error.ts';
+import type { JournalEntry } from '../journal/journal.ts';
 import { plainPath } from '../matching/request-pattern.ts';
 import { answerOf } from '../rules/rule-effects.ts';
+import type { RuleRequest } from '../rules/rule-schema.ts';
 import type { RuleState } from '../rules/rule-state.ts';
 import { type RuleTurns, respondsTo, type Turn } from '../rules/rule-turns.ts';
 import { keysAboveCap } from '../service/accounts.ts';
@@ -47,8 +49,11 @@ export interface EmulatedService extends ServiceContext {
   readonly warned: Set<string>;
 }
 
+/** What the journal shows of a request, beside the message and the response. */
+type RequestFacts = Pick<JournalEntry, 'at' | 'operation' | 'isUnknownRoute' | 'switches' | keyof Use>;
+
 /** The key of a request, and the usage of its limits. */
-type Use = Pick<RequestFacts, 'keyId' | 'keyTransport' | 'rate' | 'quota' | 'earlyByMs'>;
+type Use = Pick<JournalEntry, 'keyId' | 'keyTransport' | 'rate' | 'quota' | 'earlyByMs'>;
 
 /** A response, and what it depended on. */
 export interface Reply {
@@ -60,7 +65,7 @@ export interface Reply {
 export function identified(
   { recorded, target, credentials }: ParsedRequest,
   { state, behaviour, now, findRoute }: EmulatedService,
-): IdentifiedRequest {
+): RuleRequest & Pick<Use, 'keyTransport'> {
   const chosen = chosenCredential(credentials, behaviour);
   return {
     ...recorded,
