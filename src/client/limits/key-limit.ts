@@ -1,7 +1,23 @@
-import { applyReport, configured, type Report, type RetryAfterReading, readRetryAfter } from './limit-rules.ts';
-import { initialState, type LimiterSettings, type LimiterState } from './limit-state.ts';
+import {
+  advancePace,
+  applyReport,
+  configured,
+  type Report,
+  type RetryAfterReading,
+  readRetryAfter,
+} from './limit-rules.ts';
+import {
+  addInFlight,
+  closedUntil,
+  initialState,
+  isUnknown,
+  type LimiterSettings,
+  type LimiterState,
+  LONG_AGO,
+  UNBOUNDED,
+  WINDOW_MS,
+} from './limit-state.ts';
 import type { Priority } from './request-queue.ts';
-import { expectedSlotAt, type Grant, grant, isLimitWanted, reserveOf, slotAt } from './slots.ts';
 
 /** The calls of this process that wait for a slot. */
 export interface Demand {
@@ -13,6 +29,16 @@ export interface Demand {
   readonly queued: number;
   /** The earliest of their deadlines; Infinity for none. */
   readonly deadlineAt: number;
+}
+
+/** The calls that a process could send now; those of low priority are the last. */
+export type Wanted = Pick<Demand, 'wanted' | 'low'>;
+
+/** The number of waiting calls that may be sent now, and when to ask again. */
+export interface Grant {
+  readonly count: number;
+  /** Time at which to ask again; `undefined`: after the next response. */
+  readonly askAgainAt: number | undefined;
 }
 
 /** Which slot of a call to estimate. */
@@ -34,6 +60,15 @@ export interface Limit {
   isWanted(now: number, waiting: number): boolean;
 }
 
+/** While others call, calls of low priority leave this part of the minute free. */
+const PART_FOR_OTHERS = 0.2;
+/** So long, calls of low priority wait for `quota()` beside others: without the limit, they would use all of a small one. */
+const QUOTA_TAKES_MS = 2_000;
+/** Every plan allows so many requests per minute. */
+const SMALLEST_LIMIT = 30;
+/** While calls wait, the limit of the plan is read again after this time, because it can have grown. */
+const LIMIT_IS_OLD_MS = 120_000;
+
 /** The limit of one process. */
 export class LocalLimit implements Limit {
   readonly settings: LimiterSettings;
@@ -51,8 +86,8 @@ export class LocalLimit implements Limit {
     return slotOf(this.state, now, ahead + reserve);
   }
 
-  grant(now: number, { wanted, low }: Pick<Demand, 'wanted' | 'low'>): Grant {
-    const granted = grant(this.state, { now, wanted, low });
+  grant(now: number, wanted: Wanted): Grant {
+    const granted = grant(this.state, now, wanted);
     this.state = granted.state;
     return granted.grant;
   }
@@ -64,14 +99,178 @@ export class LocalLimit implements Limit {
   }
 
   isWanted(now: number, waiting: number): boolean {
-    return isLimitWanted(this.state, { now, waiting });
+    return isLimitWanted(this.state, now, waiting);
   }
 }
 
 /** The state of a process that starts. The option of this process overrides the limit that another one has stored. */
 export function startingState({ perMinute }: LimiterSettings, stored?: LimiterState): LimiterState {
   const isCap = perMinute !== 'learn';
-  if (stored === undefined) return initialState(isCap ? perMinute : Number.POSITIVE_INFINITY, isCap);
+  if (stored === undefined) return initialState(isCap ? perMinute : UNBOUNDED, isCap);
   const known = isCap ? configured({ ...stored, isCap: false }, perMinute, stored.configuredAt) : stored;
   return known.isCap === isCap ? known : { ...known, isCap };
+}
+
+/** Advances the state to `now`: requests expire, tokens are added, the rate grows. */
+export function advance(state: LimiterState, now: number): LimiterState {
+  const { log, pace, gate } = state;
+  log.expire(now);
+  // A minute without any request ends a busy period: the service's next window starts at any time.
+  const isIdle = state.test === 'done' && log.size === 0 && now >= gate.opensAt + WINDOW_MS;
+  const next = pace && advancePace(pace, state.configured, now);
+  if (!isIdle && next === pace) return state;
+  const test = isIdle || (next === null && pace !== null) ? 'due' : state.test;
+  return { ...state, test, pace: next };
+}
+
+/** Grants up to `wanted` calls: the smallest number that the gate, the log and the even rate allow. */
+export function grant(
+  before: LimiterState,
+  now: number,
+  { wanted, low }: Wanted,
+): { readonly state: LimiterState; readonly grant: Grant } {
+  const state = advance(before, now);
+  const opensAt = closedUntil(state);
+  if (now < opensAt) return { state, grant: { count: 0, askAgainAt: opensAt } };
+  const others = wanted - low;
+  const reserve = low > 0 ? reserveOf(state, now) : 0;
+  const withLow = low > 0 ? Math.min(wanted, slotsWithLow(state, now, reserve)) : 0;
+  const count = Math.max(0, Math.min(others, freeSlots(state)), withLow);
+  if (count === 0 && isTestDue(state, now) && (others > 0 || mayLowTest(state, now, low))) {
+    return { state: startTest(state), grant: { count: 1, askAgainAt: undefined } };
+  }
+  const granted = count === 0 ? state : addInFlight(state, count);
+  const isEnough = count === wanted || rampRoom(state) <= count;
+  const kept = count >= others ? reserve : 0;
+  return { state: granted, grant: { count, askAgainAt: isEnough ? undefined : nextAskAt(granted, now, kept) } };
+}
+
+/** Whether calls of low priority wait that may make a test: not beside others. */
+function mayLowTest(state: LimiterState, now: number, low: number): boolean {
+  return low > 0 && !areOthersCalling(state, now);
+}
+
+/** Number of calls that may be sent if those of low priority are among them. */
+function slotsWithLow(state: LimiterState, now: number, reserve: number): number {
+  if (now >= unknownUntil(state, now)) return freeSlots(state, reserve);
+  const left = SMALLEST_LIMIT - reserve - state.log.size - state.inFlight;
+  // The first one is sent although others have used as many: `quota()` is asked with it.
+  return Math.min(rampRoom(state), state.log.firstLowAt === undefined ? Math.max(1, left) : left);
+}
+
+/** The time until which calls of low priority wait for the limit, beside others. */
+function unknownUntil(state: LimiterState, now: number): number {
+  if (!isUnknown(state) || !areOthersCalling(state, now)) return LONG_AGO;
+  return (state.log.firstLowAt ?? now) + QUOTA_TAKES_MS;
+}
+
+/** Whether a call of normal or high priority has arrived within the last minute. */
+function areOthersCalling({ calledAt }: LimiterState, now: number): boolean {
+  return now - calledAt < WINDOW_MS;
+}
+
+/**
+ * Slots that calls of low priority leave free while others call: a fifth of the minute, without those that others have used. At
+ * an even rate, a part of those that can be saved, so that the rate still grows.
+ */
+export function reserveOf(state: LimiterState, now: number): number {
+  const { log, pace, gate } = state;
+  if (!areOthersCalling(state, now)) return 0;
+  const limit = isUnknown(state) ? SMALLEST_LIMIT : state.limit;
+  const part = 1 + Math.floor(PART_FOR_OTHERS * limit); // one more, because a slot is free only after a round trip
+  if (pace !== null) return Math.min(part, Math.floor((pace.capacity - 1) / 2));
+  const used = log.othersSince(gate.test === 'window' ? gate.opensAt : LONG_AGO);
+  return Math.max(0, Math.min(part, limit - 1) - used);
+}
+
+/** Number of calls that may be sent while the gate is open, except for `reserve` slots; zero or less for none. */
+export function freeSlots(state: LimiterState, reserve = 0): number {
+  return Math.min(rampRoom(state), knownSlots(state) - reserve);
+}
+
+function knownSlots(state: LimiterState): number {
+  const { limit, log, inFlight, gate, pace, isCap } = state;
+  const inLog = isCap ? state.configured - log.size - inFlight : UNBOUNDED;
+  if (pace !== null) return Math.min(inLog, Math.floor(pace.tokens));
+  if (gate.test === 'limit') return UNBOUNDED;
+  const used = gate.test === 'window' ? gate.accepted : log.size;
+  return Math.min(inLog, limit - used - inFlight);
+}
+
+/** Number of further requests that the ramp allows. */
+function rampRoom(state: LimiterState): number {
+  return rampSize(state) - state.inFlight;
+}
+
+/** Number of requests that may be in flight: behind a gate, a ramp; otherwise no bound. */
+export function rampSize({ gate, unit }: LimiterState): number {
+  // One request shows whether Retry-After is in milliseconds.
+  return unit.evidence === 'on-trial' ? 1 : gate.room;
+}
+
+/** Whether to send one request although the log is full: never beyond a cap, and only if nothing is in flight. */
+function isTestDue({ pace, test, limit, configured, testAt, isCap, inFlight }: LimiterState, now: number): boolean {
+  if (pace !== null || inFlight > 0) return false;
+  if (limit < configured) return !isCap && now >= testAt;
+  return !isCap && test === 'due';
+}
+
+function startTest(state: LimiterState): LimiterState {
+  const { gate, limit, configured, test } = state;
+  const kind = limit < configured ? 'limit' : 'window';
+  const tested = { ...gate, room: 1, accepted: 0, test: kind } as const;
+  return addInFlight({ ...state, gate: tested, test: test === 'due' ? 'done' : test }, 1);
+}
+
+/** `reserve`: the slots that the next call leaves free. */
+function nextAskAt(state: LimiterState, now: number, reserve: number): number | undefined {
+  const { pace, log, limit, configured, testAt, isCap, inFlight, calledAt } = state;
+  const expiryAt = (place: number) => log.expiresAt(Math.max(0, place)) ?? UNBOUNDED;
+  const paceAt = pace === null ? 0 : pace.at + Math.max(0, 1 + reserve - pace.tokens) / pace.perMs;
+  const capAt = isCap && log.size + inFlight >= configured ? expiryAt(0) : 0;
+  const logAt = pace === null ? expiryAt(log.size + inFlight + reserve - limit) : 0;
+  const limitAt = pace === null && limit < configured && inFlight === 0 && !isCap ? testAt : UNBOUNDED;
+  const knownAt = reserve > 0 ? unknownUntil(state, now) : LONG_AGO;
+  if (now < knownAt) return knownAt;
+  const othersEndAt = reserve > 0 ? calledAt + WINDOW_MS : UNBOUNDED;
+  const at = Math.min(othersEndAt, Math.max(paceAt, capAt, Math.min(logAt, limitAt)));
+  return at === UNBOUNDED ? undefined : Math.max(now + 1, at);
+}
+
+/**
+ * The earliest time at which a call with `ahead` others before it can be sent, by the most optimistic kind of window
+ * that fits what was seen.
+ */
+export function slotAt(state: LimiterState, now: number, ahead: number): number {
+  const { pace, limit, gate, test, isCap } = state;
+  if (isCap || pace !== null || isUnknown(state)) return expectedSlotAt(state, now, ahead);
+  // The service may start a new window when the gate opens, or has started one.
+  const mayBeNew = gate.test !== 'none' || test === 'due' || isTestDue({ ...state, inFlight: 0 }, now);
+  if (!mayBeNew) return expectedSlotAt(state, now, ahead);
+  return Math.max(now, closedUntil(state)) + Math.floor(ahead / limit) * WINDOW_MS;
+}
+
+/** When a call with `ahead` others before it will be sent, if nothing new is learned. */
+export function expectedSlotAt(state: LimiterState, now: number, ahead: number): number {
+  const { pace, isCap } = state;
+  const opensAt = Math.max(now, closedUntil(state));
+  const paceAt = pace === null ? opensAt : Math.ceil(pace.at + Math.max(0, ahead + 1 - pace.tokens) / pace.perMs);
+  const followsLog = (pace === null || isCap) && !isUnknown(state);
+  return Math.max(opensAt, paceAt, followsLog ? logSlotAt(state, now, ahead) : opensAt);
+}
+
+/** When the log has room for a call with `ahead` others before it. */
+function logSlotAt({ limit, log, inFlight }: LimiterState, now: number, ahead: number): number {
+  const missing = ahead - (limit - log.size - inFlight);
+  if (missing < 0) return now;
+  const rounds = Math.floor(missing / limit);
+  return (log.expiresAt(missing - rounds * limit) ?? now + WINDOW_MS) + rounds * WINDOW_MS;
+}
+
+/** Whether to call `quota()`: the limit is unknown, contradicted, or old. Not for as few calls as every plan allows. */
+export function isLimitWanted(state: LimiterState, now: number, waiting: number): boolean {
+  const calls = waiting + state.inFlight;
+  const isRefused = state.gate.staleBefore !== LONG_AGO;
+  const mayExceed = isRefused || calls + state.log.size > SMALLEST_LIMIT;
+  return calls > 1 && mayExceed && !state.isCap && now - state.configuredAt >= LIMIT_IS_OLD_MS;
 }

@@ -9,11 +9,11 @@ import {
   LONG_AGO,
   LONGEST_WAIT_MS,
   MANY_CALLS,
+  type Pace,
   returnSlot,
   UNBOUNDED,
   WINDOW_MS,
 } from './limit-state.ts';
-import { sendEvenly, slowDown } from './pace.ts';
 import { isTried, type RetryAfterUnit, retryAfterMs, type UnitState, unitOf } from './retry-after.ts';
 
 /** The result of a granted request. */
@@ -47,10 +47,8 @@ export interface RetryAfterReading {
 
 /** From this part of the limit on, the requests of this process explain a refusal. */
 const NEARLY_ALL = 0.9;
-/** Rounding to seconds on both sides, and the round trip. */
-const TOLERANCE_MS = 2_100;
-/** A short hint: the time for one slot, rounded up to seconds, and the round trip. */
-const ONE_SLOT_SLACK_MS = 1_050;
+/** Rounding to seconds, and half of the round trip. */
+const ROUNDING_MS = 1_050;
 /** A tiny hint must not cause a busy loop. */
 const SHORTEST_GATE_MS = 250;
 /** Waits without a hint, and after several refusals in a row. */
@@ -60,8 +58,21 @@ const LOCKOUT_BACKOFF = { firstMs: 1_000, longestMs: 300_000 };
 const REFUSALS_WITHOUT_BACKOFF = 3;
 /** Fewer accepted requests do not explain the refusal of an unknown limit: every plan allows more. */
 const ENOUGH_CALLS = 3;
-/** A learned limit is tested once in this time; after a refused test, half as often. */
-const TEST_PAUSE_MS = WINDOW_MS;
+
+/** So many can be sent at once after a pause, as a part of what was accepted in a minute. */
+const CAPACITY_PART = 0.25;
+/** The rate grows fast until it is refused once, then slowly. */
+const STEP_MS = 7_500;
+const FAST_STEP = 1.5;
+const SLOW_STEP = 1.05;
+/** Each step that is not refused is larger than the last by this factor. */
+const STEP_GROWTH = 1.5;
+/** After a refusal that no growth explains. */
+const SLOWER = 0.9;
+/** After a refusal, the rate stays for so many slots: fewer would not show that it is too high. */
+const PAUSE_SLOTS = 16;
+/** Without a refusal for this long, the log is tried again. */
+const TRY_LOG_AFTER_MS = 5 * WINDOW_MS;
 
 /** The state after a report. */
 export function applyReport(state: LimiterState, report: Report, settings: LimiterSettings): LimiterState {
@@ -186,7 +197,8 @@ export function stayClosedUntil(gate: Gate, at: number): Gate {
 /** The first refusal of an unknown limit: what was accepted in the last minute is the limit. */
 function learnLimit(state: LimiterState, now: number, waitMs: number | undefined): LimiterState {
   if (state.log.size < ENOUGH_CALLS) return state; // others have used the limit
-  const testAt = state.gate.opensAt + TEST_PAUSE_MS;
+  // A learned limit is tested once a minute; after a refused test, half as often.
+  const testAt = state.gate.opensAt + WINDOW_MS;
   const learned: LimiterState = { ...state, limit: state.log.size, test: 'done', testAt };
   if (isOwnSlot(learned)) return followLog(learned);
   return isShort(learned, waitMs) ? sendEvenly(learned, now, waitMs) : learned;
@@ -199,7 +211,7 @@ function isLearned({ configured, limit }: LimiterState): boolean {
 /** Whether the gate opens when our own oldest request expires: the service then counts like the log. */
 function isOwnSlot({ log, gate }: LimiterState): boolean {
   const expiresAt = log.expiresAt(0);
-  return expiresAt !== undefined && Math.abs(gate.opensAt - expiresAt) <= TOLERANCE_MS;
+  return expiresAt !== undefined && Math.abs(gate.opensAt - expiresAt) <= 2 * ROUNDING_MS;
 }
 
 /** The log is right, and its size is the limit. */
@@ -211,7 +223,7 @@ function followLog(state: LimiterState): LimiterState {
     limit: Math.min(limit, Math.max(1, log.size)),
     test: 'never',
     gate: { ...gate, opensAt, staleBefore: opensAt, test: 'none' },
-    testAt: opensAt + 2 * TEST_PAUSE_MS,
+    testAt: opensAt + 2 * WINDOW_MS,
   };
 }
 
@@ -230,13 +242,77 @@ function isAtLimit(state: LimiterState, { test, accepted, staleBefore }: Gate, w
 function waitForWindow(state: LimiterState, { test, accepted }: Gate, now: number): LimiterState {
   const isMeasured = isLearned(state) && test === 'window' && accepted > 0;
   const limit = isMeasured ? Math.min(state.limit, accepted) : state.limit;
-  return { ...state, limit, test: state.test === 'due' ? 'done' : state.test, testAt: now + 2 * TEST_PAUSE_MS };
+  return { ...state, limit, test: state.test === 'due' ? 'done' : state.test, testAt: now + 2 * WINDOW_MS };
 }
 
 /** Whether a hint is at most the time for one slot of a service that frees slots evenly. */
 function isShort({ limit, configured }: LimiterState, waitMs: number | undefined): boolean {
   const perMinute = configured === UNBOUNDED ? limit : configured;
-  return waitMs !== undefined && waitMs <= Math.ceil(WINDOW_MS / perMinute / 1000) * 1000 + ONE_SLOT_SLACK_MS;
+  return waitMs !== undefined && waitMs <= Math.ceil(WINDOW_MS / perMinute / 1000) * 1000 + ROUNDING_MS;
+}
+
+/**
+ * From now on, requests are sent at equal intervals, first at the rate of the last minute or of the hint: that suits
+ * every kind of window, a second limit, and others who use the key.
+ */
+function sendEvenly(state: LimiterState, now: number, waitMs: number | undefined): LimiterState {
+  const { gate, log, configured } = state;
+  const isKnown = configured !== UNBOUNDED;
+  // Without a hint, a service that is known to allow `configured` per minute most likely frees its slots evenly.
+  const hinted = waitMs === undefined ? (isKnown ? configured : 1) : WINDOW_MS / waitMs;
+  const pace: Pace = {
+    perMs: Math.min(Math.max(log.size, hinted), configured) / WINDOW_MS,
+    capacity: Math.max(1, Math.floor(CAPACITY_PART * log.size)),
+    tokens: 1,
+    at: gate.opensAt,
+    step: FAST_STEP,
+    grew: false,
+    growsAt: now + STEP_MS,
+    refusedAt: now,
+  };
+  return { ...state, pace, gate: withoutRamp(gate) };
+}
+
+/** A refusal of evenly sent requests: undoes the last growth. Without one, halves the capacity, or lowers the rate. */
+function slowDown(state: LimiterState, pace: Pace, now: number): LimiterState {
+  const { gate } = state;
+  const isBurst = !pace.grew && pace.capacity > 1;
+  const perMs = pace.grew ? pace.perMs / pace.step : (isBurst ? 1 : SLOWER) * pace.perMs;
+  const slower: Pace = {
+    perMs,
+    capacity: isBurst ? Math.floor(pace.capacity / 2) : pace.capacity,
+    tokens: 1,
+    at: gate.opensAt,
+    step: isBurst ? pace.step : SLOW_STEP,
+    grew: false,
+    growsAt: now + Math.max(2 * STEP_MS, PAUSE_SLOTS / perMs),
+    refusedAt: now,
+  };
+  return { ...state, pace: slower, gate: withoutRamp(gate) };
+}
+
+function withoutRamp(gate: Gate): Gate {
+  return { ...gate, test: 'none', room: UNBOUNDED };
+}
+
+/** Adds the tokens of the time since; the rate grows while it is used up. `null`: the log is tried again. */
+export function advancePace(pace: Pace, configured: number, now: number): Pace | null {
+  if (now <= pace.at) return pace;
+  if (now - pace.refusedAt >= TRY_LOG_AFTER_MS) return null;
+  const refilled = pace.tokens + (now - pace.at) * pace.perMs;
+  const most = configured / WINDOW_MS;
+  const grows = now >= pace.growsAt && refilled < pace.capacity && pace.perMs < most;
+  const step = grows && pace.grew ? 1 + Math.min(FAST_STEP - 1, STEP_GROWTH * (pace.step - 1)) : pace.step;
+  return {
+    perMs: grows ? Math.min(most, pace.perMs * step) : pace.perMs,
+    capacity: pace.capacity,
+    tokens: Math.min(pace.capacity, refilled),
+    at: now,
+    step,
+    grew: pace.grew || grows,
+    growsAt: grows ? now + STEP_MS : pace.growsAt,
+    refusedAt: pace.refusedAt,
+  };
 }
 
 /** The limit of the plan became known, or has changed. A larger one starts anew. */

@@ -47,8 +47,8 @@ export interface Pace {
 }
 
 /**
- * All that the limiter knows about one key, in one record that processes can share. The functions of limit-rules.ts,
- * pace.ts and slots.ts return the next record; they change nothing but the log. Times are milliseconds of the
+ * All that the limiter knows about one key, in one record that processes can share. The functions of limit-rules.ts
+ * and key-limit.ts return the next record; they change nothing but the log. Times are milliseconds of the
  * limiter's clock.
  */
 export interface LimiterState {
@@ -88,15 +88,6 @@ export interface LimiterSettings {
   readonly retryAfterUnit: 'auto' | RetryAfterUnit;
 }
 
-const OPEN_GATE: Gate = {
-  opensAt: LONG_AGO,
-  staleBefore: LONG_AGO,
-  room: UNBOUNDED,
-  accepted: 0,
-  refusals: 0,
-  test: 'none',
-};
-
 /** The state before the first request. `perMinute`: infinity for unknown. */
 export function initialState(perMinute: number, isCap = false): LimiterState {
   return {
@@ -105,7 +96,7 @@ export function initialState(perMinute: number, isCap = false): LimiterState {
     configuredAt: LONG_AGO,
     limit: perMinute,
     inFlight: 0,
-    gate: OPEN_GATE,
+    gate: { opensAt: LONG_AGO, staleBefore: LONG_AGO, room: UNBOUNDED, accepted: 0, refusals: 0, test: 'none' },
     test: 'due',
     testAt: LONG_AGO,
     pace: null,

@@ -1,19 +1,14 @@
 import { type Clock, type SteadyTime, steadyTime } from '../time/clock.ts';
 import { InFlight, type OnEnd, Permit, type RequestEnd } from './in-flight.ts';
-import { type Limit, LocalLimit, type SlotOptions } from './key-limit.ts';
+import { expectedSlotAt, type Limit, LocalLimit, rampSize, type SlotOptions } from './key-limit.ts';
 import type { Report } from './limit-rules.ts';
-import { closedUntil, type LimiterSettings, type LimiterState, LONG_AGO, UNBOUNDED } from './limit-state.ts';
-import { type AcquireOptions, type Due, type QueuedCall, RequestQueue } from './request-queue.ts';
+import { closedUntil, type LimiterSettings, type LimiterState, LONG_AGO, UNBOUNDED, WINDOW_MS } from './limit-state.ts';
+import { type AcquireOptions, type QueuedCall, RequestQueue } from './request-queue.ts';
 import { type RetryAfterUnit, unitOf } from './retry-after.ts';
 import { SharedLimit, type Sharing } from './shared/shared-limit.ts';
-import { expectedSlotAt, rampSize } from './slots.ts';
 
 /** Shorter waits are normal and are not reported. */
 const WAIT_WORTH_REPORTING_MS = 1_000;
-/** A program may not expect that calls wait for longer. */
-const LONG_WAIT_MS = 60_000;
-
-const NEVER: Due = { deadlineAt: UNBOUNDED };
 
 export interface RateLimiterOptions extends LimiterSettings {
   readonly clock: Clock;
@@ -131,7 +126,14 @@ export class RateLimiter {
    * reason if the call is not sent. Rejects with the signal's reason on abort.
    */
   acquire(options: AcquireOptions = {}): Promise<Permit | NotSent> {
-    const { signal, retryOf, priority = 'normal', isOwn, due = NEVER, wait: waits = true } = options;
+    const {
+      signal,
+      retryOf,
+      priority = 'normal',
+      isOwn,
+      due = { deadlineAt: UNBOUNDED },
+      wait: waits = true,
+    } = options;
     const now = this.#time.datedNow();
     this.#sawCall(now, options);
     const ahead = this.#queue.countAhead(priority, retryOf !== undefined);
@@ -218,8 +220,8 @@ export class RateLimiter {
 
   /** The permit if a slot is free. */
   #permitNow(now: number, options: AcquireOptions): Permit | undefined {
-    const { priority, due = NEVER } = options;
-    const deadlineAt = due.deadlineAt + this.#time.skippedMs;
+    const { priority, due } = options;
+    const deadlineAt = (due?.deadlineAt ?? UNBOUNDED) + this.#time.skippedMs;
     if (this.shared || deadlineAt < now || this.#queue.size > 0) return undefined; // a store responds later
     if (this.#inFlight.room(now) === 0) return undefined;
     const { count } = this.#limit.grant(now, { wanted: 1, low: priority === 'low' ? 1 : 0, queued: 1, deadlineAt });
@@ -369,7 +371,7 @@ export class RateLimiter {
     const waiting = this.#queue.countAhead('normal');
     if (this.#hasReportedLongWait || waiting === 0) return;
     const lastMs = this.#slotAt(now, waiting - 1, { estimate: expectedSlotAt }) - now;
-    if (lastMs <= LONG_WAIT_MS) return;
+    if (lastMs <= WINDOW_MS) return;
     this.#hasReportedLongWait = true;
     this.#options.onLongWait?.({ waiting, perMinute: this.#limit.state.limit, lastMs });
   }

@@ -3,9 +3,8 @@ import type { RetryAfter } from '../errors/errors.ts';
 export type RetryAfterUnit = 'seconds' | 'milliseconds';
 
 const NUMBER_LIST = /^\d+(\.\d+)?(\s*,\s*\d+(\.\d+)?)*$/;
-/** A larger integer is not a wait (30 years) but a Unix time in seconds, from 1e12 in milliseconds. */
+/** A larger integer is not a wait (30 years) but a Unix time in seconds, and from a thousand times that in milliseconds. */
 const EPOCH_SECONDS_FROM = 1e9;
-const EPOCH_MILLISECONDS_FROM = 1e12;
 
 interface ResponseTime {
   /** The `Date` header of the response. */
@@ -15,7 +14,7 @@ interface ResponseTime {
 }
 
 /** A little before 8.64e15, the last time of a `Date`, so that the end of the wait is one by any clock. */
-const LATEST_MS = 8.6e15;
+export const LATEST_MS = 8.6e15;
 
 /**
  * Reads a Retry-After: an integer, a decimal (seconds), a comma list of them (duplicates joined by HTTP; the longest
@@ -33,7 +32,7 @@ export function parseRetryAfter(
   if (moment !== undefined) return until(moment);
   if (!NUMBER_LIST.test(trimmed)) return { form: 'invalid', text };
   const value = Math.max(...trimmed.split(',').map(Number));
-  if (value >= EPOCH_MILLISECONDS_FROM) return until(value);
+  if (value >= 1000 * EPOCH_SECONDS_FROM) return until(value);
   if (value > EPOCH_SECONDS_FROM) return until(value * 1000);
   return Number.isInteger(value) ? { form: 'integer', value } : { form: 'wait', ms: value * 1000 };
 }

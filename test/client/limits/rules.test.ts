@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { LocalLimit } from '../../../src/client/limits/key-limit.ts';
+import { LocalLimit, slotAt } from '../../../src/client/limits/key-limit.ts';
 import { AcceptedLog, type LimiterSettings } from '../../../src/client/limits/limit-state.ts';
-import { slotAt } from '../../../src/client/limits/slots.ts';
 import { DEFAULT_LIMITER_SETTINGS, hint } from '../../helpers/strict-limiter.ts';
 
 /** The rules of src/client/limits/README.md that are about the limit alone, without a queue. Times are in milliseconds. */

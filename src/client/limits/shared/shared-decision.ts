@@ -1,4 +1,13 @@
-import { type Demand, startingState } from '../key-limit.ts';
+import {
+  advance,
+  type Demand,
+  freeSlots,
+  type Grant,
+  grant,
+  isLimitWanted,
+  startingState,
+  type Wanted,
+} from '../key-limit.ts';
 import { applyReport, type Report, stayClosedUntil } from '../limit-rules.ts';
 import {
   addInFlight,
@@ -9,16 +18,12 @@ import {
   UNBOUNDED,
   WINDOW_MS,
 } from '../limit-state.ts';
-import { advance, freeSlots, type Grant, grant, isLimitWanted } from '../slots.ts';
-import type { Lease, SharedState } from './shared-state.ts';
+import type { Lease, SharedState } from './store-exchange.ts';
 
 /** A process that has not written for this long is dead; attempts take less time. */
 const LEASE_MS = 30_000;
 /** A process that waits writes this often, and has ended if it has missed two writes. */
 const WAITING_MS = 5_000;
-/** Longest duration of a `quota()` call for the limit, which may have to wait for the next window. */
-const QUOTA_CALL_MS = WINDOW_MS;
-
 const NO_LEASE: Lease = { inFlight: 0, waiting: 0, low: 0, seenAt: 0, askedAt: 0 };
 
 /** The part of one process: its new reports, its demand and its settings. All times are those of the store. */
@@ -58,13 +63,13 @@ export function decide(shared: SharedState | undefined, own: OwnPart, storeNow: 
   const limit = withReports(shared, { ...own, reports: [...own.reports, ...dead] }, { missing, now });
   const isLow = demand.low === demand.wanted;
   const { others, share } = shareFor(id, { leases, now, isLow, slots: freeSlots(advance(limit, now)) });
-  const granted = grant(limit, { now, ...atMost(Math.min(share, roomUnder(limit, settings)), demand) });
+  const granted = grant(limit, now, atMost(Math.min(share, roomUnder(limit, settings)), demand));
   const { count } = granted.grant;
   const waiting = demand.wanted - count;
   const low = Math.min(demand.low, waiting);
   const queued = others.reduce((sum, lease) => sum + lease.waiting, demand.queued - count);
   // The call that is sent now calls `quota()`: a process without a grant would do so only after its first one.
-  const asks = count > 0 && isLimitWanted(granted.state, { now, waiting: queued }) && !isAsked(leases, now);
+  const asks = count > 0 && isLimitWanted(granted.state, now, queued) && !isAsked(leases, now);
   const isChanged = count > 0 || waiting > 0 !== before.waiting > 0 || waiting > low !== before.waiting > before.low;
   if (count > 0) leases.delete(id); // it is served, and goes to the end of the order
   leases.set(id, { inFlight: inFlight + count, waiting, low, seenAt: now, askedAt: asks ? now : before.askedAt });
@@ -115,13 +120,13 @@ function respondedBetween(report: Report, earliest: number, latest: number): Rep
   return { ...report, now: Math.min(latest, from) };
 }
 
-/** Whether a process called `quota()` for the limit, and its response can still arrive. */
+/** Whether a process called `quota()` for the limit, and its response can still arrive: it may wait for the next window. */
 function isAsked(leases: ReadonlyMap<string, Lease>, now: number): boolean {
-  return [...leases.values()].some(({ askedAt }) => now - askedAt < QUOTA_CALL_MS);
+  return [...leases.values()].some(({ askedAt }) => now - askedAt < WINDOW_MS);
 }
 
 /** As many of the calls; those of low priority are the last. */
-function atMost(slots: number, { wanted, low }: Demand): Pick<Demand, 'wanted' | 'low'> {
+function atMost(slots: number, { wanted, low }: Demand): Wanted {
   const first = Math.min(wanted, slots);
   return { wanted: first, low: Math.max(0, first - (wanted - low)) };
 }

@@ -1,8 +1,7 @@
 import { type SteadyTime, steadyTime } from '../../time/clock.ts';
-import { type Demand, type Limit, LocalLimit, type SlotOptions } from '../key-limit.ts';
+import { type Demand, type Grant, type Limit, LocalLimit, type SlotOptions } from '../key-limit.ts';
 import type { Report, RetryAfterReading } from '../limit-rules.ts';
 import { copyOf, type LimiterSettings, type LimiterState, UNBOUNDED, WINDOW_MS } from '../limit-state.ts';
-import type { Grant } from '../slots.ts';
 import { type Decision, decide, isResult } from './shared-decision.ts';
 import { EXCHANGE_TIMEOUT_MS, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 import { patienceEnd } from './store-guard.ts';

@@ -1,10 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
+import { parseJson } from '../../../json.ts';
 import { describeValue, thrownMessage } from '../../errors/program-values.ts';
 import { type Clock, type SteadyTime, steadyTime } from '../../time/clock.ts';
-import { LIMITER_STATE_VERSION, WINDOW_MS } from '../limit-state.ts';
+import {
+  AcceptedLog,
+  closedUntil,
+  LIMITER_STATE_VERSION,
+  type LimiterState,
+  LONG_AGO,
+  LONGEST_WAIT_MS,
+  UNBOUNDED,
+  WINDOW_MS,
+} from '../limit-state.ts';
+import { LATEST_MS } from '../retry-after.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from './limit-store.ts';
-import { parseState, type SharedState, textOf } from './shared-state.ts';
 import { StoreGuard } from './store-guard.ts';
 
 /** A longer exchange fails. A busy host or store may need most of this time; an outage costs it once. */
@@ -15,9 +25,7 @@ const MOST_TRIES = 1_000;
 const KEEP_MS = 10 * WINDOW_MS;
 /** A state this much younger than the store's clock was written before that clock was set back. */
 const FUTURE_MS = 5_000;
-/** Of the time of a write from that of the store. */
-const LARGEST_SKEW_MS = 1_000;
-/** A difference this large is not jitter: one of the clocks was set. */
+/** A larger difference is not jitter: one of the clocks was set. The store refuses a write whose time differs by more. */
 const CLOCK_WAS_SET_MS = 1_000;
 
 export interface StoreExchangeOptions {
@@ -111,44 +119,154 @@ export class StoreExchange {
 }
 
 function offerOf(state: SharedState): LimitOffer {
-  return { version: randomUUID(), state: textOf(state), nowMs: state.at, keepMs: keepMsOf(state) };
-}
-
-function keepMsOf({ at, limit: { gate, blockedUntil } }: SharedState): number {
-  return KEEP_MS + Math.ceil(Math.max(0, gate.opensAt - at, blockedUntil - at));
+  const { at, limit } = state;
+  const keepMs = KEEP_MS + Math.ceil(Math.max(0, closedUntil(limit) - at));
+  return { version: randomUUID(), state: textOf(state), nowMs: at, keepMs };
 }
 
 /** `undefined` for a state of the future: learning again takes less time than an hour by which a clock was set back. */
 function usableAt(state: SharedState | undefined, nowMs: number): SharedState | undefined {
   if (state === undefined || state.at > nowMs + FUTURE_MS) return undefined;
-  // The store refuses a write whose time differs from its own by more than a second.
-  return state.at > nowMs + LARGEST_SKEW_MS ? { ...state, at: nowMs } : state;
+  return state.at > nowMs + CLOCK_WAS_SET_MS ? { ...state, at: nowMs } : state;
 }
 
-/** The largest time of a `Date`. */
-const LATEST_MS = 8.64e15;
-
-const reply = z.object({
-  isWritten: z.boolean(),
-  version: z.string(),
-  state: z.string(),
-  nowMs: z.number().check(z.gte(-LATEST_MS), z.lte(LATEST_MS)),
-});
+/** The errors are what was expected. */
+const reply = z.object(
+  {
+    isWritten: z.boolean('true or false'),
+    version: z.string('a text'),
+    state: z.string('a text'),
+    nowMs: z.custom<number>(
+      (ms) => typeof ms === 'number' && Math.abs(ms) <= LATEST_MS,
+      'milliseconds since the Unix epoch',
+    ),
+  },
+  'the result of an exchange',
+);
 
 /** The program can have a store of its own. @throws an error that names the value */
 function parseReply(value: unknown): LimitExchange {
   const { data, error } = reply.safeParse(value);
   if (data !== undefined) return { ...data, nowMs: Math.floor(data.nowMs) };
-  const [field] = error.issues[0]?.path ?? [];
-  if (field === undefined)
-    throw new Error(`the store returned ${describeValue(value)}, expected the result of an exchange`);
-  const shown = describeValue((value as Readonly<Record<PropertyKey, unknown>>)[field]);
-  throw new Error(`the store returned ${String(field)} ${shown}, expected ${EXPECTED[field as keyof LimitExchange]}`);
+  const [issue] = error.issues;
+  const [field] = issue?.path ?? [];
+  const of = value as Readonly<Record<PropertyKey, unknown>>;
+  const shown = field === undefined ? describeValue(value) : `${String(field)} ${describeValue(of[field])}`;
+  throw new Error(`the store returned ${shown}, expected ${issue?.message}`);
 }
 
-const EXPECTED: Readonly<Record<keyof LimitExchange, string>> = {
-  isWritten: 'true or false',
-  version: 'a text',
-  state: 'a text',
-  nowMs: 'milliseconds since the Unix epoch',
-};
+/** A larger text, such as one of another program, is not read. The state of a limit of 1,000 per minute has 6 kB. */
+const MOST_CHARACTERS = 1 << 20;
+/** A process with more requests in flight would be an error. */
+const MOST_IN_FLIGHT = 10_000;
+
+const count = z.int().check(z.gte(0), z.lte(MOST_IN_FLIGHT));
+const perMinute = z.int().check(z.positive());
+const time = z.number();
+
+/** JSON has `null` instead of an infinite number; the field determines which one. */
+function orInfinite<const Infinite extends number>(schema: z.ZodMiniType<number, number>, infinite: Infinite) {
+  return z.pipe(
+    z.nullable(schema),
+    z.transform((value: number | null) => value ?? infinite),
+  );
+}
+
+const gate = z.object({
+  opensAt: orInfinite(time, LONG_AGO),
+  staleBefore: orInfinite(time, LONG_AGO),
+  room: orInfinite(perMinute, UNBOUNDED),
+  accepted: z.int().check(z.gte(0)),
+  refusals: z.int().check(z.gte(0)),
+  test: z.enum(['none', 'window', 'limit']),
+});
+
+const pace = z.object({
+  perMs: z.number().check(z.gte(1 / LONGEST_WAIT_MS)), // a lower rate would never send
+  capacity: z.number().check(z.gte(1)),
+  tokens: z.number(),
+  at: time,
+  step: z.number().check(z.gte(1), z.lte(2)),
+  grew: z.boolean(),
+  growsAt: time,
+  refusedAt: time,
+});
+
+const log = z.pipe(
+  z.string().check(z.regex(/^(-?\d+l?(,\d+l?)*)?$/)),
+  z.transform((saved: string) => new AcceptedLog(saved)),
+);
+
+const limiterState = z.object({
+  configured: orInfinite(perMinute, UNBOUNDED),
+  isCap: z.boolean(),
+  configuredAt: orInfinite(time, LONG_AGO),
+  limit: orInfinite(perMinute, UNBOUNDED),
+  inFlight: z.int().check(z.gte(0)),
+  gate,
+  test: z.enum(['due', 'done', 'never']),
+  testAt: orInfinite(time, LONG_AGO),
+  pace: z.nullable(pace),
+  unit: z.object({ evidence: z.enum(['assumed', 'on-trial', 'confirmed', 'refuted']), endsAt: time }),
+  blockedUntil: orInfinite(time, LONG_AGO),
+  calledAt: orInfinite(time, LONG_AGO),
+  log,
+});
+
+/** The requests of one process in flight, and the number of its waiting calls. */
+const lease = z.object({
+  inFlight: count,
+  waiting: z.int().check(z.gte(0)),
+  /** How many of these have low priority. */
+  low: z.int().check(z.gte(0)),
+  seenAt: time,
+  /** Time at which it called `quota()` for the limit; 0 for never. */
+  askedAt: time,
+});
+
+/** The state that processes with one key share, as a store has it. */
+const sharedState = z
+  .object({
+    version: z.literal(LIMITER_STATE_VERSION),
+    /** The last write, by the store's clock. */
+    at: time,
+    limit: limiterState,
+    leases: z.record(z.string(), lease),
+  })
+  .check(z.refine(({ at, limit, leases }) => areTimesUsable(at, limit, leases) && hasAllInFlight(limit, leases)));
+
+export type Lease = Readonly<z.infer<typeof lease>>;
+type Leases = Readonly<Record<string, Lease>>;
+
+export interface SharedState {
+  readonly at: number;
+  readonly limit: LimiterState;
+  readonly leases: Leases;
+}
+
+export function textOf(state: SharedState): string {
+  return JSON.stringify({ version: LIMITER_STATE_VERSION, ...state });
+}
+
+/** `undefined` for a text that is damaged, of another program or of another version; the next write replaces it. */
+export function parseState(text: string): SharedState | undefined {
+  return text.length > MOST_CHARACTERS ? undefined : sharedState.safeParse(parseJson(text)).data;
+}
+
+/** Events are in the past, unless the clock of the store was set back; no wait is longer than the limiter would wait. */
+function areTimesUsable(
+  at: number,
+  { gate, unit, pace, blockedUntil, testAt, configuredAt, calledAt, log }: LimiterState,
+  leases: Leases,
+): boolean {
+  const seen = Object.values(leases).flatMap(({ seenAt, askedAt }) => [seenAt, askedAt]);
+  const events = [configuredAt, calledAt, log.lastAt, pace?.refusedAt ?? at, ...seen];
+  const paceAt = pace === null ? at : pace.at + Math.max(0, 1 - pace.tokens) / pace.perMs;
+  const waits = [gate.opensAt, gate.staleBefore, unit.endsAt, paceAt, blockedUntil, testAt];
+  return Math.max(...events) <= at + 2 * FUTURE_MS && Math.max(...waits) <= at + 2 * LONGEST_WAIT_MS;
+}
+
+/** Each request in flight belongs to a process: otherwise its slot would never be free. */
+function hasAllInFlight({ inFlight }: LimiterState, leases: Leases): boolean {
+  return Object.values(leases).reduce((sum, lease) => sum + lease.inFlight, 0) === inFlight;
+}

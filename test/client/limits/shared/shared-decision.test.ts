@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Demand } from '../../../../src/client/limits/key-limit.ts';
 import { AcceptedLog, initialState, LONG_AGO } from '../../../../src/client/limits/limit-state.ts';
 import { decide, type OwnPart } from '../../../../src/client/limits/shared/shared-decision.ts';
-import type { Lease, SharedState } from '../../../../src/client/limits/shared/shared-state.ts';
+import type { Lease, SharedState } from '../../../../src/client/limits/shared/store-exchange.ts';
 
 const NOW = 1_000_000;
 const settings = {

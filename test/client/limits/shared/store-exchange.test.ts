@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
 import { AcceptedLog, initialState } from '../../../../src/client/limits/limit-state.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../../../../src/client/limits/shared/limit-store.ts';
-import { parseState, type SharedState, textOf } from '../../../../src/client/limits/shared/shared-state.ts';
-import { StoreExchange } from '../../../../src/client/limits/shared/store-exchange.ts';
+import {
+  parseState,
+  type SharedState,
+  StoreExchange,
+  textOf,
+} from '../../../../src/client/limits/shared/store-exchange.ts';
 import { FakeClock } from '../../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
 import { ask, setUpLimiter } from '../../../helpers/strict-limiter.ts';
