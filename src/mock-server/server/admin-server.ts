@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type * as z from 'zod';
+import * as z from 'zod';
+import { parseJson } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { createOperationFinder } from '../../operation.ts';
 import { hasBody, parseTarget } from '../http/parse-request.ts';
@@ -130,11 +131,11 @@ type Where = Pick<AdminCall<unknown, unknown>, 'state' | 'mock' | 'path'>;
  */
 async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }: AdminExchange): Promise<void> {
   const parameters = new URLSearchParams(parseTarget(incoming.url ?? '').query);
-  const query = parsed(route.query, Object.fromEntries(parameters), 'query');
+  const query = parsed(route.query, valuesIn(parameters, route.query), 'query');
   const { value: json, text } = await readJsonBody(incoming, {
     mostBytes: mostBytesOf(route),
     isState: route.isState ?? false,
-    isText: route.takes?.includes('text') ?? false,
+    isText: route.takesText,
   });
   if (text === '' && needsBody(route)) {
     throw new Problem('The body is missing; send JSON.', { status: 400, code: 'invalid_option', field: 'body' });
@@ -145,6 +146,16 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
   const value = await route.run({ ...where, body, text, query, signal: disconnected.signal });
   const isEmpty = route.response === undefined;
   sendJson(outgoing, { status: isEmpty ? 204 : 200, body: isEmpty ? undefined : value });
+}
+
+/** The values of a query. A text that its field refuses is a number or a boolean. */
+function valuesIn(parameters: URLSearchParams, schema: z.ZodType | undefined): Readonly<Record<string, unknown>> {
+  const fields = new Map(Object.entries<z.ZodType>(schema instanceof z.ZodObject ? schema.shape : {}));
+  const values = Array.from(parameters, ([name, text]): [string, unknown] => {
+    const isText = fields.get(name)?.safeParse(text).success ?? true;
+    return [name, isText ? text : (parseJson(text) ?? text)];
+  });
+  return Object.fromEntries(values);
 }
 
 function parsed(schema: z.ZodType | undefined, value: unknown, place: 'query' | 'body'): unknown {

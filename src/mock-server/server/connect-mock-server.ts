@@ -1,15 +1,14 @@
-import { isDate, isRegExp } from '../../foreign-values.ts';
+import { isRegExp } from '../../foreign-values.ts';
 import { parseJson } from '../../json.ts';
-import type { BehaviourValues } from '../behaviour/switches.ts';
 import type { MockClock } from '../clock/clock.ts';
 import { ADMIN_ROOT, MOCK_HEADER } from '../http/own-paths.ts';
 import { invalidOption, MockServerError, notFound } from '../input/mock-server-error.ts';
 import type { JournalEntry, RequestFilter } from '../journal/journal.ts';
-import { checkedClaim, createExpectation, type MockJournal, type RequestExpectation } from '../journal/mock-journal.ts';
+import { type Claim, createExpectation, type MockJournal, type RequestExpectation } from '../journal/mock-journal.ts';
 import { regExpText } from '../matching/request-pattern.ts';
 import type { MockMethods, Space, SpaceOptions } from '../mock/mock-methods.ts';
-import { problem } from './problem.ts';
-import type { AdminRoute } from './route.ts';
+import { problem, tooManyBytes } from './problem.ts';
+import { type AdminRoute, mostBytesOf, type SentRequest } from './route.ts';
 import { adminRoutes } from './routes.ts';
 import { requestFromWorker } from './worker-request.ts';
 
@@ -44,26 +43,32 @@ export function connectMockServer(url: string, token = tokenIn(url)): RemoteMock
     throw new MockServerError(text, { code: 'invalid_option', field: 'token' });
   }
   const { origin } = new URL(url);
-  const adminUrl = `${origin}${ADMIN_ROOT}`;
-  const send = createSendAdmin(adminUrl, token);
+  const admin = { url: `${origin}${ADMIN_ROOT}`, token, origin };
+  const { openSpace, closeSpace, closeSpaces, methods } = createCalls(admin);
   return {
-    ...createRemoteMethods(send, origin),
+    ...methods,
+    closeSpaces,
     async space(options = {}) {
-      const opened = await send<OpenedSpace>('POST /spaces', { body: options });
+      const opened = await openSpace(options);
+      const { methods: own } = createCalls({ ...admin, url: `${admin.url}/spaces/${opened.name}` });
       const close = () =>
-        send<void>('DELETE /spaces/{space}', { path: { space: opened.name } }).catch((error: MockServerError) => {
+        closeSpace(opened.name).catch((error: MockServerError) => {
           if (error.code !== 'not_found') throw error; // it is closed already
         });
-      const scope = createRemoteMethods(createSendAdmin(`${adminUrl}/spaces/${opened.name}`, token), origin);
-      return Object.defineProperty({ ...scope, ...opened, close, [Symbol.asyncDispose]: close }, 'key', {
+      return Object.defineProperty({ ...own, ...opened, close, [Symbol.asyncDispose]: close }, 'key', {
         enumerable: false,
       });
     },
-    closeSpaces: async () => (await send<readonly { name: string }[]>('DELETE /spaces')).map(({ name }) => name),
   };
 }
 
-type OpenedSpace = Pick<Space, 'name' | 'key' | 'keyId' | 'accountId'>;
+/** An admin API, of a mock or of a space. */
+interface AdminApi {
+  readonly url: string;
+  readonly token: string;
+  /** Of the server. */
+  readonly origin: string;
+}
 
 function tokenIn(url: string): string | undefined {
   return /#token=([\w-]+)$/.exec(url)?.[1];
@@ -106,117 +111,54 @@ export interface RemoteJournal extends Remote<Pick<MockJournal, 'clear' | 'dropp
   list(filter?: RequestFilter & { readonly limit?: number | undefined }): Promise<readonly JournalEntry[]>;
 }
 
-function createRemoteMethods(send: SendAdmin, baseUrl: string): RemoteMethods {
-  const methods = methodsOf(send);
-  return {
-    ...methods,
-    baseUrl,
-    behaviour: {
-      ...methods.behaviour,
-      async values() {
-        const switches = await methods.behaviour.describe();
-        return Object.fromEntries(
-          switches.map(({ name, value }): [string, unknown] => [name, value]),
-        ) as BehaviourValues;
-      },
-      async set(options) {
-        await methods.behaviour.set(typeof options === 'string' ? { preset: options } : options);
-      },
-    },
-    clock: remoteClock(send),
-    journal: { ...methods.journal, ...remoteJournal(send) },
-    expectRequests: (filter = {}) =>
-      createExpectation(async (claim) => {
-        // Here too, because JSON has no undefined values.
-        await send('POST /requests/verify', { body: { filter, ...checkedClaim(claim) } });
-      }),
-  };
+/** What the routes of the table do. A test compares their names with the methods of a mock. */
+interface RouteCalls extends Omit<RemoteMethods, 'baseUrl' | 'expectRequests'> {
+  openSpace(options: SpaceOptions): Promise<Pick<Space, 'name' | 'key' | 'keyId' | 'accountId'>>;
+  closeSpace(name: string): Promise<void>;
+  closeSpaces(): Promise<readonly string[]>;
+  verifyRequests(filter: RequestFilter, claim: Claim): Promise<void>;
 }
 
-/** The methods of the mock that are routes. */
-function methodsOf(send: SendAdmin): Omit<RemoteMethods, 'baseUrl' | 'expectRequests'> {
-  const methods: Record<string, unknown> = {};
-  for (const route of adminRoutes.filter(({ takes }) => takes !== undefined)) {
-    const [part = '', own] = route.id.split('.');
-    const call = callMethod(send, route);
-    methods[part] = own === undefined ? call : { ...Object(methods[part]), [own]: call };
-  }
-  // A test compares the methods of the mock with those of the table.
-  return methods as Omit<RemoteMethods, 'baseUrl' | 'expectRequests'>;
-}
-
-function remoteClock(send: SendAdmin): RemoteMethods['clock'] {
-  const move = async (body: object) => (await send<{ readonly now: number }>('POST /clock', { body })).now;
-  return {
-    now: async () => (await send<{ readonly now: number }>('GET /clock')).now,
-    advance: (ms) => move({ advanceMs: ms }),
-    // JSON has no dates.
-    advanceTo: (moment) => move({ advanceTo: isDate(moment) ? moment.getTime() : moment }),
-    freeze: async () => void (await move({ frozen: true })),
-    resume: async () => void (await move({ frozen: false })),
-  };
-}
-
-const MOST_LISTED = 1000;
-
-interface ListedRequests {
-  readonly entries: readonly JournalEntry[];
-  readonly dropped: number;
-}
-
-function remoteJournal(send: SendAdmin): Omit<RemoteJournal, 'clear'> {
-  return {
-    list: async (filter = {}) =>
-      (await send<ListedRequests>('POST /requests/find', { body: { limit: MOST_LISTED, ...filter } })).entries,
-    dropped: async () => (await send<ListedRequests>('GET /requests', { query: { limit: 1 } })).dropped,
-    waitFor: async (filter = {}, options = {}) =>
-      (await send<ListedRequests>('POST /requests/wait', { body: { ...filter, ...options } })).entries,
-  };
-}
-
-interface Sent {
-  /** Parameters of the path. */
-  readonly path?: Readonly<Record<string, unknown>>;
-  readonly query?: object | undefined;
-  readonly body?: unknown;
-}
-
-/** Sends a request to a route, by its name, `PUT /accounts/{accountId}/plan`. The caller's type describes the result. */
-type SendAdmin = <Result>(name: string, sent?: Sent) => Promise<Result>;
-
-/** Creates the function that calls the admin API below `url`. It throws the errors that the mock itself would throw. */
-function createSendAdmin(url: string, token: string): SendAdmin {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const send = async (name: string, { path = {}, query = {}, body }: Sent = {}): Promise<unknown> => {
-    const [method = '', template = ''] = name.split(' ');
-    const place = template.replace(/\{(\w+)\}/g, (_, parameter: string) => pathSegment(String(path[parameter])));
-    // A string is JSON already. Its numbers keep their digits.
-    const text = typeof body === 'string' ? body : JSON.stringify(body, sendable);
-    const { origin } = new URL(url);
-    const sent = { url: `${url}${place}${searchOf(query)}`, method, headers, body: text };
-    const response = await requestFromWorker(sent).catch((cause: unknown) => {
-      throw noServer(origin, cause);
-    });
-    // Another server may respond to anything.
-    if (response.headers[MOCK_HEADER] === undefined) throw refusalOf(response.status, undefined, origin);
-    const value = parseJson(response.text, HAS_DATES.test(template) ? withDates : undefined);
-    if (response.status >= 300) throw refusalOf(response.status, value, origin);
-    return value;
-  };
-  // The server has checked the output of the route.
-  return send as SendAdmin;
-}
-
-/** Sends the arguments of a method of the mock to its route. */
-function callMethod(send: SendAdmin, { method, path, takes = [] }: AdminRoute) {
-  return (...given: readonly unknown[]): Promise<unknown> => {
-    const sent: Record<string, unknown> = {};
-    for (const [index, place] of takes.entries()) {
-      const [part = '', field] = place.replace('text', 'body').split('.');
-      sent[part] = field === undefined ? given[index] : { ...Object(sent[part]), [field]: given[index] };
+function createCalls(admin: AdminApi) {
+  const calls: Record<string, unknown> = {};
+  for (const route of adminRoutes) {
+    for (const [id, { send, read = (value: unknown) => value }] of Object.entries(route.calls ?? {})) {
+      const call = async (...given: readonly never[]) => read((await sendAdmin(admin, route, send(...given))) as never); // the server has checked it
+      const [part = '', own] = id.split('.');
+      calls[part] = own === undefined ? call : { ...Object(calls[part]), [own]: call };
     }
-    return send(`${method} ${path}`, sent);
+  }
+  const { openSpace, closeSpace, closeSpaces, verifyRequests, ...others } = calls as unknown as RouteCalls;
+  const methods: RemoteMethods = {
+    ...others,
+    baseUrl: admin.origin,
+    expectRequests: (filter = {}) => createExpectation((claim) => verifyRequests(filter, claim)),
   };
+  return { openSpace, closeSpace, closeSpaces, methods };
+}
+
+/** Sends a request to a route. Throws the errors that the mock itself would throw. */
+async function sendAdmin(
+  { url, token, origin }: AdminApi,
+  route: AdminRoute,
+  { path = {}, query = {}, body }: SentRequest,
+): Promise<unknown> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const place = route.path.replace(/\{(\w+)\}/g, (_, parameter: string) => pathSegment(String(path[parameter])));
+  // A string is JSON already. Its numbers keep their digits.
+  const text = typeof body === 'string' ? body : JSON.stringify(body, sendable);
+  const mostBytes = mostBytesOf(route);
+  // The server closes the connection during the upload.
+  if (text !== undefined && Buffer.byteLength(text) > mostBytes) throw tooManyBytes(mostBytes);
+  const sent = { url: `${url}${place}${searchOf(query)}`, method: route.method, headers, body: text };
+  const response = await requestFromWorker(sent).catch((cause: unknown) => {
+    throw noServer(origin, cause);
+  });
+  // Another server may respond to anything.
+  if (response.headers[MOCK_HEADER] === undefined) throw refusalOf(response.status, undefined, origin);
+  const value = parseJson(response.text, HAS_DATES.test(route.path) ? withDates : undefined);
+  if (response.status >= 300) throw refusalOf(response.status, value, origin);
+  return value;
 }
 
 /** A URL cannot have `.` and `..` as a segment; no id is one of them. */

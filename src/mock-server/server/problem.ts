@@ -83,7 +83,12 @@ async function readBytes(incoming: IncomingMessage, { mostBytes, isState }: Body
   const isTooLong = Number(incoming.headers['content-length'] ?? 0) > mostBytes;
   const bytes = isTooLong ? undefined : await readBody(incoming, mostBytes, (chunk) => values.add(chunk));
   if (bytes !== undefined && bytes.length <= mostBytes) return bytes;
-  throw tooLarge(`The body is larger than ${mostBytes} bytes, which is the most that this route accepts`);
+  throw tooManyBytes(mostBytes);
+}
+
+/** The refusal of a body of more than `mostBytes`. */
+export function tooManyBytes(mostBytes: number): MockServerError {
+  return tooLarge(`The body is larger than ${mostBytes} bytes, which is the most that this route accepts`);
 }
 
 function tooLarge(problem: string): Problem {

@@ -25,13 +25,32 @@ type RouteName = `${HttpMethod} /${string}`;
 export interface AdminRoute extends RouteDescription {
   readonly method: HttpMethod;
   readonly path: string;
-  /** The id in openapi.json. If `takes` is set, it is the method of the mock that the route calls, and that `connectMockServer` has. */
+  /** The id in openapi.json. */
   readonly id: string;
   readonly tag: keyof typeof ADMIN_TAGS;
-  /** Where a request has the arguments of that method: `body`, `text`, `query`, `path`, or a field of one: `path.keyId`. */
-  readonly takes?: readonly string[];
+  /** Whether `run` needs the text of the body, and parses it itself. */
+  readonly takesText: boolean;
   /** Returns the value of the response. */
   readonly run: (call: AdminCall<unknown, unknown>) => unknown;
+}
+
+/** How a method of `connectMockServer` calls a route. */
+interface RemoteCall {
+  /** The request for the arguments of the method. */
+  readonly send: (...given: never[]) => SentRequest;
+  /**
+   * The result of the method, for the value of the response.
+   * @default that value
+   */
+  readonly read?: (value: never) => unknown;
+}
+
+/** A request to a route. */
+export interface SentRequest {
+  /** Parameters of the path. */
+  readonly path?: Readonly<Record<string, unknown>>;
+  readonly query?: object | undefined;
+  readonly body?: unknown;
 }
 
 /** Input and output of a route. Its schemas check the parameters of `run`. */
@@ -53,6 +72,8 @@ interface RouteDescription {
   readonly response?: z.ZodType;
   /** Needs no token. */
   readonly isOpen?: boolean;
+  /** The methods of `connectMockServer` that call the route, by their names: `clock.now`. */
+  readonly calls?: Readonly<Record<string, RemoteCall>>;
 }
 
 export interface AdminCall<Body, Query> {
@@ -80,7 +101,7 @@ export function route<Body extends z.ZodType = z.ZodUndefined, Query extends z.Z
     readonly run: (call: AdminCall<z.output<Body>, z.output<Query>>) => unknown;
   },
 ): AdminRoute {
-  return { ...partsOf(name), ...definition } as AdminRoute; // its schemas check what `run` receives
+  return { ...partsOf(name), takesText: false, ...definition } as AdminRoute; // its schemas check what `run` receives
 }
 
 type Methods<Part> = {
@@ -92,24 +113,42 @@ type MethodId =
   | Methods<MockMethods>
   | { [Part in keyof MockMethods & string]: `${Part}.${Methods<MockMethods[Part]>}` }[keyof MockMethods & string];
 
-/** A route that calls a method of the mock. `takes`: by default the parameters of the path, then body and query. */
+/** Where a request has the arguments of a method: in a part of it, or in a field of a part, such as `path.keyId`. */
+type Place = 'path' | 'query' | 'body' | 'text' | `${'path' | 'body'}.${string}`;
+
+/**
+ * A route that calls a method of the mock, as `connectMockServer` does. `takes` has the place of each argument; by default,
+ * these are the parameters of the path, then body and query.
+ */
 export function method(
   name: RouteName,
   id: MethodId,
-  { takes: given, ...description }: RouteDescription & Pick<AdminRoute, 'takes'>,
+  { takes, calls, ...description }: RouteDescription & { readonly takes?: readonly Place[] },
 ): AdminRoute {
   const [part = '', own = part] = id.split('.');
   const inPath = Array.from(name.matchAll(/\{(\w+)\}/g), ([, parameter]) => `path.${parameter}`);
-  const takes = given ?? [...inPath, ...['body', 'query'].filter((place) => place in description)];
+  const places = (takes ?? [...inPath, ...['body', 'query'].filter((place) => place in description)]).map(placeOf);
   const run: AdminRoute['run'] = (call) => {
     const target: object = own === part ? call.mock : Reflect.get(call.mock, part);
-    return Reflect.get(target, own).apply(
-      target,
-      takes.map((place) => argumentAt(call, place)),
-    );
+    const given = places.map(({ within, field }) => (field === undefined ? call[within] : Object(call[within])[field]));
+    return Reflect.get(target, own).apply(target, given);
   };
-  const checksBody = takes.includes('body') || takes.includes('text');
-  return { ...partsOf(name), checksBody, ...description, id, takes, run };
+  const send = (...given: readonly unknown[]) => {
+    const sent: Record<string, unknown> = {};
+    for (const [index, { within, field }] of places.entries()) {
+      const place = within === 'text' ? 'body' : within;
+      sent[place] = field === undefined ? given[index] : { ...Object(sent[place]), [field]: given[index] };
+    }
+    return sent;
+  };
+  const takesText = places.some(({ within }) => within === 'text');
+  const checksBody = takesText || places.some(({ within, field }) => within === 'body' && field === undefined);
+  return { ...partsOf(name), checksBody, ...description, id, takesText, calls: { [id]: { send }, ...calls }, run };
+}
+
+function placeOf(place: string) {
+  const [within, field] = place.split('.');
+  return { within, field } as { readonly within: 'path' | 'query' | 'body' | 'text'; readonly field?: string };
 }
 
 function partsOf(name: RouteName): Pick<AdminRoute, 'method' | 'path' | 'tag'> {
@@ -117,13 +156,9 @@ function partsOf(name: RouteName): Pick<AdminRoute, 'method' | 'path' | 'tag'> {
   return { method, path, tag } as Pick<AdminRoute, 'method' | 'path' | 'tag'>;
 }
 
-function argumentAt(call: AdminCall<unknown, unknown>, place: string): unknown {
-  return place.split('.').reduce((value: unknown, name) => Object(value)[name], call);
-}
-
 /** Whether a request without a body is refused: the schema refuses `{}`, which stands for no body, or the text is needed. */
-export function needsBody({ body, takes = [] }: AdminRoute): boolean {
-  return takes.includes('text') || body?.safeParse({}).success === false;
+export function needsBody({ body, takesText }: AdminRoute): boolean {
+  return takesText || body?.safeParse({}).success === false;
 }
 
 /** The largest body of a request that a route accepts. Without a body, it accepts `{}`, which some clients send. */

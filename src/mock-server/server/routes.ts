@@ -1,11 +1,21 @@
 import * as z from 'zod';
-import { switchDescription } from '../behaviour/behaviour.ts';
+import { type SwitchDescription, switchDescription } from '../behaviour/behaviour.ts';
 import { PRESET_NAMES, PROVENANCES } from '../behaviour/switch.ts';
 import { SWITCH_NAMES, type SwitchName, switches } from '../behaviour/switches.ts';
 import { clockMode, clockOptions, clockState } from '../clock/clock.ts';
 import { expected } from '../input/checked-input.ts';
 import { createMatcher, journalEntry, type RequestFilter, requestFilter } from '../journal/journal.ts';
-import { audit, checkedFilter, claim, verifyRequests, waitForRequests, waitOptions } from '../journal/mock-journal.ts';
+import {
+  audit,
+  type Claim,
+  checkedClaim,
+  checkedFilter,
+  claim,
+  verifyRequests,
+  type WaitOptions,
+  waitForRequests,
+  waitOptions,
+} from '../journal/mock-journal.ts';
 import { findSpace, openSpace, type SpaceOptions, spaceOptions } from '../mock/mock-methods.ts';
 import { closeMock, type MockState } from '../mock/mock-state.ts';
 import { setupKey, setupParts } from '../mock/options.ts';
@@ -28,24 +38,12 @@ const presetOrChanges = z.union([z.enum(PRESET_NAMES), behaviourChanges]);
 const object = z.looseObject({});
 /** The `data` of `latest`. */
 const latestData = z.union([object, z.array(object)]);
-/** Recorded responses of `latest`. */
-const recording = object;
 
-/** Conditions in the query of a URL, where numbers are text. JSON is needed to match query, headers and body. */
-const listQuery = requestFilter.omit({ query: true, headers: true, body: true }).extend({
-  status: z.coerce.number().int().optional().describe('HTTP status, or 0 for no response.'),
-  isUnknownRoute: z
-    .enum(['true', 'false'])
-    .transform((text) => text === 'true')
-    .optional()
-    .describe('Whether neither the service nor a rule has this path.'),
-  after: expected('the number of a request', z.coerce.number().int().min(0))
-    .optional()
-    .describe('Selects only requests with a larger number.'),
-  limit: expected('a whole number from 1 to 1000', z.coerce.number().int().min(1).max(1000))
-    .default(100)
-    .describe('Maximum number of requests.'),
-});
+const mostListed = expected('a whole number from 1 to 1000', z.int().min(1).max(1000))
+  .default(100)
+  .describe('Maximum number of requests.');
+/** Conditions in the query of a URL. JSON is needed to match query, headers and body. */
+const listQuery = requestFilter.omit({ query: true, headers: true, body: true }).extend({ limit: mostListed });
 
 /** Each part has the schema of its own route. */
 const setup = setupParts.extend({
@@ -75,7 +73,7 @@ const list = z.object({
   dropped: z.number().int().describe('Number of older requests that were dropped, matching or not.'),
 });
 
-const find = requestFilter.extend({ limit: listQuery.shape.limit });
+const find = requestFilter.extend({ limit: mostListed });
 const wait = requestFilter.extend({
   ...waitOptions.shape,
   timeoutMs: expected('whole milliseconds from 0 to 240000', z.int().min(0).max(240_000))
@@ -151,6 +149,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     id: 'getClock',
     summary: 'Read the clock',
     response: clockState,
+    calls: { 'clock.now': { send: () => ({}), read: nowIn } },
     run: clockStateOf,
   }),
   route('POST /clock', {
@@ -158,6 +157,12 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Advance, freeze or resume the clock; waits that end before the new time end in order',
     body: step,
     response: clockState,
+    calls: {
+      'clock.advance': { send: (advanceMs: number) => ({ body: { advanceMs } }), read: nowIn },
+      'clock.advanceTo': { send: (advanceTo: unknown) => ({ body: { advanceTo } }), read: nowIn },
+      'clock.freeze': { send: () => ({ body: { frozen: true } }), read: () => undefined },
+      'clock.resume': { send: () => ({ body: { frozen: false } }), read: () => undefined },
+    },
     async run({ body, ...context }) {
       const { clock } = context.mock;
       if (body.advanceMs !== undefined) await clock.advance(body.advanceMs);
@@ -170,10 +175,12 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('GET /behaviour', 'behaviour.describe', {
     summary: 'List the switches with value, default, alternatives, provenance and reason for the default',
     response: z.array(switchDescription),
+    calls: { 'behaviour.values': { send: () => ({}), read: valuesIn } },
   }),
   method('PATCH /behaviour', 'behaviour.set', {
-    summary: 'Change switches, after a preset if one is set; if one value is invalid, nothing changes',
-    body: behaviourChanges,
+    summary:
+      'Change switches, after a preset if one is set, or apply a preset; if one value is invalid, nothing changes',
+    body: presetOrChanges,
   }),
   method('GET /rules', 'rules.list', {
     summary: 'List the rules; of those that match a request, the last one counts',
@@ -204,7 +211,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     tag: 'rules',
     summary: 'Respond to `latest` from a recording of `fxrates latest --fixture-out`',
     takes: ['text'],
-    body: recording,
+    body: object,
     mostBytes: 8 * MIB, // with rates of all currencies for as many queries as there can be rules
     isState: true,
   }),
@@ -219,6 +226,7 @@ export const adminRoutes: readonly AdminRoute[] = [
       'List the newest requests, each with the reason for its response; with `after`, the oldest ones after that number',
     query: listQuery,
     response: list,
+    calls: { 'journal.dropped': { send: () => ({ query: { limit: 1 } }), read: ({ dropped }: Listed) => dropped } },
     run: ({ query, state }) => listRequests(state, query),
   }),
   route('POST /requests/find', {
@@ -226,6 +234,9 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Find the newest requests that match a pattern; with `after`, the oldest ones after that number',
     body: find,
     response: list,
+    calls: {
+      'journal.list': { send: (filter?: RequestFilter) => ({ body: { limit: 1000, ...filter } }), read: entriesIn },
+    },
     run: ({ state, body }) => listRequests(state, body),
   }),
   route('POST /requests/verify', {
@@ -233,6 +244,13 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Verify number, content and order of requests; 422 with the closest requests on failure',
     body: verification,
     response: z.object({ count: z.number().int().describe('Number of requests that the filter selects.') }),
+    calls: {
+      verifyRequests: {
+        // Checked here too, because JSON has no undefined values.
+        send: (filter: RequestFilter, given: Claim) => ({ body: { filter, ...checkedClaim(given) } }),
+        read: () => undefined,
+      },
+    },
     run: ({ state, body: { filter = {}, ...given } }) => ({ count: verifyRequests(state, filter, given) }),
   }),
   route('POST /requests/wait', {
@@ -240,6 +258,12 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Wait until `count` requests match; 408 after `timeoutMs`, 410 when the mock or the space is closed',
     body: wait,
     response: list,
+    calls: {
+      'journal.waitFor': {
+        send: (filter?: RequestFilter, options?: WaitOptions) => ({ body: { ...filter, ...options } }),
+        read: entriesIn,
+      },
+    },
     async run({ state, body: { count, timeoutMs, ...filter }, signal }) {
       const entries = await waitForRequests(state, { filter, count, timeoutMs, signal });
       return { entries, total: entries.length, dropped: state.journal.dropped };
@@ -280,7 +304,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   }),
   method('GET /keys', 'keys.list', {
     summary: 'List keys with their usage, oldest first',
-    query: keyFilter.extend({ limit: z.coerce.number().pipe(keyFilter.shape.limit.unwrap()).optional() }),
+    query: keyFilter,
     response: z.array(keySummary),
   }),
   method('GET /keys/{keyId}', 'keys.get', {
@@ -302,6 +326,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     body: opening,
     checksBody: true,
     response: space,
+    calls: { openSpace: { send: (body: SpaceOptions) => ({ body }) } },
     run({ state, body }) {
       const { name, key, keyId, accountId } = openSpace(state, body as SpaceOptions); // which checks them
       return { name, key, keyId, accountId };
@@ -317,6 +342,12 @@ export const adminRoutes: readonly AdminRoute[] = [
     id: 'closeSpaces',
     summary: 'Close all spaces, for example those of a test run that was killed; lists the names of the closed spaces',
     response: spaceNames,
+    calls: {
+      closeSpaces: {
+        send: () => ({}),
+        read: (closed: readonly { readonly name: string }[]) => closed.map(({ name }) => name),
+      },
+    },
     run({ state }) {
       const closed = namesOf(state);
       for (const space of state.spaces.values()) closeMock(space);
@@ -326,6 +357,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   route('DELETE /spaces/{space}', {
     id: 'closeSpace',
     summary: 'Close a space; its keys are then unknown',
+    calls: { closeSpace: { send: (space: string) => ({ path: { space } }) } },
     run: ({ state, path }) => closeMock(findSpace(state, path['space'] ?? '')),
   }),
 ];
@@ -346,6 +378,20 @@ function listRequests(mock: MockState, { limit, ...filter }: RequestFilter & { r
   // With a cursor the oldest that were not read yet, without one the newest.
   const entries = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit);
   return { entries, total: found.length, dropped: journal.dropped };
+}
+
+type Listed = z.output<typeof list>;
+
+function entriesIn({ entries }: Listed) {
+  return entries;
+}
+
+function nowIn({ now }: z.output<typeof clockState>): number {
+  return now;
+}
+
+function valuesIn(described: readonly SwitchDescription[]) {
+  return Object.fromEntries(described.map(({ name, value }) => [name, value]));
 }
 
 function namesOf({ spaces }: MockState) {

@@ -153,20 +153,29 @@ test('takes snapshots, restores them in this and another process, and resets', a
   expect((await other.call(key)).status).toBe(200);
 });
 
-test('each route of a method calls a method of the mock, and the remote mock has the same one', async () => {
+test('each call of the table is a method or a value of the mock, and a method of the remote mock', async () => {
   await using it = await servedMock();
-  const methods = adminRoutes.flatMap(({ id, takes }) => (takes === undefined ? [] : id));
-  const typeOf = (mock: object, path: string) => {
-    const [part = '', own = ''] = path.split('.');
-    const found = (mock as Record<string, unknown>)[part];
-    return typeof (own === '' ? found : (found as Record<string, unknown>)[own]);
-  };
+  const calls = adminRoutes.flatMap(({ calls = {} }) => Object.keys(calls));
+  const OTHERS = ['openSpace', 'closeSpace', 'closeSpaces', 'verifyRequests'];
+  const found = (mock: object, path: string) =>
+    path.split('.').reduce((value: unknown, name) => Object(value)[name], mock);
 
-  expect(methods.length).toBeGreaterThan(27);
-  expect(new Set(methods).size).toBe(methods.length);
-  for (const path of methods) {
-    expect([path, typeOf(it.mock, path), typeOf(it.remote, path)]).toEqual([path, 'function', 'function']);
+  expect(calls.length).toBeGreaterThan(40);
+  expect(new Set(calls).size).toBe(calls.length);
+  for (const path of calls.filter((name) => !OTHERS.includes(name))) {
+    expect([path, found(it.mock, path) === undefined]).toEqual([path, false]);
+    expect([path, typeof found(it.remote, path)]).toEqual([path, 'function']);
   }
+});
+
+test('a setup that is too large is refused before it is sent', async () => {
+  await using it = await servedMock();
+
+  await expect(it.remote.setUp(`{"rules":[${' '.repeat(4 * 1024 * 1024)}]}`)).rejects.toMatchObject({
+    code: 'content_too_large',
+    status: 413,
+    message: expect.stringContaining('larger than 4194304 bytes'),
+  });
 });
 
 test('rejects an invalid URL and a missing token', async () => {
