@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { Agent } from 'undici';
 import { afterEach, expect, test } from 'vitest';
 import { FxRates, type FxRatesOptions, type NetworkError } from '../../../src/client/index.ts';
+import { bundledProgram } from '../../helpers/child-program.ts';
 import { close, listen } from '../../helpers/listen.ts';
 import { selfSigned } from '../../helpers/self-signed.ts';
 import { API_KEY, success } from '../../helpers/service-replies.ts';
@@ -13,7 +14,7 @@ import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 import { errorOf } from '../../helpers/test-client.ts';
 
 const run = promisify(execFile);
-const child = new URL('./proxy.child.ts', import.meta.url).pathname;
+const child = await bundledProgram(new URL('./proxy.child.ts', import.meta.url));
 const expired = selfSigned({ years: [2000, 2001] });
 const future = selfSigned({ years: [2900, 2901] });
 const otherHost = selfSigned({ host: 'other.test' });
@@ -79,7 +80,7 @@ test('a certificate in NODE_EXTRA_CA_CERTS is trusted, as the error says', async
   const file = join(temporaryFolder(), 'ca.pem');
   await writeFile(file, credentials.cert);
 
-  const { stdout } = await run(process.execPath, ['--import', 'tsx', child, url], {
+  const { stdout } = await run(process.execPath, [child, url], {
     env: { ...process.env, NODE_EXTRA_CA_CERTS: file },
   });
 

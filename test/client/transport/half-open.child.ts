@@ -9,7 +9,7 @@ const [url = ''] = process.argv.slice(2);
 const fx = new FxRates({
   baseUrl: url,
   apiKey: API_KEY,
-  timeoutMs: 400,
+  timeoutMs: 1_500,
   maxRetries: 2,
   rateLimit: { perMinute: 1_000 },
 });

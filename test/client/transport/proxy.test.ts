@@ -7,6 +7,7 @@ import { Agent, getGlobalDispatcher, MockAgent, Pool, ProxyAgent, setGlobalDispa
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { ConfigError, FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
 import { environmentProxy, proxyDispatcher } from '../../../src/environment-proxy.ts';
+import { bundledProgram } from '../../helpers/child-program.ts';
 import { type ConnectProxy, startConnectProxy } from '../../helpers/connect-proxy.ts';
 import { fakeFetch } from '../../helpers/fake-fetch.ts';
 import { close, listen } from '../../helpers/listen.ts';
@@ -16,7 +17,7 @@ import { errorOf } from '../../helpers/test-client.ts';
 
 const run = promisify(execFile);
 const fixture = (name: string) => new URL(`../../fixtures/tls/${name}`, import.meta.url).pathname;
-const child = new URL('./proxy.child.ts', import.meta.url).pathname;
+const child = await bundledProgram(new URL('./proxy.child.ts', import.meta.url));
 const NAMES = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'];
 const SERVICE = 'http://rates.fxrates.test';
 const { env } = process;
@@ -122,7 +123,7 @@ test('sends https through a CONNECT tunnel, and lets the process end', async () 
   const tunnels = await startConnectProxy({ port: await listen(secure) });
   const childEnv = { ...process.env, NODE_EXTRA_CA_CERTS: cert, HTTPS_PROXY: tunnels.url };
 
-  const { stdout } = await run(process.execPath, ['--import', 'tsx', child, 'https://rates.fxrates.test'], {
+  const { stdout } = await run(process.execPath, [child, 'https://rates.fxrates.test'], {
     env: childEnv,
   });
 
