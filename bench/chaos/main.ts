@@ -5,8 +5,7 @@
  * `npm run bench:chaos`; `--json`, `--record`, `--calls 100000`, `--seed 20261121`.
  */
 import { setTimeout } from 'node:timers/promises';
-import { CHAOS_FAULTS } from '../../test/helpers/chaos-faults.ts';
-import { ChaosRun, chaosMock } from '../../test/helpers/chaos-run.ts';
+import { CHAOS_FAULTS, ChaosRun, chaosMock } from '../../test/helpers/chaos-run.ts';
 import { memoryInUse } from '../memory-in-use.ts';
 import { readOptions, report } from '../report.ts';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { CHAOS_FAULTS, SOCKET_FAULTS } from '../helpers/chaos-faults.ts';
-import { ChaosRun, chaosMock } from '../helpers/chaos-run.ts';
+import { CHAOS_FAULTS, ChaosRun, chaosMock, SOCKET_FAULTS } from '../helpers/chaos-run.ts';
 import { inLongRuns } from '../helpers/long-tests.ts';
 
 /** The complete run, with 100,000 calls: `npm run bench:chaos`. */

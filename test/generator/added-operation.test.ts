@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { FxRates } from '../../src/client/index.ts';
-import { merged } from '../helpers/merged.ts';
-import { GeneratedProject, runCommand } from './generated-project.ts';
+import { GeneratedProject, merged, runCommand } from './generated-project.ts';
 
 const [openapi, pastRates, quotaDetail] = await Promise.all(
   ['../../openapi.yaml', '../fixtures/past-rates.yaml', '../fixtures/quota-detail.yaml'].map(async (path) =>

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { FxRates } from '../../src/client/index.ts';
-import { merged } from '../helpers/merged.ts';
-import { GeneratedProject, type Products, runCommand } from './generated-project.ts';
+import { GeneratedProject, merged, type Products, runCommand } from './generated-project.ts';
 
 const [openapi, documented] = await Promise.all(
   ['../../openapi.yaml', '../fixtures/documented-latest.yaml'].map(async (path) =>

@@ -9,8 +9,7 @@ import { contractOf } from '../../scripts/generator/main.ts';
 import { SpecError } from '../../scripts/generator/spec-node.ts';
 import type { FakeIoOptions } from '../helpers/cli-io.ts';
 import { inLongRuns } from '../helpers/long-tests.ts';
-import { merged } from '../helpers/merged.ts';
-import { GeneratedProject, type Products, runCommand } from './generated-project.ts';
+import { GeneratedProject, merged, type Products, runCommand } from './generated-project.ts';
 import { type Addition, addition } from './specs-random.ts';
 
 const [OPENAPI, KINDS] = await Promise.all(

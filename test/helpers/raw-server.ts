@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { listen } from './listen.ts';
 
 /** A request as received, and its socket. */
@@ -95,4 +95,17 @@ export function respond(socket: Socket, { status = 200, headers = {}, body = '' 
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`HTTP/1.1 ${status} Status\r\n${lines.join('')}\r\n`, 'latin1');
   socket.end(bytes);
+}
+
+/** Sends raw text to this machine, and returns everything received until the connection closes. */
+export async function sendRaw({ port }: { readonly port: number }, text: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+  let response = '';
+  socket.on('data', (chunk) => {
+    response += chunk;
+  });
+  socket.on('error', () => undefined); // the server may close the connection before it has read everything
+  socket.write(text);
+  await once(socket, 'close');
+  return response;
 }

@@ -11,7 +11,7 @@ import {
 import { adminRoutes } from '../../src/mock-server/server/routes.ts';
 import { mockAdapters } from '../helpers/mock-adapters.ts';
 import { mockWithKey } from '../helpers/mock-with-key.ts';
-import { sendRaw } from '../helpers/send-raw.ts';
+import { sendRaw } from '../helpers/raw-server.ts';
 
 async function serving(options: ServeOptions = {}) {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { leaves, parseJsonPath, selectValue } from '../../../src/cli/terminal/json-text.ts';
-import { jsonText } from '../../helpers/cli-json-text.ts';
+import { compactJson, leaves, parseJsonPath, prettyJson, selectValue } from '../../../src/cli/terminal/json-text.ts';
+import { visible } from '../../../src/text.ts';
+import { jsonText, stripped } from '../../helpers/cli-json-text.ts';
 
 const BODY =
   '{"success":true,"data":{ "rates" : {"EUR":1.10,"a.b":{"/~":[0,"x"]}},"list":[ 10 ,{"n":1E-7}]},"data2":null}';
@@ -107,4 +108,52 @@ test('a name of a megabyte is cut in the paths of its values', () => {
   const [leaf] = leaves(`{"${name}":{"a":1}}`);
 
   expect(leaf?.path).toEqual([`${'n'.repeat(200)}…`, 'a']);
+});
+
+const same = (lexeme: string) => lexeme;
+const plain = { name: same, string: same, faint: same };
+
+test('changes nothing but white space, in any JSON text', () => {
+  fc.assert(
+    fc.property(jsonText, (text) => {
+      const pretty = prettyJson(text, plain);
+      expect(stripped(pretty)).toBe(visible(stripped(text)));
+      expect(JSON.parse(pretty)).toEqual(JSON.parse(text));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('compact JSON has all tokens and no white space between them', () => {
+  fc.assert(
+    fc.property(jsonText, (text) => {
+      expect(compactJson(text)).toBe(stripped(text));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('formats 10 000 levels without overflowing the stack or the screen', () => {
+  const text = `${'['.repeat(10_000)}1.10${']'.repeat(10_000)}`;
+
+  const pretty = prettyJson(text, plain);
+
+  expect(stripped(pretty)).toBe(text);
+  expect(pretty.length).toBeLessThan(2_000_000);
+});
+
+test('formats a string of megabytes', () => {
+  const text = JSON.stringify({ long: '\\"'.repeat(2_000_000) });
+
+  expect(compactJson(text)).toBe(text);
+});
+
+test('distinguishes names, strings and literals', () => {
+  const paint = {
+    name: (lexeme: string) => `N${lexeme}`,
+    string: (lexeme: string) => `S${lexeme}`,
+    faint: (lexeme: string) => `L${lexeme}`,
+  };
+
+  expect(prettyJson('{"a" : "b","c":[1,true]}', paint)).toBe('{\n  N"a": S"b",\n  N"c": [\n    1,\n    Ltrue\n  ]\n}');
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ColorWhen } from '../../../src/cli/terminal/screen.ts';
-import { Screen, usesColor } from '../../../src/cli/terminal/screen.ts';
+import { type ColorWhen, Screen, usesColor } from '../../../src/cli/terminal/screen.ts';
+import { besideHead, clip, wrap } from '../../../src/cli/terminal/text.ts';
 import { visible } from '../../../src/text.ts';
 import { FakeIo } from '../../helpers/cli-io.ts';
 
@@ -76,4 +76,27 @@ test('the width is that of the terminal now, which can be resized during a batch
   Object.assign(io.stderr, { columns: 45 });
 
   expect([err.columns, err.width]).toEqual([45, 45]);
+});
+
+test.each([
+  ['one two three', ['one two', 'three']],
+  ['one\ntwo', ['one', 'two']],
+  ['- one two three\n- four', ['- one two', '  three', '- four']],
+  ['1. one two three', ['1. one two', '   three']],
+  ['a-word-of-its-own', ['a-word-of-its-own']],
+])('%j has the lines %j at ten columns', (text, lines) => {
+  expect(wrap(text, 10)).toEqual(lines);
+});
+
+test.each([
+  ['one two', 3, 'one'],
+  ['\u001b[1mone two\u001b[22m', 5, '\u001b[1mone t\u001b[22m'],
+  ['€🙂x', 2, '€🙂'],
+  ['one', 0, ''],
+])('%j has the start %j %j', (text, width, start) => {
+  expect(clip(text, width)).toBe(start);
+});
+
+test('a blank line beside a head has no spaces', () => {
+  expect(besideHead('--head  ', ['one', '', 'two'], 8)).toEqual(['--head  one', '', '        two']);
 });

@@ -6,7 +6,7 @@ import { listenHttp, listenOptions } from '../../../src/mock-server/adapters/nod
 import type { HandleRequest } from '../../../src/mock-server/http/message.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { byNodeHttp } from '../../helpers/mock-adapters.ts';
-import { sendRaw } from '../../helpers/send-raw.ts';
+import { sendRaw } from '../../helpers/raw-server.ts';
 
 const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
 

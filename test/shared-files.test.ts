@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { CollectedBytes } from '../src/collected-bytes.ts';
+import { decoded, isDecodingError } from '../src/content-encoding.ts';
+import { Heap } from '../src/heap.ts';
+import { parseIsoInstant } from '../src/iso-instant.ts';
+import { utf8Text } from '../src/text.ts';
+
+interface Entry {
+  readonly key: number;
+  readonly isRemoved: boolean;
+}
+
+const entries = fc.array(fc.record({ key: fc.nat({ max: 50 }), isRemoved: fc.boolean() }));
+
+test('pops in order what was pushed and not removed from the middle', () => {
+  fc.assert(
+    fc.property(entries, (pushed) => {
+      const heap = new Heap<Entry>((a, b) => a.key < b.key);
+      const nodes = pushed.map((entry) => heap.push(entry));
+      for (const node of nodes.filter(({ entry }) => entry.isRemoved)) expect(heap.remove(node)).toBe(true);
+
+      const kept = pushed.filter(({ isRemoved }) => !isRemoved).map(({ key }) => key);
+      expect(heap.size).toBe(kept.length);
+      expect(kept.map(() => heap.pop()?.key)).toEqual(kept.toSorted((a, b) => a - b));
+      expect(heap.pop()).toBeUndefined();
+    }),
+  );
+});
+
+test('an entry that has left cannot be removed', () => {
+  const heap = new Heap<Entry>((a, b) => a.key < b.key);
+  const node = heap.push({ key: 1, isRemoved: false });
+  heap.push({ key: 2, isRemoved: false });
+  heap.pop();
+
+  expect(heap.remove(node)).toBe(false);
+  expect(heap.size).toBe(1);
+});
+
+test('an entry more costs as many comparisons as the heap has levels', () => {
+  let comparisons = 0;
+  const heap = new Heap<{ readonly key: number }>((a, b) => {
+    comparisons += 1;
+    return a.key < b.key;
+  });
+  const all = Array.from({ length: 10_000 }, (_, place) => ({ key: (place * 7_919) % 10_007 }));
+  const nodes = all.map((entry) => heap.push(entry));
+  for (const node of nodes) heap.remove(node);
+
+  const levels = Math.log2(all.length);
+  expect(comparisons).toBeLessThan(3 * levels * all.length);
+});
+
+test.each([
+  ['2026-01-31', '2026-01-31T00:00:00.000Z'],
+  ['2026-01-31T23:59Z', '2026-01-31T23:59:00.000Z'],
+  ['2026-01-31T23:59:30.5+05:30', '2026-01-31T18:29:30.500Z'],
+  ['2026-03-01T00:30:00+01:00', '2026-02-28T23:30:00.000Z'],
+  ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
+  ['2000-02-29T00:00:00Z', '2000-02-29T00:00:00.000Z'],
+  ['2026-01-01T24:00:00Z', '2026-01-02T00:00:00.000Z'],
+])('%s is %s', (text, iso) => {
+  expect(new Date(parseIsoInstant(text)).toISOString()).toBe(iso);
+});
+
+test.each([
+  ...'2026-02-30T00:00:00Z 2026-02-29 1900-02-29T00:00:00Z 2026-04-31T12:00:00+02:00 2026-13-01T00:00:00Z'.split(' '),
+  ...'2026-01-00 2026-01-01T25:00:00Z 2026-01-01T00:00:00 2026-1-1 +010000-01-01T00:00:00Z noon'.split(' '),
+  '',
+])('%j is not an instant', (text) => {
+  expect(parseIsoInstant(text)).toBeNaN();
+});
+
+const JSON_TEXT = '{"a":"é"}';
+
+test.each([
+  ['UTF-8', Buffer.from(JSON_TEXT), JSON_TEXT],
+  ['UTF-8 with a byte order mark', Buffer.from(`\uFEFF${JSON_TEXT}`), JSON_TEXT],
+  ['empty', Buffer.from(''), ''],
+  ['one byte', Buffer.from('1'), '1'],
+  ['UTF-16', Buffer.from(JSON_TEXT, 'utf16le'), undefined],
+  ['UTF-16 with a byte order mark', Buffer.from(`\uFEFF${JSON_TEXT}`, 'utf16le'), undefined],
+  ['big-endian UTF-16', Buffer.from(JSON_TEXT, 'utf16le').swap16(), undefined],
+  ['big-endian UTF-16 with a mark', Buffer.from(`\uFEFF${JSON_TEXT}`, 'utf16le').swap16(), undefined],
+])('reads a file in %s', (_, bytes, text) => {
+  expect(utf8Text(bytes)).toBe(text);
+});
+
+test('a million chunks of one byte take at most three times their bytes', () => {
+  const body = new CollectedBytes();
+
+  for (let byte = 0; byte < 1_000_000; byte += 1) body.add(Uint8Array.of(byte % 251));
+
+  expect(body.length).toBe(1_000_000);
+  expect([...body.bytes().subarray(250, 253)]).toEqual([250, 0, 1]);
+  expect(body.bytes().buffer.byteLength).toBeLessThanOrEqual(3_000_000);
+});
+
+test.each([6, 3000])('a body with %i codings is a decoding error that says so', async (count) => {
+  const read = async () => {
+    for await (const _ of decoded([Buffer.from('x')], Array(count).fill('gzip').join(', ')));
+  };
+
+  const error = await read().catch((thrown: unknown) => thrown);
+
+  expect(isDecodingError(error)).toBe(true);
+  expect(error).toMatchObject({ message: `content-encoding names ${count} codings, at most 5 are read` });
+});
