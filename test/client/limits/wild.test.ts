@@ -3,6 +3,7 @@ import { misses } from '../../../bench/limits/wild/goals.ts';
 import { figuresOfJobs, GROUPS, type Job } from '../../../bench/limits/wild/matrix.ts';
 import { runScenario } from '../../../bench/limits/wild/run.ts';
 import { SCENARIOS } from '../../../bench/limits/wild/scenarios.ts';
+import { inLongRuns } from '../../helpers/long-tests.ts';
 
 /** Goals that are missed today; `npm run bench:simulate -- --wild` shows by how much. */
 const MISSED: Readonly<Record<string, readonly string[]>> = {
@@ -17,7 +18,10 @@ const MISSED: Readonly<Record<string, readonly string[]>> = {
   '10 processes, no store': ['refusedPer100', 'ratio'],
 };
 
-test.each(SCENARIOS)('meets its goals: $name', { timeout: 120_000 }, async (scenario) => {
+/** Without the one in which each of 100 processes reads what the 99 others write: it takes as long as all others. */
+const CHEAP = SCENARIOS.filter(({ processes = 1 }) => processes < 100);
+
+test.each(inLongRuns(SCENARIOS, CHEAP))('meets its goals: $name', { timeout: 120_000 }, async (scenario) => {
   const missed = misses(scenario, await runScenario(scenario, { seed: 1 }));
 
   expect(missed.map((miss) => miss.split(' ')[0])).toEqual(MISSED[scenario.name] ?? []);
