@@ -25,6 +25,10 @@ const PHRASES: readonly (readonly [phrase: RegExp, advice: string])[] = [
   [/^What (?!is |are |does |do |if )[^?]*\.$/g, '"What …" as the subject: name the thing'],
 ];
 
+/** A heading, a cell, or lines up to an empty one, a heading, a table or an item of a list. */
+const PASSAGE =
+  /(?<=^#+ ).*|(?<=^\|.*)[^|\n]+|^(?![#|])(?: *(?:[-*]|\d+\.) )?.*(?:\n(?!#|\||\s*\n| *(?:[-*] |\d+\. )).+)*/gm;
+
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 
 const root = join(import.meta.dirname, '..');
@@ -38,10 +42,10 @@ function documents(): readonly string[] {
 }
 
 function documentFindings(name: string): readonly string[] {
-  return markdownPassages(readFileSync(join(root, name), 'utf8')).flatMap(({ text, line }) =>
+  const page = readFileSync(join(root, name), 'utf8');
+  return markdownPassages(page).flatMap(({ text, index: start }) =>
     checkProse(text).map(({ index, message }) => {
-      const lineOfFinding = line + (text.slice(0, index).match(/\n/g)?.length ?? 0);
-      return `${name}:${lineOfFinding} ${message}`;
+      return `${name}:${page.slice(0, start + index).split('\n').length} ${message}`;
     }),
   );
 }
@@ -86,33 +90,18 @@ function checkProse(passage: string): readonly ProseFinding[] {
 /** Text that is checked as a unit: a paragraph, a heading, an item of a list or a cell of a table. */
 interface Passage {
   readonly text: string;
-  /** Line of the first character, from 1. */
-  readonly line: number;
+  /** Place of the first character in the page. */
+  readonly index: number;
 }
 
 /**
  * The prose of a Markdown page. Code, link targets and markup are replaced by the same number of other characters, so
- * that all line numbers stay the same. Definitions of links are removed completely: their titles are not sentences.
+ * that all places stay the same. Definitions of links are removed completely: their titles are not sentences.
  */
 function markdownPassages(markdown: string): readonly Passage[] {
-  const passages: { text: string; line: number }[] = [];
-  let isOpen = false; // whether the next line continues the last passage
-  for (const [index, line] of withoutMarks(markdown).split('\n').entries()) {
-    const isRow = line.startsWith('|');
-    if (line.trim() === '' || isRow) {
-      const cells = line.split('|').filter((cell) => /\p{L}/u.test(cell));
-      passages.push(...cells.map((text) => ({ text, line: index + 1 })));
-      isOpen = false;
-      continue;
-    }
-    const last = passages.at(-1);
-    const isStart = /^\s*(?:#|[-*] |\d+\. )/.test(line);
-    const isHeading = line.startsWith('#');
-    if (isOpen && !isStart && last !== undefined) last.text += `\n${line}`;
-    else passages.push({ text: line.replace(/^\s*(?:#+|[-*]|\d+\.) /, blank), line: index + 1 });
-    isOpen = !isHeading;
-  }
-  return passages;
+  return Array.from(withoutMarks(markdown).matchAll(PASSAGE), ({ 0: text, index }) => {
+    return { text: text.replace(/^ *(?:[-*]|\d+\.) /, blank), index };
+  });
 }
 
 function withoutMarks(markdown: string): string {

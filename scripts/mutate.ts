@@ -4,10 +4,10 @@
  * folder of the same name. `npm run mutate -- client/state/lifetime.ts client/close.test.ts` names other files or folders.
  *
  * `stryker.config.json` excludes one mutator, `StringLiteral`: the compiler checks most strings, and the others are
- * texts for people. The results of the last run are reused for code and tests that did not change.
+ * texts for people.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 
 /** Simulations, processes, sockets and builds: each needs seconds, and each mutant would run all that cover it. */
@@ -51,15 +51,12 @@ const folder = isFile ? dirname(source) : source;
 const tests = (named.length > 0 ? named : [folder, ...(MORE_TESTS[folder] ?? [])]).flatMap(testsBelow);
 if (tests.length === 0) fail(`no fast tests in test/${folder}; add files or folders of test/ after '${source}'`);
 
-const results = `reports/mutation/${source.replaceAll('/', '-')}.json`;
-forgetConstants(join(root, results));
 const { status } = spawnSync(
   process.execPath,
   [
     join(root, 'node_modules/@stryker-mutator/core/bin/stryker.js'),
     'run',
     ...['--mutate', isFile ? `src/${source}` : `src/${source}/**/*.ts`],
-    ...['--incrementalFile', results],
   ],
   { stdio: 'inherit', cwd: root, env: { ...process.env, MUTATE_TESTS: tests.join() } },
 );
@@ -73,22 +70,6 @@ function testsBelow(path: string): readonly string[] {
   return readdirSync(from, { recursive: path !== '.', encoding: 'utf8' })
     .map((name) => posix.join('test', path, name.replaceAll('\\', '/')))
     .filter((file) => file.endsWith('.test.ts') && !SLOW_TESTS.test(file));
-}
-
-interface MutationReport {
-  readonly files: Readonly<
-    Record<string, { mutants: readonly { readonly status: string; readonly static?: boolean }[] }>
-  >;
-}
-
-/** Stryker does not know which tests cover a constant, so new tests alone would not make it try its mutants again. */
-function forgetConstants(path: string): void {
-  if (!existsSync(path)) return;
-  const report = JSON.parse(readFileSync(path, 'utf8')) as MutationReport; // written by Stryker
-  for (const file of Object.values(report.files)) {
-    file.mutants = file.mutants.filter((mutant) => !mutant.static || mutant.status !== 'Survived');
-  }
-  writeFileSync(path, JSON.stringify(report));
 }
 
 function fail(message: string): never {

@@ -3,7 +3,7 @@
  * Programs use it there with this version of Node and the given ones. Needs the registry; test/packaging/ has the tests
  * that do not.
  */
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { failureOf, pack, runLine, type Tarball, writePrograms } from '../test/packaging/consumer.ts';
@@ -144,7 +144,6 @@ async function runProject(project: Project, tarball: Tarball): Promise<void> {
   const { code, stderr } = await runLine(line, place);
   if (code !== 0) throw new Error(stderr);
   print(`\nbeside ${packages.join(' ')}`);
-  if (project === PLAIN) printSizes(tarball, join(place, 'node_modules'));
   for (const node of NODES) if ((await majorOf(node)) >= minNode) await runAll(everywhere, place, node);
   await runAll(once, place, process.execPath);
 }
@@ -184,23 +183,6 @@ async function runAll(checks: readonly ConsumerCheck[], project: string, program
     if (failure) print(failure);
     if (failure) failures++;
   }
-}
-
-function printSizes({ sizeBytes, unpackedBytes, files }: Tarball, modules: string): void {
-  print(`tarball ${kilobytes(sizeBytes)}, unpacked ${kilobytes(unpackedBytes)}, ${files.length} files`);
-  const packages = readdirSync(modules).filter((name) => !name.startsWith('.') && !name.startsWith('@'));
-  const others = packages.filter((name) => name !== 'fxrates' && name !== 'undici-types');
-  const sizes = others.map((name) => `${name} ${kilobytes(folderBytes(join(modules, name)))}`);
-  print(`dependencies: ${sizes.join(', ')}`);
-}
-
-function folderBytes(path: string): number {
-  const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return files.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0);
-}
-
-function kilobytes(bytes: number): string {
-  return `${Math.round(bytes / 1000)} kB`;
 }
 
 function print(text: string): void {

@@ -10,12 +10,6 @@ import { performance } from 'node:perf_hooks';
 import { text } from 'node:stream/consumers';
 import { TSC_7 } from '../test/helpers/typescript.ts';
 
-interface Count {
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
-}
-
 type Step = readonly [name: string, command: readonly string[]];
 
 /** Both lists run in parallel: the first needs only the sources, the second builds and checks the package. */
@@ -40,24 +34,21 @@ if (process.argv.length > 2) {
   process.exit(2);
 }
 
-const checked = await Promise.all([SOURCE_STEPS, PACKAGE_STEPS].map(runSteps));
-const counts = [...checked.flat(), runTests()];
-const total = counts.reduce((sum, { passed, failed, skipped }) => ({
-  passed: sum.passed + passed,
-  failed: sum.failed + failed,
-  skipped: sum.skipped + skipped,
-}));
-process.exitCode = total.failed === 0 ? 0 : 1;
-if (total.skipped > 0) print(`\n${total.skipped} skipped`);
-print(`\n${total.passed} passed, ${total.failed} failed`);
+const steps = (await Promise.all([SOURCE_STEPS, PACKAGE_STEPS].map(runSteps))).flat();
+const tests = runTests();
+const failed = tests.failed + steps.filter((isGood) => !isGood).length;
+process.exitCode = failed === 0 ? 0 : 1;
+if (tests.skipped > 0) print(`\n${tests.skipped} skipped`);
+print(`\n${tests.passed + steps.filter(Boolean).length} passed, ${failed} failed`);
 
-async function runSteps(steps: readonly Step[]): Promise<readonly Count[]> {
-  const counts: Count[] = [];
-  for (const step of steps) counts.push(await runStep(step));
-  return counts;
+async function runSteps(steps: readonly Step[]): Promise<readonly boolean[]> {
+  const results: boolean[] = [];
+  for (const step of steps) results.push(await runStep(step));
+  return results;
 }
 
-async function runStep([name, [tool = '', ...rest]]: Step): Promise<Count> {
+/** Whether it succeeded. */
+async function runStep([name, [tool = '', ...rest]]: Step): Promise<boolean> {
   const startedAt = performance.now();
   const child = spawn(binary(tool), rest, { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise<number | string>((resolve) => {
@@ -69,11 +60,11 @@ async function runStep([name, [tool = '', ...rest]]: Step): Promise<Count> {
   const isGood = status === 0;
   print(`${isGood ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`);
   if (!isGood) print([...outputs, typeof status === 'string' ? status : ''].filter(Boolean).join('\n'));
-  return { passed: isGood ? 1 : 0, failed: isGood ? 0 : 1, skipped: 0 };
+  return isGood;
 }
 
 /** Runs the tests, prints their output, and reads the counts from vitest's report. */
-function runTests(): Count {
+function runTests(): { readonly passed: number; readonly failed: number; readonly skipped: number } {
   const folder = mkdtempSync(join(tmpdir(), 'fxrates-verify-'));
   const report = join(folder, 'report.json');
   const { status } = spawnSync(
