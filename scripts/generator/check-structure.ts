@@ -95,10 +95,11 @@ function refusalOf({ message, suggest, ruleId, location: [place] }: NormalizedPr
   const [meant] = suggest;
   const text = message.replaceAll('`', "'").replace(/\.$/, '');
   const problem = text.charAt(0).toLowerCase() + text.slice(1);
-  const key = ruleId === 'no-unresolved-refs' ? '$ref' : /^The field `(.+)` must be present/.exec(message)?.[1];
+  const path = place?.pointer === undefined || place.pointer === '#/' ? [] : pointerKeys(place.pointer);
+  const isRef = ruleId === 'no-unresolved-refs' && path.at(-2) !== 'mapping';
+  const key = isRef ? '$ref' : /^The field `(.+)` must be present/.exec(message)?.[1];
   return {
-    ...(key === undefined ? {} : { key }),
-    path: place?.pointer === undefined || place.pointer === '#/' ? [] : pointerKeys(place.pointer),
+    path: key === undefined ? path : [...path, key],
     problem: meant === undefined ? problem : `${problem}; did you mean '${meant}'?`,
   };
 }

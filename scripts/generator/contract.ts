@@ -2,10 +2,8 @@ import type { Operation as TableOperation, Parameter as TableParameter } from '.
 
 /** One problem of a document, or one part that the generator does not implement. */
 export interface Refusal {
-  /** Keys from the root of the document to the place. */
+  /** Keys from the root of the document to the part that is the problem, or that is missing. */
   readonly path: readonly string[];
-  /** Key of the map at this place that is the problem. Default: the place itself is. */
-  readonly key?: string | undefined;
   readonly problem: string;
 }
 

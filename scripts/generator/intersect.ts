@@ -5,6 +5,9 @@ import type { NumberSchema, ObjectSchema, Property, Scalar, Schema, StringSchema
 /** Two schemas have no value in common, or only values that the generator cannot describe. */
 export class Contradiction extends Error {}
 
+/** A number in a URL. Integers of 64 bits may be texts there: a double holds only those up to 2^53. */
+export const SENT_NUMBER = { kind: 'number', isInteger: false } as const satisfies Schema;
+
 /** Returns the schema of a component by the name of its type. */
 type Lookup = (name: string) => Schema;
 
@@ -16,7 +19,7 @@ export function intersect(one: Schema, other: Schema, lookup: Lookup, followed: 
     const target = lookup(one.name);
     if (other.kind === 'reference' && other.name === one.name) return one;
     const combined = intersect(target, other, lookup, following(one.name, other, followed));
-    return isDeepStrictEqual(combined, target) ? one : combined;
+    return isDeepStrictEqual(combined, target) ? one : withNotes(one, combined, combined);
   }
   if (other.kind === 'reference') return intersect(one, lookup(other.name), lookup, followed);
   const both: Both = (first, second) => intersect(first, second, lookup, followed);
@@ -38,6 +41,7 @@ function values(
 ): Schema {
   if (one.kind === 'literals') return matching(one.values, other, lookup);
   if (other.kind === 'literals') return matching(other.values, one, lookup);
+  if (one.kind === 'number' && other === SENT_NUMBER) return one.isLong ? { kind: 'digits', number: one } : one;
   if ('members' in one) return eachMember(one, (member) => both(member, other));
   if ('members' in other) return eachMember(other, (member) => both(one, member));
   return sameKind(one, other, both);

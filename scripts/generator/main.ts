@@ -17,7 +17,7 @@ import { structureProblems } from './check-structure.ts';
 import type { Contract, Refusal } from './contract.ts';
 import { withExamples } from './examples.ts';
 import { readContract } from './read-contract.ts';
-import { placeOf, refusalText, SpecError, SpecNode } from './spec-node.ts';
+import { refusalText, SpecError, SpecNode } from './spec-node.ts';
 import { writeMethods, writeOperations, writeService } from './write-operations.ts';
 import { writeSchemas } from './write-schemas.ts';
 import { writeTypes } from './write-types.ts';
@@ -185,10 +185,8 @@ function nameOf(spec: string): string {
 }
 
 /** Line and column of the key, or of the item of a list, that is the problem; of what is around it if it is missing. */
-function positionOf(refusal: Refusal, source: Document['source']): Loc {
-  const pointer = `#/${placeOf(refusal)
-    .map((name) => escapePointerFragment(name))
-    .join('/')}`;
+function positionOf({ path }: Refusal, source: Document['source']): Loc {
+  const pointer = `#/${path.map((name) => escapePointerFragment(name)).join('/')}`;
   try {
     return getLineColLocation({ source, pointer, reportOnKey: true }).start;
   } catch {

@@ -1,7 +1,7 @@
 import { definedOf } from '../../src/json.ts';
 import type { ScalarType } from '../../src/operation.ts';
 import type { Parameter, Scalar, Schema, Schemas } from './contract.ts';
-import { Contradiction, intersect } from './intersect.ts';
+import { Contradiction, intersect, SENT_NUMBER } from './intersect.ts';
 import { INHERITED_NAMES } from './names.ts';
 import { ANY_VALUE, givenValues, readSchema } from './read-schema.ts';
 import type { SpecNode } from './spec-node.ts';
@@ -72,36 +72,19 @@ function readParameter(node: SpecNode, schemas: Schemas): Parameter | undefined 
 /** The schema of one value of which nothing is known. */
 export const SCALAR = {
   kind: 'any',
-  members: [{ kind: 'string' }, { kind: 'number', isInteger: false }, { kind: 'boolean' }],
+  members: [{ kind: 'string' }, SENT_NUMBER, { kind: 'boolean' }],
 } as const satisfies Schema;
 
 /** The schema of the values that a URL can contain; null is sent as no parameter. `undefined` if there are none. */
 function sendable(schema: Schema, schemas: Schemas): Schema | undefined {
   for (const form of [SCALAR, { kind: 'array', items: SCALAR }] as const) {
     try {
-      return withDigits(
-        intersect(schema, form, (name) => schemas.get(name) ?? ANY_VALUE),
-        schemas,
-      );
+      return intersect(schema, form, (name) => schemas.get(name) ?? ANY_VALUE);
     } catch (error) {
       if (!(error instanceof Contradiction)) throw error;
     }
   }
   return undefined;
-}
-
-/** Integers of 64 bits may be texts: a double holds only those up to 2^53. */
-function withDigits(schema: Schema, schemas: Schemas): Schema {
-  const target = resolve(schema, schemas);
-  if (target.kind === 'number' && target.isLong) {
-    const { description, example, isDeprecated } = { ...target, ...schema };
-    return definedOf({ kind: 'digits' as const, number: target, description, example, isDeprecated });
-  }
-  const inner = 'members' in target ? target.members : target.kind === 'array' ? [target.items] : [];
-  const changed = inner.map((one) => withDigits(one, schemas));
-  if (changed.every((one, index) => one === inner[index])) return schema;
-  const [items = ANY_VALUE] = changed;
-  return 'members' in target ? { ...target, members: changed } : ({ ...target, items } as Schema);
 }
 
 /** The examples of a parameter and of its schema. Those of the schema are checked with it. */

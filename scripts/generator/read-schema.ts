@@ -59,14 +59,16 @@ const WHOLE_KEYWORDS: readonly (readonly [keyword: string, read: (node: SpecNode
   ['$ref', readReference],
   ['const', (node) => readLiterals([node.get('const')])],
   ['enum', (node) => readLiterals(node.get('enum').someItems())],
-  ['anyOf', (node) => anyOf(readMembers(node.get('anyOf')))],
+  ['anyOf', (node) => anyOf(node.get('anyOf').someItems().map(readSchema))],
   // With a discriminator, the schemas alone may not say which one is meant.
-  ['oneOf', (node) => ({ kind: node.has('discriminator') ? 'any' : 'one', members: readMembers(node.get('oneOf')) })],
+  [
+    'oneOf',
+    (node) => ({
+      kind: node.has('discriminator') ? 'any' : 'one',
+      members: node.get('oneOf').someItems().map(readSchema),
+    }),
+  ],
 ];
-
-function readMembers(list: SpecNode): readonly Schema[] {
-  return list.someItems().map(readSchema);
-}
 
 function combined(one: Schema, other: Schema, node: SpecNode): Schema {
   const { components } = node.document;

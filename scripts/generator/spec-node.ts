@@ -8,7 +8,7 @@ export class SpecError extends Error {
   readonly refusals: readonly Refusal[];
 
   constructor(refusals: readonly Refusal[]) {
-    const first = new Map(refusals.toReversed().map((refusal) => [idOf(placeOf(refusal)), refusal]));
+    const first = new Map(refusals.toReversed().map((refusal) => [idOf(refusal.path), refusal]));
     const distinct = [...first.values()].toReversed();
     super(distinct.map(refusalText).join('\n'));
     this.refusals = distinct;
@@ -18,11 +18,6 @@ export class SpecError extends Error {
 /** The JSON pointer is not encoded, because API paths contain many slashes and people read this text. */
 export function refusalText({ path, problem }: Refusal): string {
   return `${['#', ...path].join('/')}: ${problem}`;
-}
-
-/** Keys from the root of the document to the part that is the problem. */
-export function placeOf({ path, key }: Refusal): readonly string[] {
-  return key === undefined ? path : [...path, key];
 }
 
 /** What all nodes of a document share. */
@@ -70,20 +65,17 @@ export class SpecNode implements Place {
 
   /** Whether no problem has been recorded of this part. */
   get isClean(): boolean {
-    return !this.document.refusals.some((refusal) => {
-      const place = placeOf(refusal);
-      return this.path.every((key, index) => place[index] === key);
-    });
+    return !this.document.refusals.some(({ path }) => this.path.every((key, index) => path[index] === key));
   }
 
-  /** Records a problem, of one key of the map if `key` is given. */
-  refuse(problem: string, key?: string): undefined {
-    if (this.value !== undefined) this.document.refusals.push({ path: this.path, key, problem });
+  /** Records a problem of the value, or of keys of it. */
+  refuse(problem: string, ...keys: readonly string[]): undefined {
+    if (this.value !== undefined) this.document.refusals.push({ path: [...this.path, ...keys], problem });
   }
 
   /** Records that a part has no effect; the document is valid. */
-  note(problem: string, key?: string): void {
-    this.document.notes.push({ path: this.path, key, problem });
+  note(problem: string, ...keys: readonly string[]): void {
+    this.document.notes.push({ path: [...this.path, ...keys], problem });
   }
 
   /** Rejects the keys of the map that the generator does not implement. */

@@ -5,7 +5,7 @@ import { jsdoc, literal, propertyKey } from './source.ts';
 export function writeTypes({ schemas, operations }: Contract): string {
   const freeQueries = operations.flatMap(({ query }) => (query.kind === 'free-form' ? [query.schema] : []));
   const components = [...schemas].map(([name, schema]) =>
-    declaration(name, schema, { isQuery: freeQueries.includes(name) }),
+    declaration(name, schema, freeQueries.includes(name) ? ' | undefined' : ''),
   );
   const queries = operations.flatMap(({ id, query }) =>
     query.kind === 'named' ? [queryInterface(id, query.schema, query.parameters)] : [],
@@ -13,14 +13,10 @@ export function writeTypes({ schemas, operations }: Contract): string {
   return [...components, ...queries].join('\n');
 }
 
-interface TypeUse {
-  /** A field of a query may be `undefined`; it is then not sent. */
-  readonly isQuery: boolean;
-}
-
-function declaration(name: string, schema: Schema, use: TypeUse): string {
+/** `absent`: a field of a query may be `undefined`; it is then not sent. */
+function declaration(name: string, schema: Schema, absent: '' | ' | undefined'): string {
   const isInterface = schema.kind === 'object' && (schema.properties.length > 0 || schema.rest !== undefined);
-  const body = isInterface ? `interface ${name} ${objectType(schema, use)}` : `type ${name} = ${type(schema)};`;
+  const body = isInterface ? `interface ${name} ${objectType(schema, absent)}` : `type ${name} = ${type(schema)};`;
   return `${comment(schema)}export ${body}\n`;
 }
 
@@ -65,9 +61,8 @@ function type(schema: Schema): string {
   }
 }
 
-function objectType({ properties, rest }: ObjectSchema, { isQuery }: TypeUse = { isQuery: false }): string {
+function objectType({ properties, rest }: ObjectSchema, absent = ''): string {
   if (properties.length === 0 && rest === undefined) return '{ readonly [field: string]: never }';
-  const absent = isQuery ? ' | undefined' : '';
   const fields = properties.map(({ name, isRequired, schema }) => {
     const [mark, none] = isRequired ? ['', ''] : ['?', absent];
     return `${comment(schema)}readonly ${propertyKey(name)}${mark}: ${type(schema)}${none};`;
