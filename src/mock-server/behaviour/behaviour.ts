@@ -41,11 +41,10 @@ export interface Switches {
 /** The switches for one request, and those that its response depends on. */
 export class RequestSwitches implements Switches {
   readonly values: BehaviourValues;
-  used: SwitchList;
+  used = NO_SWITCHES;
 
-  constructor({ values, noSwitches }: Behaviour) {
+  constructor({ values }: Behaviour) {
     this.values = values;
-    this.used = noSwitches;
   }
 
   use<Name extends SwitchName>(name: Name): BehaviourValues[Name] {
@@ -63,12 +62,13 @@ interface SwitchList {
   readonly next: Map<SwitchName, SwitchList>;
 }
 
+const NO_SWITCHES: SwitchList = { names: Object.freeze([]), next: new Map() };
+
 /** The switches of one mock. */
 export class Behaviour implements Switches {
   #settings: SwitchSettings;
   readonly #initial: SwitchSettings;
   readonly #unsafe: boolean;
-  readonly noSwitches: SwitchList = { names: Object.freeze([]), next: new Map() };
 
   constructor(options: PresetName | BehaviourOptions, { unsafe = false, from = DEFAULT_SETTINGS } = {}) {
     this.#unsafe = unsafe;
