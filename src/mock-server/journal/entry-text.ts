@@ -1,3 +1,4 @@
+import { valuePairs } from '../input/masked-keys.ts';
 import type { JournalEntry } from './journal.ts';
 
 /** The key of a request, in words. */
@@ -10,4 +11,25 @@ export function keyText({ keyId, keyTransport, headers, hasKeyInUrl }: JournalEn
 
 export function statusText(status: number): string {
   return status === 0 ? 'no response' : String(status);
+}
+
+/** Requests as lines of text; of many the newest. */
+export function formatRequests(entries: readonly JournalEntry[]): string {
+  if (entries.length === 0) return '  none';
+  const older = entries.length - MOST_LINES;
+  const lines = entries.slice(-MOST_LINES).map(lineOf);
+  return [...(older > 0 ? [`  (${older} older)`] : []), ...lines].join('\n');
+}
+
+const MOST_LINES = 20;
+
+function lineOf(entry: JournalEntry): string {
+  const { number, method, status, why } = entry;
+  return `  #${number} ${method} ${targetOf(entry)} ${statusText(status)}, ${keyText(entry)}: ${why}`;
+}
+
+/** Path and query as they were, readable rather than encoded. */
+export function targetOf({ path, query }: JournalEntry): string {
+  const pairs = valuePairs(query).map(([name, value]) => `${name}=${value}`);
+  return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
 }

@@ -9,10 +9,9 @@ import {
   type ValueOf,
   wholeFrom,
 } from '../input/checked-input.ts';
-import { valuePairs } from '../input/masked-keys.ts';
 import { invalidOption, MockServerError, show, within } from '../input/mock-server-error.ts';
 import { checkKeyId, nearMisses, type RequestPattern } from '../matching/request-pattern.ts';
-import { keyText, statusText } from './entry-text.ts';
+import { formatRequests, targetOf } from './entry-text.ts';
 import {
   createMatcher,
   filterDifferences,
@@ -379,25 +378,4 @@ function withPatterns({ after: _, ...filter }: RequestFilter, { state }: Journal
   const { via: __, ...pattern } = match;
   const query = { ...pattern.query, ...others.query };
   return { ...pattern, ...others, query, headers: { ...pattern.headers, ...others.headers } };
-}
-
-/** Requests as lines of text; of many the newest. */
-function formatRequests(entries: readonly JournalEntry[]): string {
-  if (entries.length === 0) return '  none';
-  const older = entries.length - MOST_LINES;
-  const lines = entries.slice(-MOST_LINES).map(lineOf);
-  return [...(older > 0 ? [`  (${older} older)`] : []), ...lines].join('\n');
-}
-
-const MOST_LINES = 20;
-
-function lineOf(entry: JournalEntry): string {
-  const { number, method, status, why } = entry;
-  return `  #${number} ${method} ${targetOf(entry)} ${statusText(status)}, ${keyText(entry)}: ${why}`;
-}
-
-/** Path and query as they were, readable rather than encoded. */
-function targetOf({ path, query }: JournalEntry): string {
-  const pairs = valuePairs(query).map(([name, value]) => `${name}=${value}`);
-  return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
 }
