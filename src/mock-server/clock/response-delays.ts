@@ -2,11 +2,14 @@ import { once } from 'node:events';
 import { type Clock, LATEST_MS } from './clock.ts';
 import { holdProcess } from './event-loop.ts';
 
-interface DelayOptions {
+interface DelayOptions<Early> {
   /** Id of the rule that makes the request hang. The wait ends when it is removed. */
   readonly hangingBy?: string | undefined;
-  /** Called with the reason when the wait ends early, before code that waits for the same signal continues. */
-  readonly onEndedEarly?: ((reason: string) => void) | undefined;
+  /**
+   * Called with the reason when the wait ends early, before code that waits for the same signal continues, and before
+   * `reset()` clears the journal.
+   */
+  readonly onEndedEarly: (reason: string) => Early;
 }
 
 /** Reason of the signals that abort because the server is closed, not because the client has disconnected. */
@@ -25,36 +28,39 @@ export class ResponseDelays {
     this.#clock = clock;
   }
 
-  /** Waits `ms` milliseconds; infinity waits until something ends the wait. Returns whether the whole time has passed. */
-  async wait(
+  /**
+   * Waits `ms` milliseconds; infinity waits until something ends the wait. Resolves to what `onEndedEarly` returned;
+   * `undefined` if the whole time has passed.
+   */
+  async wait<Early>(
     ms: number,
     signal: AbortSignal | undefined,
-    { hangingBy, onEndedEarly = () => undefined }: DelayOptions = {},
-  ): Promise<boolean> {
-    const end = new AbortController();
+    { hangingBy, onEndedEarly }: DelayOptions<Early>,
+  ): Promise<Early | undefined> {
     const isByClient = () => signal?.aborted === true && signal.reason !== SERVER_CLOSED;
-    const noteEnd = () => onEndedEarly(isByClient() ? 'the client disconnected' : 'the mock was closed');
+    const ended = () => onEndedEarly(isByClient() ? 'the client disconnected' : 'the mock was closed');
+    if (signal?.aborted) return ended();
+    const end = new AbortController();
+    let early: Early | undefined;
+    const noteEnd = () => {
+      early = ended();
+    };
     end.signal.addEventListener('abort', noteEnd, { once: true });
     const stop = () => end.abort();
-    if (signal?.aborted) {
-      stop();
-      return false;
-    }
     signal?.addEventListener('abort', stop, { once: true });
     this.#waiting.set(end, hangingBy);
     const release = holdProcess(); // the client waits, even if its own timeout holds nothing, as that of a signal
     try {
       const isEndless = this.#clock.now() + ms > LATEST_MS; // the clock never reaches the end of the wait
       await (isEndless ? once(end.signal, 'abort') : this.#clock.sleep(ms, end.signal));
-      return !end.signal.aborted;
     } catch (error) {
-      if (end.signal.aborted) return false;
-      throw error;
+      if (!end.signal.aborted) throw error;
     } finally {
       release();
       signal?.removeEventListener('abort', stop);
       this.#waiting.delete(end);
     }
+    return early;
   }
 
   /** Ends the requests that hang because of a rule. */

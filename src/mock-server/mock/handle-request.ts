@@ -99,14 +99,12 @@ async function arriveLate(
   { ms, why }: { readonly ms: number; readonly why: string },
 ): Promise<MockResponse> {
   const { mock, request, source } = exchange;
-  const early: { response?: MockResponse | Promise<MockResponse> } = {};
   const onEndedEarly = (reason: string) => {
-    // Immediately, before `reset()` clears the journal.
     const response = noResponse(`${reason} before the request arrived; ${why}`);
-    early.response = send(exchange, { response, facts: factsOf(mock, request) }, turns);
+    return send(exchange, { response, facts: factsOf(mock, request) }, turns);
   };
-  await mock.delays.wait(ms, source.getSignal?.(), { onEndedEarly });
-  return early.response ?? decideAndSend(exchange, turns, why);
+  const early = await mock.delays.wait(ms, source.getSignal?.(), { onEndedEarly });
+  return early ?? decideAndSend(exchange, turns, why);
 }
 
 /** Reports a failure of the mock, such as a rule whose regular expression takes too long. In process, `mock.fetch` rejects. */
@@ -165,15 +163,20 @@ async function sendLate(
     entry = journal.replace(entry, { ...entry, ...change });
   };
   const { delivery, delayMs = 0 } = response;
-  // The entry of a request that hangs has status 0 from the start. It ends with its rule.
-  const onEndedEarly = (reason: string) =>
-    hangingBy === undefined
-      ? amend({ ...NOTHING_SENT, why: `${entry.why}; ${reason} before the response` })
-      : undefined;
+  const onEndedEarly = (reason: string) => {
+    // The entry of a request that hangs has status 0 from the start. It ends with its rule.
+    if (hangingBy === undefined) amend({ ...NOTHING_SENT, why: `${entry.why}; ${reason} before the response` });
+    return noResponse(entry.why);
+  };
   const signal = exchange.source.getSignal?.();
-  if (delayMs > 0 && !(await delays.wait(delayMs, signal, { hangingBy, onEndedEarly }))) return noResponse(entry.why);
-  const onBodyEnded = (reason: string) => amend({ why: `${entry.why}; ${reason} before the end of the body` });
-  const wait = (ms: number, ended: AbortSignal | undefined) => delays.wait(ms, ended, { onEndedEarly: onBodyEnded });
+  const early = delayMs > 0 ? await delays.wait(delayMs, signal, { hangingBy, onEndedEarly }) : undefined;
+  if (early !== undefined) return early;
+  const onBodyEnded = (reason: string) => {
+    amend({ why: `${entry.why}; ${reason} before the end of the body` });
+    return true;
+  };
+  const wait = async (ms: number, ended: AbortSignal | undefined) =>
+    (await delays.wait(ms, ended, { onEndedEarly: onBodyEnded })) === undefined;
   noteRetryAfter(exchange, response, entry);
   return delivery === undefined ? response : { ...response, delivery: { ...delivery, wait } };
 }
