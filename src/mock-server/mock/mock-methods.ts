@@ -37,7 +37,7 @@ import { createMockClock } from './mock-clock.ts';
 import { closeMock, createSpaceState, type MockState } from './mock-state.ts';
 import { checkedSetup, type Setup, type SetupResult } from './options.ts';
 import { applySetup, initialStateOfSpace, type ResetOptions, resetOptions, startState } from './setup.ts';
-import { restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
+import { checkedSnapshot, restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
 
 /** Client options that send requests to a mock in process and use its clock. */
 export interface ClientOptions {
@@ -153,7 +153,7 @@ export class MockMethods {
    */
   restore(snapshot: Snapshot): void {
     const used = usedKeys(this.#mock.state);
-    restoreSnapshot(this.#mock, snapshot);
+    restoreSnapshot(this.#mock, checkedSnapshot(snapshot, this.#mock.behaviour));
     renew(used);
   }
 

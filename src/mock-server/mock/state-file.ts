@@ -3,10 +3,11 @@ import { basename, dirname, join } from 'node:path';
 import { parseJson } from '../../json.ts';
 import { replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../text.ts';
+import type { Behaviour } from '../behaviour/behaviour.ts';
 import { LATEST_MS } from '../clock/clock.ts';
 import { systemNow } from '../clock/driven-clock.ts';
 import { monotonicNow, nextTurn, pause } from '../clock/event-loop.ts';
-import { MockServerError, show, within } from '../input/mock-server-error.ts';
+import { MockServerError, show } from '../input/mock-server-error.ts';
 import type { MockState } from './mock-state.ts';
 import { checkedSnapshot, restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
 import { StateLock } from './state-lock.ts';
@@ -32,8 +33,8 @@ export class StatePersister {
   static open(path: string, mock: MockState): StatePersister {
     const lock = lockOf(path);
     try {
-      const saved = readStateFile(path);
-      if (saved !== undefined) within(path, () => restoreSnapshot(mock, broughtUpToDate(saved, mock)));
+      const saved = readStateFile(path, mock.behaviour);
+      if (saved !== undefined) restoreSnapshot(mock, broughtUpToDate(saved, mock));
       removeUnfinished(path);
     } catch (error) {
       lock.release();
@@ -145,7 +146,7 @@ const STATE_VERSION = 1;
  * The state in the file; `undefined` without a file. Throws `MockServerError` with code `state_unusable`, if the file
  * cannot be read, is damaged, or is of another version. The message names the file and the next step.
  */
-export function readStateFile(path: string): SavedState | undefined {
+export function readStateFile(path: string, behaviour: Behaviour): SavedState | undefined {
   const bytes = readIfThere(path);
   if (bytes === undefined) return undefined;
   const text = utf8Text(bytes);
@@ -160,7 +161,7 @@ export function readStateFile(path: string): SavedState | undefined {
     throw unusable(path, `${text}; use the release that wrote it, or ${BEGIN_ANEW}`);
   }
   if (typeof savedAt !== 'number' || savedAt < 0 || savedAt > LATEST_MS) throw damaged(path, 'savedAt is no time');
-  return { savedAt, snapshot: checked(path, snapshot) };
+  return { savedAt, snapshot: checked(path, () => checkedSnapshot(snapshot, behaviour)) };
 }
 
 /** Reads a file. A pipe without a writer is empty; by default, reading it would never end. */
@@ -183,11 +184,12 @@ export async function writeStateFile(path: string, { savedAt, snapshot }: SavedS
   });
 }
 
-function checked(path: string, snapshot: unknown): Snapshot {
+function checked(path: string, check: () => Snapshot): Snapshot {
   try {
-    return checkedSnapshot(snapshot);
+    return check();
   } catch (error) {
-    throw error instanceof MockServerError ? damaged(path, error.message.replace(/\.$/, '')) : error;
+    if (!(error instanceof MockServerError)) throw error;
+    throw unusable(path, `cannot be restored: ${error.message.replace(/\.$/, '')}; use a copy, or ${BEGIN_ANEW}`);
   }
 }
 

@@ -14,6 +14,7 @@ import {
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { Behaviour } from '../../../src/mock-server/behaviour/behaviour.ts';
 import { connectMockServer, createMockServer } from '../../../src/mock-server/index.ts';
 import { readStateFile } from '../../../src/mock-server/mock/state-file.ts';
 import { isAbandoned, type LockOwner, StateLock } from '../../../src/mock-server/mock/state-lock.ts';
@@ -32,6 +33,8 @@ async function kill(child: ReturnType<typeof start>): Promise<void> {
   child.kill('SIGKILL');
   await gone;
 }
+
+const savedIn = (path: string) => readStateFile(path, new Behaviour({}));
 
 const CLOCK = { mode: 'virtual', autoAdvance: false } as const;
 
@@ -60,7 +63,7 @@ test('a killed server loses no request to which it had just responded', async ()
   const state = join(temporaryFolder(), 'state.json');
   const child = start('serve', state);
   const [{ key, url, adminUrl }] = await once(child, 'message');
-  const used = () => readStateFile(state)?.snapshot.keys[0]?.used;
+  const used = () => savedIn(state)?.snapshot.keys[0]?.used;
 
   for (let call = 0; call < 3; call += 1) await fetch(`${url}/api/v1/latest`, { headers: { authorization: key } });
   await until(() => used() === 3);
@@ -95,7 +98,7 @@ test('kill -9 during a write leaves the complete old or new file', async () => {
     await kill(child);
 
     interrupted.push(temporaryOf(path).length > 0);
-    const saved = readStateFile(path);
+    const saved = savedIn(path);
     expect(saved?.snapshot.keys).toHaveLength(5000 + (saved?.savedAt ?? 0));
   }
 
@@ -109,7 +112,7 @@ test('temporary files of a killed writer are removed at the next start', async (
   await createMockServer({ state }).close();
 
   expect(temporaryOf(state)).toEqual([]);
-  expect(readStateFile(state)?.snapshot.keys).toEqual([]);
+  expect(savedIn(state)?.snapshot.keys).toEqual([]);
 });
 
 const whole = { format: 'fxrates-mock-state', version: 1, savedAt: 0, snapshot: createMockServer().snapshot() };
@@ -125,7 +128,11 @@ test.each([
   ],
   [
     JSON.stringify({ ...whole, snapshot: { ...whole.snapshot, behaviour: { rateWindow: 'round' } } }),
-    'is damaged: snapshot.behaviour.rateWindow is "round"; expected one of ',
+    'cannot be restored: snapshot.behaviour.rateWindow is "round"; expected one of ',
+  ],
+  [
+    JSON.stringify({ ...whole, snapshot: { ...whole.snapshot, behaviour: { revocationDelayMs: 5 } } }),
+    'cannot be restored: snapshot.behaviour.revocationDelayMs',
   ],
   [JSON.stringify({ ...whole, savedAt: 1e300 }), 'is damaged: savedAt is no time'],
   [JSON.stringify({ ...whole, savedAt: -1e300 }), 'is damaged: savedAt is no time'],
@@ -220,7 +227,7 @@ test('a failed serve() changes neither the state nor the file', async () => {
   await expect(mock.serve({ port })).rejects.toMatchObject({ code: 'port_in_use' });
 
   expect(mock.keys.list().map((key) => key.id)).toEqual([id]);
-  expect(readStateFile(state)?.snapshot.keys).toMatchObject([{ id }]);
+  expect(savedIn(state)?.snapshot.keys).toMatchObject([{ id }]);
 });
 
 test('a request in process is saved, too', async () => {
@@ -230,7 +237,7 @@ test('a request in process is saved, too', async () => {
 
   await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
 
-  await until(() => readStateFile(state)?.snapshot.keys[0]?.used === 1);
+  await until(() => savedIn(state)?.snapshot.keys[0]?.used === 1);
 });
 
 test('a date that jumps does not delay the next write', async () => {
@@ -245,7 +252,7 @@ test('a date that jumps does not delay the next write', async () => {
 
   for (const used of [1, 2]) {
     await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
-    await until(() => readStateFile(state)?.snapshot.keys[0]?.used === used);
+    await until(() => savedIn(state)?.snapshot.keys[0]?.used === used);
   }
   dates.mockRestore();
 });
