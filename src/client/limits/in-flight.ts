@@ -65,11 +65,8 @@ export class Permit {
   }
 }
 
-type PermitFields = Pick<Permit, 'sentAt' | 'ticket'> & {
-  readonly retryOf: Permit | undefined;
-  readonly isLow?: boolean;
-  readonly skippedMs?: number;
-};
+type PermitFields = Pick<Permit, 'sentAt' | 'ticket'> &
+  Partial<Pick<Permit, 'skippedMs' | 'isLow'>> & { readonly retryOf: Permit | undefined };
 
 /** So many failures in a row are an outage. */
 const OUTAGE_FAILURES = 3;

@@ -41,6 +41,8 @@ export interface Grant {
   readonly askAgainAt: number | undefined;
 }
 
+export const NO_GRANT: Grant = { count: 0, askAgainAt: undefined };
+
 /** Which slot of a call to estimate. */
 export interface SlotOptions {
   /** By the most optimistic kind of window (the default), or if nothing new is learned. */
@@ -132,22 +134,18 @@ export function grant(
   const state = advance(before, now);
   const opensAt = closedUntil(state);
   if (now < opensAt) return { state, grant: { count: 0, askAgainAt: opensAt } };
+  if (wanted === 0) return { state, grant: NO_GRANT };
   const others = wanted - low;
   const reserve = low > 0 ? reserveOf(state, now) : 0;
-  const withLow = low > 0 ? Math.min(wanted, slotsWithLow(state, now, reserve)) : 0;
-  const count = Math.max(0, Math.min(others, freeSlots(state)), withLow);
-  if (count === 0 && isTestDue(state, now) && (others > 0 || mayLowTest(state, now, low))) {
+  const first = Math.max(0, Math.min(others, freeSlots(state)));
+  const count = low > 0 ? Math.max(first, Math.min(wanted, slotsWithLow(state, now, reserve))) : first;
+  if (count === 0 && isTestDue(state, now) && (others > 0 || !areOthersCalling(state, now))) {
     return { state: startTest(state), grant: { count: 1, askAgainAt: undefined } };
   }
-  const granted = count === 0 ? state : addInFlight(state, count);
+  const granted = addInFlight(state, count);
   const isEnough = count === wanted || rampRoom(state) <= count;
   const kept = count >= others ? reserve : 0;
   return { state: granted, grant: { count, askAgainAt: isEnough ? undefined : nextAskAt(granted, now, kept) } };
-}
-
-/** Whether calls of low priority wait that may make a test: not beside others. */
-function mayLowTest(state: LimiterState, now: number, low: number): boolean {
-  return low > 0 && !areOthersCalling(state, now);
 }
 
 /** Number of calls that may be sent if those of low priority are among them. */
@@ -210,9 +208,8 @@ export function rampSize({ gate, unit }: LimiterState): number {
 
 /** Whether to send one request although the log is full: never beyond a cap, and only if nothing is in flight. */
 function isTestDue({ pace, test, limit, configured, testAt, isCap, inFlight }: LimiterState, now: number): boolean {
-  if (pace !== null || inFlight > 0) return false;
-  if (limit < configured) return !isCap && now >= testAt;
-  return !isCap && test === 'due';
+  if (isCap || pace !== null || inFlight > 0) return false;
+  return limit < configured ? now >= testAt : test === 'due';
 }
 
 function startTest(state: LimiterState): LimiterState {
@@ -243,10 +240,9 @@ function nextAskAt(state: LimiterState, now: number, reserve: number): number | 
  */
 export function slotAt(state: LimiterState, now: number, ahead: number): number {
   const { pace, limit, gate, test, isCap } = state;
-  if (isCap || pace !== null || isUnknown(state)) return expectedSlotAt(state, now, ahead);
   // The service may start a new window when the gate opens, or has started one.
   const mayBeNew = gate.test !== 'none' || test === 'due' || isTestDue({ ...state, inFlight: 0 }, now);
-  if (!mayBeNew) return expectedSlotAt(state, now, ahead);
+  if (isCap || pace !== null || isUnknown(state) || !mayBeNew) return expectedSlotAt(state, now, ahead);
   return Math.max(now, closedUntil(state)) + Math.floor(ahead / limit) * WINDOW_MS;
 }
 

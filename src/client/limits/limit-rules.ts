@@ -103,7 +103,7 @@ function accepted(before: LimiterState, { now, sentAt, isLow }: RequestResult): 
   const unit: UnitState = hasTrialEnded(before.unit, sentAt) ? { ...before.unit, evidence: 'confirmed' } : before.unit;
   const isStale = sentAt < gate.staleBefore;
   const refusals = Math.max(0, gate.refusals - 1);
-  const opened = isStale ? { ...gate, refusals } : acceptBehindGate(gate, { limit, logSize: log.size, refusals });
+  const opened = isStale ? { ...gate, refusals } : acceptBehindGate(before, refusals);
   const state = { ...before, inFlight: before.inFlight - 1, unit, gate: opened };
   // The request was in flight when the limit was learned from a refusal, so the limit is larger by one.
   if (isStale) return isLearned(before) ? { ...state, limit: limit + 1 } : state;
@@ -115,13 +115,10 @@ function accepted(before: LimiterState, { now, sentAt, isLow }: RequestResult): 
 }
 
 /** The ramp: one more request in flight per acceptance. A test of the window ends when the limit is used. */
-function acceptBehindGate(
-  gate: Gate,
-  { limit, logSize, refusals }: { readonly limit: number; readonly logSize: number; readonly refusals: number },
-): Gate {
+function acceptBehindGate({ gate, limit, log }: LimiterState, refusals: number): Gate {
   if (gate.room === UNBOUNDED) return refusals === gate.refusals ? gate : { ...gate, refusals };
   const accepted = gate.accepted + 1;
-  const isOver = gate.test === 'limit' ? logSize <= limit : accepted >= limit;
+  const isOver = gate.test === 'limit' ? log.size <= limit : accepted >= limit;
   if (isOver) return { ...gate, refusals, accepted, room: UNBOUNDED, test: 'none' };
   return { ...gate, refusals, accepted, room: Math.min(MANY_CALLS, gate.room + 1) };
 }
@@ -129,7 +126,7 @@ function acceptBehindGate(
 function refused(before: LimiterState, result: RequestResult, settings: LimiterSettings): LimiterState {
   const { now, sentAt, retryAfter } = result;
   const { retryAfterUnit } = settings;
-  const unit = retryAfterUnit === 'auto' ? weighRefusal(before.unit, retryAfter, { sentAt, now }) : before.unit;
+  const unit = retryAfterUnit === 'auto' ? weighRefusal(before.unit, result) : before.unit;
   const { waitMs: askedMs } = readRetryAfter(unit, retryAfter, retryAfterUnit);
   const waitMs = askedMs && Math.min(askedMs, LONGEST_WAIT_MS);
   before.log.expire(now);
@@ -140,15 +137,11 @@ function refused(before: LimiterState, result: RequestResult, settings: LimiterS
   }
   const { gate } = state;
   if (sentAt < gate.staleBefore) return { ...state, gate: stayClosedUntil(gate, now + (waitMs ?? 0)) };
-  return afterRefusal(closeGate(forgetLimit(state), now, waitMs), { gate, now, waitMs });
+  return afterRefusal(closeGate(state, now, waitMs), { gate, now, waitMs });
 }
 
 /** After a refusal: its Retry-After may start the trial; a refusal of the request that was sent after it refutes it. */
-export function weighRefusal(
-  state: UnitState,
-  retryAfter: RetryAfter | undefined,
-  { sentAt, now }: Pick<RequestResult, 'sentAt' | 'now'>,
-): UnitState {
+export function weighRefusal(state: UnitState, { sentAt, now, retryAfter }: RequestResult): UnitState {
   if (hasTrialEnded(state, sentAt)) return { ...state, evidence: 'refuted' };
   if (state.evidence !== 'assumed' || !isTried(retryAfter)) return state;
   return { evidence: 'on-trial', endsAt: now + retryAfter.value };
@@ -170,12 +163,6 @@ function afterRefusal(
   return isAtLimit(closed, gate, waitMs) ? waitForWindow(closed, gate, now) : sendEvenly(closed, now, waitMs);
 }
 
-/** A refusal contradicts the limit of `quota()` if less than nine tenths of it were used: it is read again. */
-function forgetLimit(state: LimiterState): LimiterState {
-  const isContradicted = state.log.size < NEARLY_ALL * state.configured;
-  return isContradicted ? { ...state, configuredAt: LONG_AGO } : state;
-}
-
 /** Closes the gate until the Retry-After has elapsed; longer after several refusals in a row, or without a Retry-After. */
 function closeGate(state: LimiterState, now: number, waitMs: number | undefined): LimiterState {
   const { gate, log } = state;
@@ -186,7 +173,10 @@ function closeGate(state: LimiterState, now: number, waitMs: number | undefined)
   // Without a Retry-After, the service has a slot again at the latest when our oldest request expires.
   const ownMs = waitMs === undefined ? (log.expiresAt(0) ?? UNBOUNDED) - now : UNBOUNDED;
   const opensAt = Math.max(gate.opensAt, now + Math.max(SHORTEST_GATE_MS, Math.min(hintedMs, ownMs)));
-  return { ...state, gate: { opensAt, staleBefore: opensAt, room: 1, accepted: 0, refusals, test: 'window' } };
+  // It contradicts the limit of `quota()` if less than nine tenths of that were used: the limit is read again.
+  const configuredAt = log.size < NEARLY_ALL * state.configured ? LONG_AGO : state.configuredAt;
+  const closed: Gate = { opensAt, staleBefore: opensAt, room: 1, accepted: 0, refusals, test: 'window' };
+  return { ...state, configuredAt, gate: closed };
 }
 
 /** Keeps the gate closed at least until `at`. */
@@ -256,43 +246,28 @@ function isShort({ limit, configured }: LimiterState, waitMs: number | undefined
  * every kind of window, a second limit, and others who use the key.
  */
 function sendEvenly(state: LimiterState, now: number, waitMs: number | undefined): LimiterState {
-  const { gate, log, configured } = state;
+  const { log, configured } = state;
   const isKnown = configured !== UNBOUNDED;
   // Without a hint, a service that is known to allow `configured` per minute most likely frees its slots evenly.
   const hinted = waitMs === undefined ? (isKnown ? configured : 1) : WINDOW_MS / waitMs;
-  const pace: Pace = {
-    perMs: Math.min(Math.max(log.size, hinted), configured) / WINDOW_MS,
-    capacity: Math.max(1, Math.floor(CAPACITY_PART * log.size)),
-    tokens: 1,
-    at: gate.opensAt,
-    step: FAST_STEP,
-    grew: false,
-    growsAt: now + STEP_MS,
-    refusedAt: now,
-  };
-  return { ...state, pace, gate: withoutRamp(gate) };
+  const perMs = Math.min(Math.max(log.size, hinted), configured) / WINDOW_MS;
+  const capacity = Math.max(1, Math.floor(CAPACITY_PART * log.size));
+  return withPace(state, now, { perMs, capacity, step: FAST_STEP, growsAt: now + STEP_MS });
 }
 
 /** A refusal of evenly sent requests: undoes the last growth. Without one, halves the capacity, or lowers the rate. */
 function slowDown(state: LimiterState, pace: Pace, now: number): LimiterState {
-  const { gate } = state;
   const isBurst = !pace.grew && pace.capacity > 1;
   const perMs = pace.grew ? pace.perMs / pace.step : (isBurst ? 1 : SLOWER) * pace.perMs;
-  const slower: Pace = {
-    perMs,
-    capacity: isBurst ? Math.floor(pace.capacity / 2) : pace.capacity,
-    tokens: 1,
-    at: gate.opensAt,
-    step: isBurst ? pace.step : SLOW_STEP,
-    grew: false,
-    growsAt: now + Math.max(2 * STEP_MS, PAUSE_SLOTS / perMs),
-    refusedAt: now,
-  };
-  return { ...state, pace: slower, gate: withoutRamp(gate) };
+  const capacity = isBurst ? Math.floor(pace.capacity / 2) : pace.capacity;
+  const growsAt = now + Math.max(2 * STEP_MS, PAUSE_SLOTS / perMs);
+  return withPace(state, now, { perMs, capacity, step: isBurst ? pace.step : SLOW_STEP, growsAt });
 }
 
-function withoutRamp(gate: Gate): Gate {
-  return { ...gate, test: 'none', room: UNBOUNDED };
+/** The state after a refusal with a pace: no ramp, and one request when the gate opens. */
+function withPace(state: LimiterState, now: number, pace: Omit<Pace, 'tokens' | 'at' | 'grew' | 'refusedAt'>) {
+  const gate: Gate = { ...state.gate, test: 'none', room: UNBOUNDED };
+  return { ...state, gate, pace: { ...pace, tokens: 1, at: gate.opensAt, grew: false, refusedAt: now } };
 }
 
 /** Adds the tokens of the time since; the rate grows while it is used up. `null`: the log is tried again. */
@@ -302,17 +277,9 @@ export function advancePace(pace: Pace, configured: number, now: number): Pace |
   const refilled = pace.tokens + (now - pace.at) * pace.perMs;
   const most = configured / WINDOW_MS;
   const grows = now >= pace.growsAt && refilled < pace.capacity && pace.perMs < most;
-  const step = grows && pace.grew ? 1 + Math.min(FAST_STEP - 1, STEP_GROWTH * (pace.step - 1)) : pace.step;
-  return {
-    perMs: grows ? Math.min(most, pace.perMs * step) : pace.perMs,
-    capacity: pace.capacity,
-    tokens: Math.min(pace.capacity, refilled),
-    at: now,
-    step,
-    grew: pace.grew || grows,
-    growsAt: grows ? now + STEP_MS : pace.growsAt,
-    refusedAt: pace.refusedAt,
-  };
+  const step = pace.grew ? 1 + Math.min(FAST_STEP - 1, STEP_GROWTH * (pace.step - 1)) : pace.step;
+  const next = { ...pace, tokens: Math.min(pace.capacity, refilled), at: now };
+  return grows ? { ...next, step, perMs: Math.min(most, pace.perMs * step), grew: true, growsAt: now + STEP_MS } : next;
 }
 
 /** The limit of the plan became known, or has changed. A larger one starts anew. */

@@ -119,6 +119,7 @@ export function isUnknown({ limit }: LimiterState): boolean {
 
 /** Changes the number of requests in flight, and takes as many tokens. */
 export function addInFlight(state: LimiterState, calls: number): LimiterState {
+  if (calls === 0) return state;
   const { pace } = state;
   const taken = pace !== null && calls > 0 ? { ...pace, tokens: pace.tokens - calls } : pace;
   return { ...state, inFlight: state.inFlight + calls, pace: taken };

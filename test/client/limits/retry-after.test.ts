@@ -162,7 +162,7 @@ test.each(['2996', '3000', '5', '2.5', undefined])(
   (value) => {
     const tried = refuse([[3_000, 600_000]]);
 
-    const refuted = weighRefusal(tried, hint(value), { sentAt: 603_000, now: 603_100 });
+    const refuted = weighRefusal(tried, { retryAfter: hint(value), sentAt: 603_000, now: 603_100 });
 
     expect(refuted.evidence).toBe('refuted');
     const later = accept(refuse([[5_000, 900_000]], refuted), 990_000);

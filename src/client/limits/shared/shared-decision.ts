@@ -24,6 +24,7 @@ import type { Lease, SharedState } from './store-exchange.ts';
 const LEASE_MS = 30_000;
 /** A process that waits writes this often, and has ended if it has missed two writes. */
 const WAITING_MS = 5_000;
+
 const NO_LEASE: Lease = { inFlight: 0, waiting: 0, low: 0, seenAt: 0, askedAt: 0 };
 
 /** The part of one process: its new reports, its demand and its settings. All times are those of the store. */
@@ -61,13 +62,14 @@ export function decide(shared: SharedState | undefined, own: OwnPart, storeNow: 
   // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
   const missing = inFlight + own.reports.filter(isResult).length - before.inFlight;
   const limit = withReports(shared, { ...own, reports: [...own.reports, ...dead] }, { missing, now });
-  const isLow = demand.low === demand.wanted;
-  const { others, share } = shareFor(id, { leases, now, isLow, slots: freeSlots(advance(limit, now)) });
+  const sharers = sharersOf(leases, { id, now, isLow: demand.low === demand.wanted });
+  const place = sharers.findIndex(([name]) => name === id);
+  const share = shareAt(place, sharers.length, freeSlots(advance(limit, now)));
   const granted = grant(limit, now, atMost(Math.min(share, roomUnder(limit, settings)), demand));
   const { count } = granted.grant;
   const waiting = demand.wanted - count;
   const low = Math.min(demand.low, waiting);
-  const queued = others.reduce((sum, lease) => sum + lease.waiting, demand.queued - count);
+  const queued = sharers.reduce((sum, [name, lease]) => sum + (name === id ? 0 : lease.waiting), demand.queued - count);
   // The call that is sent now calls `quota()`: a process without a grant would do so only after its first one.
   const asks = count > 0 && isLimitWanted(granted.state, now, queued) && !isAsked(leases, now);
   const isChanged = count > 0 || waiting > 0 !== before.waiting > 0 || waiting > low !== before.waiting > before.low;
@@ -131,29 +133,22 @@ function atMost(slots: number, { wanted, low }: Demand): Wanted {
   return { wanted: first, low: Math.max(0, first - (wanted - low)) };
 }
 
-interface Sharers {
-  readonly leases: ReadonlyMap<string, Lease>;
-  readonly now: number;
-  readonly slots: number;
-  /** Whether only calls of low priority wait in this process: otherwise, it competes only with others of these. */
-  readonly isLow: boolean;
+/**
+ * The processes that wait, and this one, in the order in which they were last served, or first seen. `isLow`: whether only
+ * calls of low priority wait in this process; otherwise, it competes only with others of these.
+ */
+function sharersOf(
+  leases: ReadonlyMap<string, Lease>,
+  { id, now, isLow }: { id: string; now: number; isLow: boolean },
+) {
+  const isWaiting = ({ waiting, low, seenAt }: Lease) => waiting > (isLow ? 0 : low) && now - seenAt < 3 * WAITING_MS;
+  return [...leases].filter(([name, lease]) => name === id || isWaiting(lease));
 }
 
-/**
- * The other processes that wait, and how many of the free slots this process may use: an equal share, but none if
- * processes that are earlier in the order need all of them. `leases` are in the order in which they were last served, or
- * first seen.
- */
-function shareFor(
-  id: string,
-  { leases, now, slots, isLow }: Sharers,
-): { readonly others: readonly Lease[]; readonly share: number } {
-  const isWaiting = ({ waiting, low, seenAt }: Lease) => waiting > (isLow ? 0 : low) && now - seenAt < 3 * WAITING_MS;
-  const waiting = [...leases].filter(([name, lease]) => name === id || isWaiting(lease));
-  const ahead = waiting.findIndex(([name]) => name === id);
-  const others = waiting.filter(([name]) => name !== id).map(([, lease]) => lease);
-  if (others.length === 0) return { others, share: UNBOUNDED };
-  return { others, share: slots > 0 && ahead >= slots ? 0 : Math.max(1, Math.ceil(slots / waiting.length)) };
+/** How many of the free slots a process may use: an equal share, but none if the processes before it need all of them. */
+function shareAt(place: number, processes: number, slots: number): number {
+  if (processes === 1) return UNBOUNDED;
+  return slots > 0 && place >= slots ? 0 : Math.max(1, Math.ceil(slots / processes));
 }
 
 /** A refusal of an unknown limit meets all requests in flight: together, the processes send as many as one would. */

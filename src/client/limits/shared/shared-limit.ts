@@ -1,5 +1,5 @@
 import { type SteadyTime, steadyTime } from '../../time/clock.ts';
-import { type Demand, type Grant, type Limit, LocalLimit, type SlotOptions } from '../key-limit.ts';
+import { type Demand, type Grant, type Limit, LocalLimit, NO_GRANT, type SlotOptions } from '../key-limit.ts';
 import type { Report, RetryAfterReading } from '../limit-rules.ts';
 import { copyOf, type LimiterSettings, type LimiterState, UNBOUNDED, WINDOW_MS } from '../limit-state.ts';
 import { type Decision, decide, isResult } from './shared-decision.ts';
@@ -10,7 +10,6 @@ import { patienceEnd } from './store-guard.ts';
 const LOOK_AGAIN_MS = 50;
 const LOOK_AGAIN_AT_LEAST_MS = 1_000;
 
-const NO_GRANT: Grant = { count: 0, askAgainAt: undefined };
 const NO_DEMAND: Demand = { wanted: 0, low: 0, queued: 0, deadlineAt: UNBOUNDED };
 
 /** The store through which processes share a limit, and its name there. */
@@ -27,7 +26,6 @@ export interface SharedLimitOptions extends StoreExchangeOptions {
  * decide with the same code, and no slot is granted twice.
  */
 export class SharedLimit implements Limit {
-  readonly #settings: LimiterSettings;
   readonly #onChange: () => void;
   /** What this process knows of the shared limit, in its own time. */
   readonly #known: LocalLimit;
@@ -42,8 +40,7 @@ export class SharedLimit implements Limit {
   #demand = NO_DEMAND;
   #asksForLimit = false;
   #askAt = Number.NEGATIVE_INFINITY;
-  #isExchanging = false;
-  #exchanged: Promise<void> = Promise.resolve();
+  #exchanging: Promise<void> | undefined;
   #hasMore = false;
   /** Whether this process decides without the store, which has failed, or is too slow for a deadline. */
   #isAlone = false;
@@ -53,7 +50,6 @@ export class SharedLimit implements Limit {
   #refusedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(settings: LimiterSettings, options: SharedLimitOptions) {
-    this.#settings = settings;
     this.#onChange = options.onChange;
     this.#known = new LocalLimit(settings);
     this.#time = steadyTime(options.clock);
@@ -71,8 +67,8 @@ export class SharedLimit implements Limit {
   }
 
   /** Resolves when the store has all reports, or has failed. */
-  stored(): Promise<void> {
-    return this.#exchanged;
+  async stored(): Promise<void> {
+    await this.#exchanging;
   }
 
   grant(now: number, demand: Demand): Grant {
@@ -90,7 +86,7 @@ export class SharedLimit implements Limit {
     }
     const askAt = this.#hasMore ? UNBOUNDED : this.#askAt;
     // An exchange that takes longer than its own limit fails, which wakes the calls as well.
-    const mayEndFirst = this.#isExchanging && patientUntil < askedAt + EXCHANGE_TIMEOUT_MS;
+    const mayEndFirst = this.#exchanging && patientUntil < askedAt + EXCHANGE_TIMEOUT_MS;
     return { count: 0, askAgainAt: earliest(askAt, mayEndFirst ? patientUntil : UNBOUNDED) };
   }
 
@@ -105,7 +101,7 @@ export class SharedLimit implements Limit {
     }
     const reading = this.#known.report(report);
     const { waitMs } = reading ?? {};
-    if (waitMs !== undefined && waitMs <= this.#settings.maxRetryAfterMs)
+    if (waitMs !== undefined && waitMs <= this.#known.settings.maxRetryAfterMs)
       this.#refusedUntil = Math.max(this.#refusedUntil, report.now + waitMs);
     return reading;
   }
@@ -118,7 +114,7 @@ export class SharedLimit implements Limit {
   /** The others need not leave a slot for this process any longer. */
   #endWait(): Grant {
     const hasNews = this.#isWaiting || this.#reports.some(({ kind }) => kind === 'called');
-    if (hasNews && !this.#isAlone && !this.#isExchanging) this.#exchangeSoon();
+    if (hasNews && !this.#isAlone && !this.#exchanging) this.#exchangeSoon();
     return NO_GRANT;
   }
 
@@ -147,58 +143,47 @@ export class SharedLimit implements Limit {
     if (now >= awayUntil) this.#exchangeSoon();
     const { count, askAgainAt = UNBOUNDED } = this.#known.grant(now, demand);
     this.#inFlight += count;
-    return { count, askAgainAt: earliest(askAgainAt, this.#isExchanging ? UNBOUNDED : awayUntil) };
-  }
-
-  /** In an outage of the store, drops reports of requests that expired: `#refusedUntil` has the end of a longer wait. */
-  #forgetOldReports(): void {
-    const expired = this.#time.datedNow() - WINDOW_MS;
-    this.#reports = this.#reports.filter(({ kind, now }) => kind === 'configured' || now > expired);
+    return { count, askAgainAt: earliest(askAgainAt, this.#exchanging ? UNBOUNDED : awayUntil) };
   }
 
   /** In a microtask, so that simultaneous reports are written together; one exchange at a time. */
   #exchangeSoon(): void {
     this.#hasMore = true;
-    if (this.#isExchanging) return;
-    this.#isExchanging = true;
-    this.#exchanged = Promise.resolve().then(() => this.#exchangeAll());
+    this.#exchanging ??= Promise.resolve().then(() => this.#exchangeAll());
   }
 
   async #exchangeAll(): Promise<void> {
     try {
       while (this.#hasMore) {
         this.#hasMore = false;
-        this.#apply(await this.#exchange.commit(() => this.#offer()));
+        this.#apply(await this.#exchange.commit(() => this.#propose()));
         this.#onChange();
       }
-      this.#isExchanging = false;
+      this.#exchanging = undefined;
     } catch {
-      this.#isExchanging = false; // the guard of the store has reported why
+      this.#exchanging = undefined; // the guard of the store has reported why
       this.#continueAlone();
       this.#onChange();
     }
   }
 
-  /** Drops old reports before each offer and at no other time, because `#apply` removes as many as the offer has. */
-  #offer(): Proposal {
-    this.#forgetOldReports();
-    return this.#propose();
-  }
-
   #propose(): Proposal {
     const { id, state, aheadMs } = this.#exchange;
+    // After an outage of the store, requests that expired do not count: `#refusedUntil` has the end of a longer wait.
+    const expired = this.#time.datedNow() - WINDOW_MS;
+    this.#reports = this.#reports.filter(({ kind, now }) => kind === 'configured' || now > expired);
     const reports = this.#reports.map((report) => shifted(report, aheadMs));
     const own = {
-      ...{ id, reports, demand: this.#demand, inFlight: this.#inFlight, settings: this.#settings },
+      ...{ id, reports, demand: this.#demand, inFlight: this.#inFlight, settings: this.#known.settings },
       refusedUntil: this.#refusedUntil + aheadMs,
     };
-    return { ...decide(state, own, this.#exchange.now()), reported: reports.length };
+    return { ...decide(state, own, this.#exchange.now()), reported: new Set(this.#reports) };
   }
 
   #apply({ state, grant, asks, reported }: Proposal): void {
     this.#isAlone = false;
     this.#sharers = 1;
-    this.#reports.splice(0, reported);
+    this.#reports = this.#reports.filter((report) => !reported.has(report));
     this.#known.state = copyOf(state.limit, -this.#exchange.aheadMs);
     for (const report of this.#reports) this.#known.report(report);
     this.#asksForLimit ||= asks;
@@ -222,9 +207,9 @@ export class SharedLimit implements Limit {
   }
 }
 
-/** A decision that a process offers to the store, and the number of reports in it. */
+/** A decision that a process offers to the store, and the reports in it. */
 interface Proposal extends Decision {
-  readonly reported: number;
+  readonly reported: ReadonlySet<Report>;
 }
 
 /** The report in a clock that is `aheadMs` ahead. */
