@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { exitCodes } from '../../src/cli/io/exit-codes.ts';
 import { runCli } from '../helpers/cli-io.ts';
 import { jsonText } from '../helpers/cli-json-text.ts';
+import { inLongRuns } from '../helpers/long-tests.ts';
 import { mutated } from '../helpers/mutated.ts';
 import { failure, rateLimited, success } from '../helpers/service-replies.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -12,7 +13,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 const CANARY = `fx_live_${'ca11ab1e'.repeat(6)}`;
 const folder = temporaryFolder();
 /** `FXRATES_FUZZ=30` runs thirty times as many examples. */
-const EFFORT = Number(process.env['FXRATES_FUZZ'] ?? 1);
+const EFFORT = Number(process.env['FXRATES_FUZZ'] ?? inLongRuns(3, 1));
 
 /** Words of the command line. Not `mock`, `--watch` and `--fixture-out`, which do not end or write to any path. */
 const WORDS = [
@@ -47,7 +48,7 @@ test('for any arguments, exits with a documented code and shows neither a bug no
       expect(stdout + stderr).not.toContain('unexpected failure');
       if (!words.includes('token')) expect(stdout + stderr).not.toContain(CANARY);
     }),
-    { numRuns: 400 * EFFORT },
+    { numRuns: 200 * EFFORT },
   );
 });
 
@@ -101,7 +102,7 @@ test('for any answer, every output ends, has no effect on a terminal and keeps t
       const exact = exactOutput(json, options);
       if (!isTerminal && code === 0 && exact !== undefined) expect(stdout).toBe(exact);
     }),
-    { numRuns: 400 * EFFORT },
+    { numRuns: 150 * EFFORT },
   );
 });
 
@@ -153,6 +154,6 @@ test('for any config.json, credentials.json and recorded responses, commands end
         expect(stdout + stderr).not.toContain(CANARY);
       },
     ),
-    { numRuns: 300 * EFFORT },
+    { numRuns: 100 * EFFORT },
   );
 });

@@ -18,10 +18,10 @@ class StepCounter {
     this.#session.connect();
     await this.#session.post('Profiler.enable');
     await this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+    await this.#taken();
   }
 
   async stepsOf(work: () => Promise<unknown>): Promise<number> {
-    await this.#taken(); // sets the counts to 0
     await work();
     return this.#taken();
   }
@@ -30,6 +30,7 @@ class StepCounter {
     this.#session.disconnect();
   }
 
+  /** The counts since the last time. */
   async #taken(): Promise<number> {
     const { result } = await this.#session.post('Profiler.takePreciseCoverage');
     const functions = result.flatMap((script) => (script.url.includes('/src/') ? script.functions : []));

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FxRatesError } from '../../src/client/index.ts';
+import { inLongRuns } from '../helpers/long-tests.ts';
 import { API_KEY, quotaRecord, success } from '../helpers/service-replies.ts';
 import { testClient } from '../helpers/test-client.ts';
 
@@ -64,7 +65,7 @@ test('for any response, a call ends before its deadline with a value or a typed 
       expect(clock.now() - startedAt).toBeLessThanOrEqual(LIMITED.deadlineMs);
       expect(await clock.left()).toBe(0);
     }),
-    { numRuns: 500 },
+    { numRuns: inLongRuns(500, 200) },
   );
 });
 

@@ -5,7 +5,8 @@ import { hasBundle } from '../helpers/cli-bundle.ts';
 
 const folder = fileURLToPath(new URL('fake-timers', import.meta.url));
 const JEST = fileURLToPath(new URL('../../node_modules/jest/bin/jest.js', import.meta.url));
-const FILES = { testMatch: ['**/jest.test.cjs'] };
+/** As the package is read from node_modules: unchanged. */
+const FILES = { testMatch: ['**/jest.test.cjs'], transform: {} };
 
 describe.skipIf(!hasBundle)('with the fake timers of', () => {
   test.each<[string, readonly string[]]>([

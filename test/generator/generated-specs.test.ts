@@ -21,9 +21,9 @@ const [OPENAPI, KINDS] = await Promise.all(
 const NEEDED = ['/api/v1/latest', '/api/v1/quota'];
 const NEEDED_SCHEMAS = /^(Latest|Quota|Error)(Data|Detail|Response)$/;
 
-const documents = fc.sample(addition, { seed: 13, numRuns: inLongRuns(160, 40) }).map(documentOf);
+const documents = fc.sample(addition, { seed: 13, numRuns: inLongRuns(160, 24) }).map(documentOf);
 const refusals = await Promise.all(documents.map(refusalOf));
-const ACCEPTED = inLongRuns(40, 10);
+const ACCEPTED = inLongRuns(40, 5);
 const accepted = documents.filter((_, index) => refusals[index] === undefined).slice(0, ACCEPTED);
 
 test('some documents are rejected, with a place; the others are generated', () => {

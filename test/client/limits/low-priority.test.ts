@@ -5,6 +5,7 @@ import { ProcessClock, VirtualTime } from '../../../bench/limits/wild/virtual-ti
 import type { WindowKind } from '../../../bench/limits/wild/windows.ts';
 import { FxRates } from '../../../src/client/index.ts';
 import { seededRandom } from '../../helpers/limits-random.ts';
+import { inLongRuns } from '../../helpers/long-tests.ts';
 import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
 
@@ -73,7 +74,7 @@ test.each([
   '16 low priority: a batch leaves calls beside it their slots (%s, limit %i, with a store: %j)',
   { timeout: 60_000 },
   async (kind, limit, isShared) => {
-    const minutes = limit === 30 ? 10 : 3;
+    const minutes = limit === 30 ? inLongRuns(10, 5) : 3;
     const beside = await run(kind, { limit, minutes, hasPages: true, isShared });
     const alone = await run(kind, { limit, minutes, hasPages: false, isShared });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
+import { inLongRuns } from '../../helpers/long-tests.ts';
 import { mockWithKey, STILL, sender } from '../../helpers/mock-with-key.ts';
 
 const WINDOWS = ['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'] as const;
@@ -160,7 +161,7 @@ test.each(WINDOWS)('a restored snapshot continues exactly like the original: %s'
       expect((await new Story(copy, original.keys).play(after)).transcript).toEqual(first.transcript);
       expect((await new Story(fork, original.keys).play(after)).transcript).toEqual(first.transcript);
     }),
-    { numRuns: 12, examples: [IN_BETWEEN] },
+    { numRuns: inLongRuns(12, 4), examples: [IN_BETWEEN] },
   );
 });
 

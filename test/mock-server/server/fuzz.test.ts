@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createMockServer, type MockServer, type RunningServer } from '../../../src/mock-server/index.ts';
 import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
+import { inLongRuns } from '../../helpers/long-tests.ts';
 import { byNodeHttp } from '../../helpers/mock-adapters.ts';
 import { mutated } from '../../helpers/mutated.ts';
 
@@ -118,7 +119,7 @@ test('the admin API handles any input without a 500 and without showing a key', 
       expect(text).not.toContain(CANARY);
       if (status >= 400) expect(JSON.parse(text).error.code).toMatch(/^\w+$/);
     }),
-    { numRuns: 500 },
+    { numRuns: inLongRuns(500, 200) },
   );
 
   expect((await send('GET', '/__fxrates/health', '')).status).toBe(200);
@@ -169,7 +170,7 @@ test('the mock still responds after slightly invalid admin requests', async () =
         expect([target, await response.json()]).not.toMatchObject([target, { error: { code: 'internal_error' } }]);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: inLongRuns(300, 80) },
   );
 });
 
