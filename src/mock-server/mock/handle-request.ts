@@ -22,11 +22,12 @@ import { factsOf, identified, type Reply, respond, respondWithoutService } from 
 export function createHandler(receiver: MockState): HandleRequest {
   const known: KnownRequests = { targets: new Map(), headers: {} };
   const { parent = receiver } = receiver;
+  const isSpace = parent !== receiver;
   const ownerOf = createOwnerFinder(parent);
   return (message, source) => {
     const request = parseRequest(message, known);
     // A space handles all requests that it receives itself, until it is closed.
-    const mock = isOpen(receiver) ? receiver : ownerOf(request);
+    const mock = isSpace && isOpen(receiver) ? receiver : ownerOf(request);
     const exchange = { mock, request, source };
     mock.clock.noteRequest();
     try {

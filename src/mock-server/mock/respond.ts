@@ -34,7 +34,6 @@ import type { RuleState } from '../rules/rule-state.ts';
 import { type RuleTurns, respondsTo, type Turn } from '../rules/rule-turns.ts';
 import { keysAboveCap } from '../service/accounts.ts';
 import { type Decision, decide, type QuotaUse } from '../service/decide.ts';
-import { rateLimitOf } from '../service/rate-windows.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
 import { inventedFor } from './respond-latest.ts';
 
@@ -256,7 +255,7 @@ function decideByLimits(routed: RoutedRequest, key: KeyRecord, keyTransport: Use
     switches,
   );
   const { rate, quota } = decision;
-  const { windowMs } = rateLimitOf(key);
+  const { windowMs } = decision.limit;
   const leftMs = key.retryAt - at;
   // While the month is used up, Retry-After lasts until its reset, and is not for operations that work nevertheless.
   const isExempt = worksWhenQuotaExhausted && quota.limit !== null && quota.used >= quota.limit;

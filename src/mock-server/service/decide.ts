@@ -120,7 +120,7 @@ interface MeteredRequest<Result> {
 }
 
 /** The decision, with the usage of both limits. The usage includes a served request. */
-export type Decision<Result> = { readonly rate: RateUse; readonly quota: QuotaUse } & (
+export type Decision<Result> = { readonly limit: RateLimit; readonly rate: RateUse; readonly quota: QuotaUse } & (
   | { readonly kind: 'served'; readonly response: Result }
   /** A request is accepted after `waitMs`. */
   | { readonly kind: 'rate-limited'; readonly waitMs: number }
@@ -157,16 +157,18 @@ export function decide<Result extends { readonly status: number }>(
   const refusal = chooseRefusal([isLimited, isExhausted], switches);
   if (refusal !== undefined) {
     if (switches.use('rejectedCountsTowardRate')) window.count(limit, at);
-    const uses = { rate: rateUse(window, limit, at), quota };
+    const uses = { limit, rate: rateUse(window, limit, at), quota };
     if (refusal === 'quota-exhausted') return { kind: refusal, ...uses };
     return { kind: refusal, waitMs: window.waitMs(limit, at), ...uses };
   }
 
   const response = request.respond(quota);
   window.count(limit, at);
-  const isCharged = request.consumesQuota && charges(response.status, switches);
+  const { status } = response;
+  // A success is always charged, so its response does not depend on the switch.
+  const isCharged = request.consumesQuota && (status < 300 || charges(status, switches));
   const quotaAfter = isCharged ? chargeQuota(key, quota) : quota;
-  return { kind: 'served', response, rate: rateUse(window, limit, at), quota: quotaAfter };
+  return { kind: 'served', response, limit, rate: rateUse(window, limit, at), quota: quotaAfter };
 }
 
 function chooseRefusal([isLimited, isExhausted]: readonly [boolean, boolean], switches: Switches) {
@@ -178,8 +180,6 @@ function chooseRefusal([isLimited, isExhausted]: readonly [boolean, boolean], sw
 }
 
 function charges(status: number, switches: Switches): boolean {
-  // A success is always charged, so its response does not depend on the switch.
-  if (status < 300) return true;
   return { accepted: true, success: false, 'non-5xx': status < 500 }[switches.use('quotaChargesOn')];
 }
 
