@@ -12,8 +12,6 @@ export interface Contract {
   /** Schemas of the components, then those inside operations. */
   readonly schemas: Schemas;
   readonly operations: readonly Operation[];
-  /** Examples and defaults of the document, with the schema that each must match. */
-  readonly examples: readonly Example[];
   /** What has no effect, for the person who runs the generator. */
   readonly notes: readonly Refusal[];
   /** Copied unchanged: `x-plans`, `x-api-key`, `x-not-shown`. */

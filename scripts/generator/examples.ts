@@ -7,6 +7,7 @@ import { definedOf } from '../../src/json.ts';
 import type {
   ArraySchema,
   Contract,
+  Example,
   NumberSchema,
   ObjectSchema,
   Operation,
@@ -25,7 +26,7 @@ import { writeSchemas } from './write-schemas.ts';
  * generated schemas reject: the client would reject them, too.
  */
 export function withExamples(contract: Contract, spec: SpecNode): Contract {
-  const { examples } = contract;
+  const { examples } = spec.document;
   const schemas = loadSchemas(writeSchemas(contract, [...new Set(examples.map(({ schema }) => schema))]));
   refuseWrongExamples(examples, schemas);
   if (!spec.isClean) return contract;
@@ -37,7 +38,7 @@ export function withExamples(contract: Contract, spec: SpecNode): Contract {
   return { ...contract, operations };
 }
 
-function refuseWrongExamples(examples: Contract['examples'], { more }: GeneratedSchemas): void {
+function refuseWrongExamples(examples: readonly Example[], { more }: GeneratedSchemas): void {
   const places = new Map([...new Set(examples.map(({ schema }) => schema))].map((schema, index) => [schema, index]));
   for (const { schema, node } of examples) {
     const check = more[places.get(schema) ?? -1];

@@ -1,6 +1,6 @@
-import type { Contract, Operation, Schema } from './contract.ts';
+import type { Contract, Operation } from './contract.ts';
 import { typeName } from './names.ts';
-import { type Reading, readOperation } from './read-operation.ts';
+import { readOperation } from './read-operation.ts';
 import { ANY_VALUE, readOnce, readPattern } from './read-schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
@@ -10,12 +10,12 @@ export function readContract(spec: SpecNode): Contract {
   if (!/^3\.[01]\.\d+/.test(version.string())) version.refuse(`OpenAPI 3.1 or 3.0 is expected, not '${version.value}'`);
   checkServers(spec);
   checkSecurity(spec);
-  const schemas = readSchemas(spec.get('components'));
+  readSchemas(spec.get('components'));
+  const { schemas, notes } = spec.document;
   return {
     schemas,
-    operations: readPaths(spec.get('paths'), { schemas, ids: new Set() }),
-    examples: spec.document.examples,
-    notes: spec.document.notes,
+    operations: readPaths(spec.get('paths')),
+    notes,
     plans: readPlans(spec.get('x-plans')),
     apiKeyPattern: readPattern(spec.get('x-api-key').get('pattern')) ?? '',
     notShown: Object.fromEntries(spec.entriesAt('x-not-shown').map(([name, text]) => [name, text.string()])),
@@ -71,8 +71,8 @@ function requirementProblem(requirement: SpecNode, spec: SpecNode): string | und
   return `the client does not send its key as '${form.trim()}'; it sends: http bearer, apiKey header Authorization, apiKey query api_key`;
 }
 
-function readSchemas(components: SpecNode): Map<string, Schema> {
-  const { components: known, schemas } = components.document;
+function readSchemas(components: SpecNode): void {
+  const { components: known, places, schemas } = components.document;
   for (const [component, node] of components.entriesAt('schemas')) {
     const name = typeName(component);
     if (name === undefined) node.refuse(`'${component}' cannot be the name of a type`);
@@ -82,9 +82,9 @@ function readSchemas(components: SpecNode): Map<string, Schema> {
   // A type that contains only itself has no values.
   for (const node of [...known.values()].filter((one) => leadsTo(one, one))) {
     node.refuse(`'${node.path.at(-1)}' refers to itself`);
-    schemas.set(node.id, ANY_VALUE);
+    places.set(node.id, ANY_VALUE);
   }
-  return new Map([...known].map(([name, node]) => [name, readOnce(node)]));
+  for (const [name, node] of known) schemas.set(name, readOnce(node));
 }
 
 /** Whether each value of the schema has to match the other one itself, not only in a field or an item. */
@@ -96,21 +96,21 @@ function leadsTo(schema: SpecNode, other: SpecNode, seen = new Set<string>()): b
   });
 }
 
-function readPaths(paths: SpecNode, reading: Reading): Operation[] {
+function readPaths(paths: SpecNode): Operation[] {
   return paths.entries().flatMap(([path, node]) => {
     if (path.startsWith('x-')) return [];
     const plain = path.replaceAll(/\{[^{}/]+\}/g, 'x');
     if (!/^(\/[\w.~!$&'()*+,;=:@-]*)+$/.test(plain) || /\/\/|\/\.{1,2}(\/|$)|\}\{/.test(path)) {
       node.refuse("a path begins with '/' and has letters, digits, {name} and -._~!$&'()*+,;=:@ only");
     }
-    return readPath(path, node.resolved(), reading);
+    return readPath(path, node.resolved());
   });
 }
 
 const OTHER_METHODS = ['delete', 'head', 'options', 'patch', 'post', 'put', 'trace'];
 
-function readPath(path: string, item: SpecNode, reading: Reading): Operation[] {
+function readPath(path: string, item: SpecNode): Operation[] {
   item.refuseKeys(OTHER_METHODS, 'only GET is, because the client repeats and shares requests');
   item.refuseKeys(['servers'], 'the client sends all requests to the base URL of its user');
-  return item.has('get') ? [readOperation(path, item, reading)] : [];
+  return item.has('get') ? [readOperation(path, item)] : [];
 }

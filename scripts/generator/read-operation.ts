@@ -6,21 +6,13 @@ import { examplesOf, parameterNodes, readParameters, resolve, SCALAR } from './r
 import { readSchema } from './read-schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
-/** State that the operations of a document share while they are read. */
-export interface Reading {
-  /** Schemas inside operations are added to it. */
-  readonly schemas: Map<string, Schema>;
-  /** Ids of the operations that were read. */
-  readonly ids: Set<string>;
-}
-
 /** Reads the operation of a path; `item` is what the document has for the path. */
-export function readOperation(path: string, item: SpecNode, reading: Reading): Operation {
+export function readOperation(path: string, item: SpecNode): Operation {
   const node = item.get('get');
   node.refuseKeys(['requestBody'], 'a GET has no body');
   node.refuseKeys(['servers'], 'the client sends all requests to the base URL of its user');
-  const id = readId(node, reading.ids) ?? 'operation';
-  const query = readQuery(id, [path, item], reading);
+  const id = readId(node) ?? 'operation';
+  const query = readQuery(id, path, item);
   const responses = node.get('responses');
   const served = ['200', '2XX', '2xx'].find((status) => responses.has(status)) ?? '200';
   const errors = responses.entries().filter(([status]) => status !== served && !status.startsWith('x-'));
@@ -36,13 +28,14 @@ export function readOperation(path: string, item: SpecNode, reading: Reading): O
     query,
     consumesQuota,
     worksWhenQuotaExhausted: node.find('x-works-when-quota-exhausted')?.boolean() ?? !consumesQuota,
-    ...readSuccess(id, success, reading),
+    ...readSuccess(id, success),
     node: success,
     errors: errors.map(([status, response]) => readError(status, response)),
   };
 }
 
-function readId(node: SpecNode, ids: Set<string>): string | undefined {
+function readId(node: SpecNode): string | undefined {
+  const { ids } = node.document;
   const given = node.get('operationId');
   const id = methodName(given.string());
   if (id === undefined) return given.refuse(`'${given.value}' cannot be the name of a method`);
@@ -52,7 +45,8 @@ function readId(node: SpecNode, ids: Set<string>): string | undefined {
   return id;
 }
 
-function readQuery(id: string, [path, item]: readonly [string, SpecNode], { schemas }: Reading): Query {
+function readQuery(id: string, path: string, item: SpecNode): Query {
+  const { schemas } = item.document;
   const node = item.get('get');
   const freeForm = node.find('x-free-form-query');
   const nodes = parameterNodes(item, node);
@@ -83,26 +77,28 @@ function refuseOtherPlaceholders(path: string, item: SpecNode, parameters: reado
   }
 }
 
-function readSuccess(id: string, node: SpecNode, reading: Reading): Pick<Operation, 'response' | 'data' | 'example'> {
+function readSuccess(id: string, node: SpecNode): Pick<Operation, 'response' | 'data' | 'example'> {
   const media = readMedia(node);
   if (media === undefined) {
     if (node.isClean) node.refuse("'content' is missing: every response of the service is the envelope");
     return { response: '', data: '', example: undefined };
   }
-  const name = (suffix: string) => freeName(pascalCase(id) + suffix, (taken) => reading.schemas.has(taken));
+  const { schemas } = node.document;
+  const name = (suffix: string) => freeName(pascalCase(id) + suffix, (taken) => schemas.has(taken));
   const schema = media.get('schema');
-  const response = named(readSchema(schema), name('Response'), reading);
+  const response = named(readSchema(schema), name('Response'), schemas);
   const whole: Schema = { kind: 'reference', name: response };
-  const data = propertyOf(resolve(whole, reading.schemas), 'data');
-  if (schema.resolved().isClean) refuseOtherEnvelope(schema, whole, reading.schemas);
+  const data = propertyOf(resolve(whole, schemas), 'data');
+  if (schema.resolved().isClean) refuseOtherEnvelope(schema, whole);
   return {
     response,
-    data: data === undefined ? '' : nameData(data, response, { reading, name: name('Data') }),
+    data: data === undefined ? '' : nameData(data.schema, name('Data'), response, schemas),
     example: readExample(media, whole),
   };
 }
 
-function refuseOtherEnvelope(node: SpecNode, schema: Schema, schemas: Schemas): void {
+function refuseOtherEnvelope(node: SpecNode, schema: Schema): void {
+  const { schemas } = node.document;
   const target = resolve(schema, schemas);
   if (!propertyOf(target, 'data')?.isRequired) {
     node.refuse("the response is not the envelope of the service: an object whose required 'data' is the payload");
@@ -121,22 +117,19 @@ function canBeTrue(schema: Schema, schemas: Schemas): boolean {
 }
 
 /** Type of `data`. A schema inside the response gets a name, by which the response then refers to it. */
-function nameData(
-  { schema }: Property,
-  response: string,
-  { reading, name }: { readonly reading: Reading; readonly name: string },
-): string {
-  const whole = reading.schemas.get(response);
-  if (schema.kind === 'reference' || whole?.kind !== 'object') return named(schema, name, reading);
-  const { description } = schema;
-  const reference = definedOf({ kind: 'reference' as const, name, description });
-  const properties = whole.properties.map((one) => (one.name === 'data' ? { ...one, schema: reference } : one));
-  reading.schemas.set(response, { ...whole, properties });
-  return named(schema, name, reading);
+function nameData(schema: Schema, name: string, response: string, schemas: Map<string, Schema>): string {
+  const whole = schemas.get(response);
+  if (schema.kind !== 'reference' && whole?.kind === 'object') {
+    const { description } = schema;
+    const reference = definedOf({ kind: 'reference' as const, name, description });
+    const properties = whole.properties.map((one) => (one.name === 'data' ? { ...one, schema: reference } : one));
+    schemas.set(response, { ...whole, properties });
+  }
+  return named(schema, name, schemas);
 }
 
 /** Type of a schema. A schema inside an operation gets a name. */
-function named(schema: Schema, name: string, { schemas }: Reading): string {
+function named(schema: Schema, name: string, schemas: Map<string, Schema>): string {
   if (schema.kind === 'reference') return schema.name;
   schemas.set(name, schema);
   return name;

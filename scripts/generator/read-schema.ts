@@ -87,12 +87,12 @@ function combined(one: Schema, other: Schema, node: SpecNode): Schema {
 
 /** Reads a schema that several others need for themselves. */
 export function readOnce(node: SpecNode): Schema {
-  const { schemas } = node.document;
-  if (!schemas.has(node.id)) {
-    schemas.set(node.id, undefined);
-    schemas.set(node.id, readSchema(node));
+  const { places } = node.document;
+  if (!places.has(node.id)) {
+    places.set(node.id, undefined);
+    places.set(node.id, readSchema(node));
   }
-  return schemas.get(node.id) ?? node.refuse(`'${node.path.at(-1)}' refers to itself`) ?? ANY_VALUE;
+  return places.get(node.id) ?? node.refuse(`'${node.path.at(-1)}' refers to itself`) ?? ANY_VALUE;
 }
 
 interface TypeReader {

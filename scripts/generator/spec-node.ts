@@ -27,10 +27,14 @@ interface Document {
   /** Parts that are valid, but have no effect. */
   readonly notes: Refusal[];
   readonly examples: Example[];
-  /** Schemas by their place; `undefined` while a schema is being read. */
-  readonly schemas: Map<string, Schema | undefined>;
+  /** Schemas that were read, by their place; `undefined` while a schema is being read. */
+  readonly places: Map<string, Schema | undefined>;
   /** Components by the names of their types. */
   readonly components: Map<string, SpecNode>;
+  /** Schemas of the components, then those inside operations, by the names of their types. */
+  readonly schemas: Map<string, Schema>;
+  /** Ids of the operations. */
+  readonly ids: Set<string>;
 }
 
 /**
@@ -46,12 +50,8 @@ export class SpecNode implements Place {
     value: unknown,
     path: readonly string[] = [],
     document: Document = {
-      root: value,
-      refusals: [],
-      notes: [],
-      examples: [],
-      schemas: new Map(),
-      components: new Map(),
+      ...{ root: value, refusals: [], notes: [], examples: [] },
+      ...{ places: new Map(), components: new Map(), schemas: new Map(), ids: new Set() },
     },
   ) {
     this.value = value;
