@@ -1,8 +1,8 @@
 import { operations } from '../../generated/operations.ts';
-import { ActiveAdapters } from '../adapters/active-adapters.ts';
 import { Behaviour } from '../behaviour/behaviour.ts';
 import { DrivenClock } from '../clock/driven-clock.ts';
 import { ResponseDelays } from '../clock/response-delays.ts';
+import type { AdapterName } from '../http/message.ts';
 import { quotaResponse } from '../http/responses.ts';
 import { within } from '../input/mock-server-error.ts';
 import { Journal } from '../journal/journal.ts';
@@ -10,6 +10,27 @@ import { emptyRuleState, type RuleState } from '../rules/rule-state.ts';
 import type { CheckedMockOptions, InitialState } from './options.ts';
 import { createRouter, type EmulatedService } from './respond.ts';
 import { createLatestResponder } from './respond-latest.ts';
+
+/** The adapters in use. A rule that one of them does not support is rejected before the first request. */
+export class ActiveAdapters {
+  readonly #open: AdapterName[] = [];
+
+  /** `mock.fetch` is always available. It is in use if no other adapter is. */
+  get inUse(): readonly AdapterName[] {
+    return this.haveTransit ? Array.from(new Set(this.#open)) : ['fetch'];
+  }
+
+  /** Whether requests are in transit for a while before they reach the mock. Those of `mock.fetch` are not. */
+  get haveTransit(): boolean {
+    return this.#open.length > 0;
+  }
+
+  /** Returns a function that closes it again. */
+  open(name: AdapterName): () => void {
+    this.#open.push(name);
+    return () => void this.#open.splice(this.#open.indexOf(name), 1);
+  }
+}
 
 /**
  * What a mock consists of. A space is a child mock: it has a name and a parent, with which it shares adapters.

@@ -1,4 +1,3 @@
-import { ActiveAdapters } from '../adapters/active-adapters.ts';
 import { createMockBehaviour } from '../behaviour/behaviour.ts';
 import { checkedInput, strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
 import { checkLength, within } from '../input/mock-server-error.ts';
@@ -8,7 +7,7 @@ import type { RuleRecord } from '../rules/rule-state.ts';
 import { type CreatedKey, checkedUsage, createKeys, createKeyWithAccount } from '../service/keys.ts';
 import { rateLimitOf } from '../service/rate-windows.ts';
 import { resetKeyUse } from '../service/service-state.ts';
-import type { MockState } from './mock-state.ts';
+import { ActiveAdapters, type MockState } from './mock-state.ts';
 import { type InitialState, type Setup, type SetupKey, type SetupResult, setupKey } from './options.ts';
 
 /** A setup whose parts were checked. */
