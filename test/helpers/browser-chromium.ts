@@ -63,7 +63,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** Checks one page in light, dark and at 390 px with axe. If SCREENSHOTS is set, saves pictures in that folder. */
+/** Checks one page in light, dark, at 360 and at 320 px. If SCREENSHOTS is set, saves pictures in that folder. */
 export async function lookAt(page: Page, name: string): Promise<readonly string[]> {
   const findings: string[] = [];
   for (const { look, colorScheme, width, rules } of LOOKS) {
@@ -71,7 +71,8 @@ export async function lookAt(page: Page, name: string): Promise<readonly string[
     await page.setViewportSize({ width, height: 800 });
     const picture = process.env['SCREENSHOTS'];
     if (picture !== undefined) await page.screenshot({ path: join(picture, `${name}-${look}.png`), fullPage: true });
-    findings.push(...(await axeFindings(page, rules)).map((finding) => `${name} ${look}: ${finding}`));
+    const found = [...(await axeFindings(page, rules)), ...(await cutControls(page))];
+    findings.push(...found.map((finding) => `${name} ${look}: ${finding}`));
     if (await isWiderThanScreen(page)) findings.push(`${name} ${look}: wider than the screen`);
   }
   await page.setViewportSize({ width: 1200, height: 800 });
@@ -82,11 +83,29 @@ export async function lookAt(page: Page, name: string): Promise<readonly string[
 const LOOKS = [
   { look: 'light', colorScheme: 'light', width: 1280, rules: undefined },
   { look: 'dark', colorScheme: 'dark', width: 1280, rules: ['color-contrast'] },
+  { look: 'phone', colorScheme: 'light', width: 360, rules: ['target-size'] },
   { look: 'narrow', colorScheme: 'light', width: 320, rules: undefined },
 ] as const;
 
 function isWiderThanScreen(page: Page): Promise<boolean> {
   return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+}
+
+/** The controls that the screen cuts, and the lists that cut their chosen text, of which the browser reports no overflow. */
+function cutControls(page: Page): Promise<readonly string[]> {
+  return page.evaluate(`Array.from(document.querySelectorAll('a, button, input, select, summary, textarea'))
+    .filter((control) => {
+      const { left, right, width } = control.getBoundingClientRect();
+      if (width < 2 || control.matches('.skip')) return false;
+      if (left < 0 || right > document.documentElement.clientWidth) return true;
+      if (control.tagName !== 'SELECT') return false;
+      const { font, paddingLeft, paddingRight } = getComputedStyle(control);
+      const context = document.createElement('canvas').getContext('2d');
+      context.font = font;
+      const text = context.measureText(control.selectedOptions[0]?.text ?? '').width;
+      return text + parseFloat(paddingLeft) + parseFloat(paddingRight) + 16 > control.clientWidth;
+    })
+    .map((control) => 'cut: ' + control.outerHTML.slice(0, 120))`);
 }
 
 export type { Page };

@@ -169,7 +169,7 @@ function Gauge({ name, id, use, isFull, set, caption }: GaugeProps) {
       aria-valuemax=${limit ?? Math.max(used, 1)} aria-valuenow=${Math.min(used, limit ?? used)} aria-valuetext=${usedText(use)}>
       <span style=${{ width: `${share * 100}%` }}></span></div>
     <p class="hint">${caption}</p>
-    <form class="row usage" onSubmit=${submit}>
+    <form class="usage" onSubmit=${submit}>
       <button type="button" disabled=${limit === null} onClick=${() => set({ [name]: limit })}>Use up the ${name}<span class="hidden"> of ${id}</span></button>
       <input type="number" min="0" max=${name === 'minute' ? limit : undefined} step="1" required aria-label="Used this ${name} by ${id}" value=${typed ?? used}
         onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => setTyped(currentTarget.value)} />
