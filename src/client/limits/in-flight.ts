@@ -1,6 +1,7 @@
 import type { RetryAfter } from '../errors/errors.ts';
 import { backoffMs, equalJitter } from '../time/clock.ts';
 import type { RetryAfterReading } from './limit-rules.ts';
+import { LONG_AGO, UNBOUNDED } from './limit-state.ts';
 
 /**
  * How a request ended.
@@ -54,7 +55,7 @@ export class Permit {
     this.ticket = ticket;
     this.isLow = isLow;
     this.failures = retryOf?.failures ?? 0;
-    this.firstFailedAt = retryOf?.firstFailedAt ?? Number.POSITIVE_INFINITY;
+    this.firstFailedAt = retryOf?.firstFailedAt ?? UNBOUNDED;
   }
 
   /** Reports how the request ended. Returns how the Retry-After of a refusal is read. */
@@ -88,7 +89,7 @@ export interface ServiceHealth {
   readonly retryAt: number;
 }
 
-const UP: ServiceHealth = { isDown: false, since: Number.POSITIVE_INFINITY, retryAt: Number.NEGATIVE_INFINITY };
+const UP: ServiceHealth = { isDown: false, since: UNBOUNDED, retryAt: LONG_AGO };
 
 /**
  * The requests of this process in flight: limits their number, and derives from their results whether the service works.
@@ -104,15 +105,15 @@ export class InFlight {
   size = 0;
   /** Requests that may be in flight now. */
   maxConcurrent: number;
-  #halvedAt = Number.NEGATIVE_INFINITY;
+  #halvedAt = LONG_AGO;
   readonly #atMost: number;
   readonly #random: () => number;
   #probe: Permit | undefined;
   #failedProbes = 0;
   #failuresInARow = 0;
   /** Results of requests sent before it say nothing about an outage. */
-  #downAt = Number.NEGATIVE_INFINITY;
-  #lastSuccessSentAt = Number.NEGATIVE_INFINITY;
+  #downAt = LONG_AGO;
+  #lastSuccessSentAt = LONG_AGO;
 
   constructor({ maxConcurrent, random }: { readonly maxConcurrent: number; readonly random: () => number }) {
     this.#random = random;
@@ -178,7 +179,8 @@ export class InFlight {
     { hintMs, isTimeout = false, error, tookMs = now - permit.sentAt }: RequestFailure & { readonly tookMs?: number },
   ): void {
     const isProbe = this.#probe === permit;
-    const isOwn = this.#isOwnFailure(permit, isTimeout && tookMs < this.roundTripMs);
+    // Others have succeeded since the call first failed, or usual round trips are longer than its timeout.
+    const isOwn = permit.firstFailedAt < this.#lastSuccessSentAt || (isTimeout && tookMs < this.roundTripMs);
     this.left(permit);
     this.lastFailure = error;
     permit.failures += 1;
@@ -196,11 +198,6 @@ export class InFlight {
     if (this.#probe === permit) this.#probe = undefined;
   }
 
-  /** Others have succeeded since the call first failed, or usual round trips are longer than its timeout. */
-  #isOwnFailure({ firstFailedAt }: Permit, isShortTimeout: boolean): boolean {
-    return firstFailedAt < this.#lastSuccessSentAt || isShortTimeout;
-  }
-
   #isOutage({ sentAt }: Permit, isOwn: boolean): boolean {
     if (isOwn || this.health.isDown || sentAt < this.#lastSuccessSentAt) return false;
     this.#failuresInARow += 1;
@@ -212,12 +209,9 @@ export class InFlight {
     // Equal jitter, so that processes that failed at the same time retry at different times.
     const probeAt = now + equalJitter(backoffMs(this.#failedProbes, PROBE_BACKOFF), this.#random);
     const lastProbeAt = since + LONGEST_OUTAGE_MS;
-    const retryAt = Math.max(
-      now < lastProbeAt ? Math.min(probeAt, lastProbeAt) : probeAt,
-      now + Math.min(hintMs, LONGEST_HINT_MS),
-      this.health.retryAt,
-    );
-    this.health = { isDown: true, since, retryAt };
+    const ownAt = now < lastProbeAt ? Math.min(probeAt, lastProbeAt) : probeAt;
+    const hintedAt = now + Math.min(hintMs, LONGEST_HINT_MS);
+    this.health = { isDown: true, since, retryAt: Math.max(ownAt, hintedAt, this.health.retryAt) };
     this.#downAt = now;
   }
 

@@ -10,7 +10,6 @@ import {
   LONGEST_WAIT_MS,
   MANY_CALLS,
   type Pace,
-  returnSlot,
   UNBOUNDED,
   WINDOW_MS,
 } from './limit-state.ts';
@@ -88,7 +87,7 @@ export function applyReport(state: LimiterState, report: Report, settings: Limit
       state.log.add(report.now, report.isLow);
       return addInFlight(state, -1);
     case 'unused':
-      return returnSlot(state);
+      return addInFlight(state, -1, -1); // the service did not count it
     case 'configured':
       return configured(state, report.perMinute, report.now);
     case 'called':

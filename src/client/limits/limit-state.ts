@@ -117,18 +117,11 @@ export function isUnknown({ limit }: LimiterState): boolean {
   return limit === UNBOUNDED;
 }
 
-/** Changes the number of requests in flight, and takes as many tokens. */
-export function addInFlight(state: LimiterState, calls: number): LimiterState {
+/** Changes the number of requests in flight, and takes tokens: by default, those of requests that are sent. */
+export function addInFlight(state: LimiterState, calls: number, tokens = Math.max(0, calls)): LimiterState {
   if (calls === 0) return state;
   const { pace } = state;
-  const taken = pace !== null && calls > 0 ? { ...pace, tokens: pace.tokens - calls } : pace;
-  return { ...state, inFlight: state.inFlight + calls, pace: taken };
-}
-
-/** A request that the service did not count. */
-export function returnSlot(state: LimiterState): LimiterState {
-  const { pace } = state;
-  return { ...state, inFlight: state.inFlight - 1, pace: pace && { ...pace, tokens: pace.tokens + 1 } };
+  return { ...state, inFlight: state.inFlight + calls, pace: pace && { ...pace, tokens: pace.tokens - tokens } };
 }
 
 /** A copy of the state with its times in a clock that is `aheadMs` ahead. */

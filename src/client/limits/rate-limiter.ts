@@ -126,18 +126,11 @@ export class RateLimiter {
    * reason if the call is not sent. Rejects with the signal's reason on abort.
    */
   acquire(options: AcquireOptions = {}): Promise<Permit | NotSent> {
-    const {
-      signal,
-      retryOf,
-      priority = 'normal',
-      isOwn,
-      due = { deadlineAt: UNBOUNDED },
-      wait: waits = true,
-    } = options;
+    const { signal, retryOf, priority = 'normal', isOwn, wait: waits = true } = options;
+    const { due = { deadlineAt: UNBOUNDED } } = options;
     const now = this.#time.datedNow();
     this.#sawCall(now, options);
-    const ahead = this.#queue.countAhead(priority, retryOf !== undefined);
-    const sent = this.#whyNotSent(now, ahead, { waits, due, priority }) ?? this.#permitNow(now, options);
+    const sent = this.#whyNotSent(now, { retryOf, waits, due, priority }) ?? this.#permitNow(now, options);
     if (sent) return Promise.resolve(sent);
     return new Promise((resolve, reject) => {
       const onAbort = () => {
@@ -288,33 +281,40 @@ export class RateLimiter {
     if (wakeAt !== undefined && this.#queue.size > 0) this.#reportWait(now, wakeAt);
   }
 
-  /** Why a call does not wait; `undefined` if it does. `ahead`: the calls before it. */
-  #whyNotSent(
-    now: number,
-    ahead: number,
-    { waits, due, priority }: Pick<QueuedCall, 'waits' | 'due' | 'priority'>,
-  ): NotSent | undefined {
+  /** Why a call does not wait; `undefined` if it does. */
+  #whyNotSent(now: number, call: Pick<WaitingCall, 'retryOf' | 'waits' | 'due' | 'priority'>): NotSent | undefined {
+    const { retryOf, waits, due, priority } = call;
     const tooLong = this.#tooLongWait(now);
     if (tooLong) return tooLong;
-    const slotAt = this.#slotAt(now, ahead, { priority });
+    const slotAt = this.#slotAt(now, this.#queue.countAhead(priority, retryOf !== undefined), { priority });
     if (slotAt > due.deadlineAt + this.#time.skippedMs) return this.#tooLate(now, slotAt);
     return !waits && slotAt > now ? this.#notSent('policy', slotAt) : undefined;
   }
 
   #rejectTooLate(now: number): void {
     const tooLong = this.#tooLongWait(now);
-    for (let call = tooLong && this.#queue.shift(); call && tooLong; call = this.#queue.shift()) call.settle(tooLong);
+    if (tooLong)
+      this.#settleAll(
+        () => this.#queue.shift(),
+        () => tooLong,
+      );
     const isLow = this.#queue.countAhead('normal') === 0;
     const slotAt = this.#slotAt(now, 0, { priority: isLow ? 'low' : 'normal' });
     // A call whose response would be late must not use a slot that another waiting call can use.
     const neededBy = () => slotAt - this.#time.skippedMs + (this.#queue.size > 1 ? this.#inFlight.roundTripMs : 0);
-    for (let call = this.#queue.shiftDueBefore(neededBy()); call; call = this.#queue.shiftDueBefore(neededBy())) {
-      call.settle(this.#tooLate(now, slotAt));
-    }
-    if (slotAt <= now) return;
-    for (let call = this.#queue.shiftNotWaiting(); call; call = this.#queue.shiftNotWaiting()) {
-      call.settle(this.#notSent('policy', slotAt));
-    }
+    this.#settleAll(
+      () => this.#queue.shiftDueBefore(neededBy()),
+      () => this.#tooLate(now, slotAt),
+    );
+    if (slotAt > now)
+      this.#settleAll(
+        () => this.#queue.shiftNotWaiting(),
+        () => this.#notSent('policy', slotAt),
+      );
+  }
+
+  #settleAll(shift: () => WaitingCall | undefined, why: () => NotSent): void {
+    for (let call = shift(); call; call = shift()) call.settle(why());
   }
 
   /** The reason if a longer quota than that of the window is used up, or the service is down for long. */

@@ -41,11 +41,6 @@ export interface QueuedCall {
   nodes?: Nodes | undefined;
 }
 
-interface Deadline<Queued> {
-  readonly call: Queued;
-  readonly at: number;
-}
-
 /** The places of a call in the heaps of the queue. */
 interface Nodes {
   readonly order: HeapNode<unknown>;
@@ -53,14 +48,12 @@ interface Nodes {
   readonly deadline: HeapNode<unknown> | undefined;
 }
 
-type Place = Pick<QueuedCall, 'priority' | 'ticket'>;
-
 const RANKS: Readonly<Record<Priority, number>> = { high: 0, normal: 1, low: 2 };
 
 /** The waiting calls: three priorities, each in the order of arrival, with the earliest of all deadlines. */
 export class RequestQueue<Queued extends QueuedCall> {
   readonly #order = new Heap<Queued>(isServedBefore);
-  readonly #deadlines = new Heap<Deadline<Queued>>((a, b) => a.at < b.at);
+  readonly #deadlines = new Heap<{ readonly call: Queued; readonly at: number }>((a, b) => a.at < b.at);
   readonly #notWaiting = new Set<Queued>();
   readonly #sizes: Record<Priority, number> = { high: 0, normal: 0, low: 0 };
 
@@ -81,7 +74,9 @@ export class RequestQueue<Queued extends QueuedCall> {
   }
 
   add(call: Queued): void {
-    call.nodes = { order: this.#order.push(call), deadline: this.#addDeadline(call) };
+    const at = call.due.deadlineAt;
+    const deadline = at === Number.POSITIVE_INFINITY ? undefined : this.#deadlines.push({ call, at });
+    call.nodes = { order: this.#order.push(call), deadline };
     this.#sizes[call.priority] += 1;
     if (!call.waits) this.#notWaiting.add(call);
   }
@@ -132,17 +127,12 @@ export class RequestQueue<Queued extends QueuedCall> {
     }
     return undefined;
   }
-
-  #addDeadline(call: Queued): HeapNode<Deadline<Queued>> | undefined {
-    const at = call.due.deadlineAt;
-    return at === Number.POSITIVE_INFINITY ? undefined : this.#deadlines.push({ call, at });
-  }
 }
 
 function isTriedBefore(a: QueuedCall, b: QueuedCall): boolean {
   return a.failures === b.failures ? isServedBefore(a, b) : a.failures < b.failures;
 }
 
-function isServedBefore(a: Place, b: Place): boolean {
+function isServedBefore(a: QueuedCall, b: QueuedCall): boolean {
   return a.priority === b.priority ? a.ticket < b.ticket : RANKS[a.priority] < RANKS[b.priority];
 }
