@@ -624,7 +624,7 @@ test.each([
 
 test('one run lists every rejected keyword with its place', async () => {
   const yaml =
-    '{ type: object, properties: { a: { type: strong }, b: { typ: string }, c: { type: string, minLength: x } } }';
+    '{ properties: { a: { type: strong }, b: { typ: string }, c: { type: string, minLength: x }, d: { enum: [{}, []] } } }';
 
   const refused = schemaOf(yaml);
 
@@ -632,6 +632,8 @@ test('one run lists every rejected keyword with its place', async () => {
     'a/type: unknown type "strong"',
     "b/typ: property 'typ' is not expected here; did you mean 'type'?",
     'c/minLength: a number is expected',
+    'd/enum/0: only text, numbers, true, false and null are implemented here',
+    'd/enum/1: only text, numbers, true, false and null are implemented here',
   ]) {
     await expect(refused).rejects.toThrow(`#/components/schemas/Field/properties/${problem}`);
   }
