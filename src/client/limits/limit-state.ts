@@ -152,6 +152,8 @@ export class AcceptedLog {
   /** Whether the request at the same place was one of low priority, and the number of those that were not. */
   #areLow: boolean[] = [];
   #others = 0;
+  /** Those before have expired. They are removed together: to remove each would move all others. */
+  #first = 0;
 
   /** `saved`: the milliseconds between the responses, as `toJSON` returns them. */
   constructor(saved = '') {
@@ -167,22 +169,23 @@ export class AcceptedLog {
    * calls it for each value.
    */
   toJSON(): string {
-    const savedAt = (at: number, place: number) =>
-      `${at - (this.#times[place - 1] ?? 0)}${this.#areLow[place] ? LOW : ''}`;
-    return this.#times.map(savedAt).join();
+    const areLow = this.#areLow.slice(this.#first);
+    const savedAt = (at: number, place: number, all: readonly number[]) =>
+      `${at - (all[place - 1] ?? 0)}${areLow[place] ? LOW : ''}`;
+    return this.#times.slice(this.#first).map(savedAt).join();
   }
 
   /** A log of every `n`th request, in a clock that is `aheadMs` ahead. */
   copy(aheadMs = 0, n = 1): AcceptedLog {
     const copy = new AcceptedLog();
-    for (let place = 0; place < this.#times.length; place += n) {
+    for (let place = this.#first; place < this.#times.length; place += n) {
       copy.#push((this.#times[place] ?? 0) + aheadMs, this.#areLow[place] ?? false);
     }
     return copy;
   }
 
   get size(): number {
-    return this.#times.length;
+    return this.#times.length - this.#first;
   }
 
   /** The time of the last request; long ago for none. */
@@ -197,26 +200,28 @@ export class AcceptedLog {
   /** Number of requests of normal and high priority since a time; by default, all. */
   othersSince(from = LONG_AGO): number {
     if (from === LONG_AGO) return this.#others;
-    return this.#times.filter((at, place) => at >= from && !this.#areLow[place]).length;
+    return this.#times.filter((at, place) => place >= this.#first && at >= from && !this.#areLow[place]).length;
   }
 
   /** The time of the oldest request of low priority; `undefined` for none. */
   get firstLowAt(): number | undefined {
-    return this.#times[this.#areLow.indexOf(true)];
+    return this.#times[this.#areLow.indexOf(true, this.#first)];
   }
 
   /** Drops the oldest `forgotten` requests, and all that expired. */
   expire(now: number, forgotten = 0): void {
-    let dropped = forgotten;
-    while ((this.#times[dropped] ?? Number.POSITIVE_INFINITY) + WINDOW_MS <= now) dropped += 1;
-    if (dropped === 0) return;
-    this.#times.splice(0, dropped);
-    for (const isLow of this.#areLow.splice(0, dropped)) this.#others -= isLow ? 0 : 1;
+    const last = this.#first + forgotten;
+    for (; this.#first < last || (this.#times[this.#first] ?? UNBOUNDED) + WINDOW_MS <= now; this.#first += 1)
+      this.#others -= this.#areLow[this.#first] ? 0 : 1;
+    if (2 * this.#first < this.#times.length || this.#first === 0) return;
+    this.#times = this.#times.slice(this.#first);
+    this.#areLow = this.#areLow.slice(this.#first);
+    this.#first = 0;
   }
 
   /** When the request at `place` (0 is the oldest) expires; `undefined` if the log has fewer. */
   expiresAt(place: number): number | undefined {
-    const at = this.#times[place];
+    const at = this.#times[this.#first + place];
     return at === undefined ? undefined : at + WINDOW_MS;
   }
 

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LocalLimit, slotAt } from '../../../src/client/limits/key-limit.ts';
 import { AcceptedLog, type LimiterSettings } from '../../../src/client/limits/limit-state.ts';
@@ -372,6 +373,42 @@ test('15 deadlines: a slot is judged by the most optimistic window that fits wha
   expect(slotAt(limit.state, 1_000, 29)).toBe(21_000);
   expect(slotAt(limit.state, 1_000, 30)).toBe(81_000);
 });
+
+test('a log has the requests of the last minute, however many have expired', () => {
+  const requests = fc.array(
+    fc.record({ afterMs: fc.nat({ max: 9_000 }), isLow: fc.boolean(), forgotten: fc.boolean() }),
+  );
+  fc.assert(
+    fc.property(requests, (added) => {
+      const log = new AcceptedLog();
+      let now = 0;
+      let kept: { at: number; isLow: boolean }[] = [];
+      for (const { afterMs, isLow, forgotten } of added) {
+        now += afterMs;
+        log.add(now, isLow);
+        kept.push({ at: now, isLow });
+        log.expire(now, forgotten ? 1 : 0);
+        kept = kept.slice(forgotten ? 1 : 0).filter(({ at }) => at + 60_000 > now);
+
+        const others = kept.filter((request) => !request.isLow);
+        const from = now - 30_000;
+        expect([log.size, log.othersSince(), log.expiresAt(0)]).toEqual([
+          kept.length,
+          others.length,
+          expiryOf(kept[0]),
+        ]);
+        expect(log.othersSince(from)).toBe(others.filter(({ at }) => at >= from).length);
+        expect(log.firstLowAt).toBe(kept.find((request) => request.isLow)?.at);
+        expect(log.copy().toJSON()).toBe(log.toJSON());
+        expect(new AcceptedLog(log.toJSON()).expiresAt(kept.length - 1)).toBe(expiryOf(kept.at(-1)));
+      }
+    }),
+  );
+});
+
+function expiryOf(request: { readonly at: number } | undefined): number | undefined {
+  return request && request.at + 60_000;
+}
 
 test('2 log: it keeps its order even if the clock goes back', () => {
   const log = new AcceptedLog();
