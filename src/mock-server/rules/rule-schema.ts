@@ -13,7 +13,7 @@ import {
   type ValueOf,
   wholeFrom,
 } from '../input/checked-input.ts';
-import { type RequestPattern, requestPattern } from '../matching/request-pattern.ts';
+import { type RecordedRequest, type RequestPattern, requestPattern } from '../matching/request-pattern.ts';
 
 const milliseconds = expected('milliseconds from 0', z.number().min(0));
 const several = <Schema extends z.ZodType>(words: string, one: Schema) =>
@@ -88,17 +88,7 @@ export interface Answer extends ValueOf<typeof answerSchema> {}
 export type AnswerFunction = (request: RuleRequest, context: AnswerContext) => Answer;
 
 /** The request for which a function returns the response. API keys are masked. */
-export interface RuleRequest {
-  /** HTTP method, in capitals. */
-  readonly method: string;
-  /** Path without the query. */
-  readonly path: string;
-  /** Parameters by name; a repeated parameter has an array of values. */
-  readonly query: Readonly<Record<string, string | readonly string[]>>;
-  /** Headers by name in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The complete body; `undefined` without a body. */
-  readonly body: string | undefined;
+export interface RuleRequest extends RecordedRequest {
   /** Time of the request, in milliseconds since the Unix epoch. */
   readonly at: number;
   /** Id of the operation at the path; `undefined` if the path has none. */
