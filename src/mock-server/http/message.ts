@@ -33,6 +33,8 @@ export interface MockResponse {
   readonly why: string;
   /** Milliseconds of the mock's clock until it is sent; infinity for never. Default: 0. */
   readonly delayMs?: number | undefined;
+  /** Id of the rule because of which the request hangs. */
+  readonly hangingBy?: string | undefined;
   /** The body before its content coding, for the journal. Default: the body. */
   readonly text?: string | undefined;
   /** How rules change its transmission. Default: complete and at once. */

@@ -9,7 +9,7 @@ import {
 } from '../http/parse-request.ts';
 import { completed, internalError, isPreflight, withCorsHeaders } from '../http/responses.ts';
 import type { JournalEntry } from '../journal/journal.ts';
-import { arrivalDelay, type Delivered, withEffects } from '../rules/rule-effects.ts';
+import { arrivalDelay, withEffects } from '../rules/rule-effects.ts';
 import { RuleTurns } from '../rules/rule-turns.ts';
 import { isOpen, type MockState } from './mock-state.ts';
 import { factsOf, identified, type Reply, respond, respondWithoutService } from './respond.ts';
@@ -118,32 +118,30 @@ function sendFailure(exchange: Exchange, error: unknown): MockResponse | Promise
 
 /** Applies the effects of the rules, writes the journal, waits for the delays, and returns the response to the adapter. */
 function send(exchange: Exchange, reply: Reply, turns?: RuleTurns): MockResponse | Promise<MockResponse> {
-  const { mock, request } = exchange;
-  const { facts } = reply;
-  const delivered = deliveredOf(exchange, reply, turns);
-  const { response } = delivered;
-  const entry = entryOf(mock, request, { response, facts, rule: turns?.used ?? NONE });
+  const { mock } = exchange;
+  const response = deliveredOf(exchange, reply, turns);
+  const entry = entryOf(exchange, { response, facts: reply.facts }, turns?.used ?? NONE);
   mock.journal.add(entry);
   mock.parent?.journal.notifyOfSpace(entry);
   if (response.status === 429) requireOwnClock(exchange);
-  if (response.delivery !== undefined || response.delayMs) return sendLate(exchange, delivered, entry);
+  if (response.delivery !== undefined || response.delayMs) return sendLate(exchange, response, entry);
   if (response.headers['retry-after'] !== undefined) noteRetryAfter(exchange, response, entry);
   return response;
 }
 
 const NONE: readonly string[] = Object.freeze([]);
 
-function deliveredOf({ mock }: Exchange, { response, facts }: Reply, turns?: RuleTurns): Delivered {
+function deliveredOf({ mock }: Exchange, { response, facts }: Reply, turns?: RuleTurns): MockResponse {
   const isReadableByAll = mock.behaviour.values.cors === 'any-origin' && response.status !== 0;
   const readable = isReadableByAll ? withCorsHeaders(response) : response;
-  if (turns === undefined) return { response: readable, hangingBy: undefined };
+  if (turns === undefined) return readable;
   const changed = withEffects(readable, turns, { at: facts.at, seed: mock.state.seed });
   const near = turns.near(facts.isUnknownRoute);
   if (near.length === 0) return changed;
-  const { why } = changed.response;
+  const { why } = changed;
   const isSentence = /[.?]$/.test(why);
   const all = isSentence ? [why, ...near.map((text) => `${text}.`)].join(' ') : [why, ...near].join('; ');
-  return { ...changed, response: { ...changed.response, why: all } };
+  return { ...changed, why: all };
 }
 
 /** A client that waits on another virtual clock than that of its limit would send requests without an end. */
@@ -153,17 +151,13 @@ function requireOwnClock({ mock: { clock, name }, source }: Exchange): void {
 }
 
 /** Sends a response after its delay, or in pieces. If the connection ends before, another entry replaces that of the request. */
-async function sendLate(
-  exchange: Exchange,
-  { response, hangingBy }: Delivered,
-  first: JournalEntry,
-): Promise<MockResponse> {
+async function sendLate(exchange: Exchange, response: MockResponse, first: JournalEntry): Promise<MockResponse> {
   const { journal, delays } = exchange.mock;
   let entry = first;
   const amend = (change: Partial<JournalEntry>) => {
     entry = journal.replace(entry, { ...entry, ...change });
   };
-  const { delivery, delayMs = 0 } = response;
+  const { delivery, delayMs = 0, hangingBy } = response;
   const onEndedEarly = (reason: string) => {
     // The entry of a request that hangs has status 0 from the start. It ends with its rule.
     if (hangingBy === undefined) amend({ ...NOTHING_SENT, why: `${entry.why}; ${reason} before the response` });
@@ -184,19 +178,12 @@ async function sendLate(
 
 const NOTHING_SENT = { status: 0, code: undefined, responseHeaders: undefined, responseBody: undefined };
 
-interface Outcome extends Reply {
-  readonly rule: readonly string[];
-}
-
 /**
  * The entry of a request, with the response after the effects of rules. It is in the journal from the arrival of the request
  * on, because a test can wait for the request before it advances the clock.
  */
-function entryOf(
-  mock: MockState,
-  { recorded, target }: ParsedRequest,
-  { response, facts, rule }: Outcome,
-): JournalEntry {
+function entryOf({ mock, request }: Exchange, { response, facts }: Reply, rule: readonly string[]): JournalEntry {
+  const { recorded, target } = request;
   const { delivery, delayMs } = response;
   const isSent = delivery?.sendsHead !== false && delayMs !== Number.POSITIVE_INFINITY;
   const { responseHeaders, responseBody } = isSent ? recordResponse(response, target) : NOTHING_SENT;

@@ -80,13 +80,6 @@ export function arrivalDelay(turns: RuleTurns, seed: number): ArrivalDelay | und
   return { ms, why: `${turn.rule.settings.id}: arrived ${ms} ms late` };
 }
 
-/** A response with the effects of the rules. */
-export interface Delivered {
-  readonly response: MockResponse;
-  /** Id of the rule because of which the request hangs. */
-  readonly hangingBy: string | undefined;
-}
-
 /** The request whose response the rules change. */
 interface DeliveredRequest {
   readonly at: number;
@@ -94,17 +87,17 @@ interface DeliveredRequest {
 }
 
 /** The response with the delays, headers, coding and failures of the rules. Its reason names them. */
-export function withEffects(response: MockResponse, turns: RuleTurns, { at, seed }: DeliveredRequest): Delivered {
+export function withEffects(response: MockResponse, turns: RuleTurns, { at, seed }: DeliveredRequest): MockResponse {
   turns.addResponse(response);
   let changed = changeRetryAfter(response, turns);
   changed = encode(changed, turns);
   const failing = turns.of('fail');
   if (failing?.rule.settings.fail?.kind === 'hang') {
     turns.use(failing);
-    return { response: hanging(changed, failing, at), hangingBy: failing.rule.settings.id };
+    return hanging(changed, failing, at);
   }
   changed = delayed(changed, turns, seed);
-  return { response: failing === undefined ? changed : failed(changed, turns, failing), hangingBy: undefined };
+  return failing === undefined ? changed : failed(changed, turns, failing);
 }
 
 function withReason(response: MockResponse, { rule }: Turn, what: string): MockResponse {
@@ -148,7 +141,7 @@ function hanging(response: MockResponse, turn: Turn, at: number): MockResponse {
     delayMs === Number.POSITIVE_INFINITY
       ? 'never responds'
       : `no response, the connection broke off after ${delayMs} ms`;
-  return { ...noResponse(withReason(response, turn, what).why), delayMs };
+  return { ...noResponse(withReason(response, turn, what).why), delayMs, hangingBy: turn.rule.settings.id };
 }
 
 function delayed(response: MockResponse, turns: RuleTurns, seed: number): MockResponse {
