@@ -76,7 +76,7 @@ function handle(exchange: Exchange): MockResponse | Promise<MockResponse> {
   const { mock, request } = exchange;
   const turns = mock.state.rules.length === 0 ? undefined : turnsOf(exchange);
   if (turns === undefined) return send(exchange, respond(mock, request));
-  const arrival = arrivalDelay(turns, mock.state.seed);
+  const arrival = arrivalDelay(turns);
   return arrival === undefined ? decideAndSend(exchange, turns) : arriveLate(exchange, turns, arrival);
 }
 
@@ -135,7 +135,7 @@ function deliveredOf({ mock }: Exchange, { response, facts }: Reply, turns?: Rul
   const isReadableByAll = mock.behaviour.values.cors === 'any-origin' && response.status !== 0;
   const readable = isReadableByAll ? withCorsHeaders(response) : response;
   if (turns === undefined) return readable;
-  const changed = withEffects(readable, turns, { at: facts.at, seed: mock.state.seed });
+  const changed = withEffects(readable, turns, facts.at);
   const near = turns.near(facts.isUnknownRoute);
   if (near.length === 0) return changed;
   const { why } = changed;

@@ -2,7 +2,6 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { redactKeys } from '../../redactor.ts';
 import { type Delivery, type MockResponse, noResponse, WHOLE } from '../http/message.ts';
 import { errorResponse } from '../http/responses.ts';
-import { chance } from '../service/random.ts';
 import { preparedAnswer } from './answers.ts';
 import type {
   AnswerContext,
@@ -71,23 +70,17 @@ interface ArrivalDelay {
 }
 
 /** The delay before the service receives the request; `undefined` without one. */
-export function arrivalDelay(turns: RuleTurns, seed: number): ArrivalDelay | undefined {
+export function arrivalDelay(turns: RuleTurns): ArrivalDelay | undefined {
   const turn = turns.of('arriveAfterMs');
   if (turn === undefined) return undefined;
   const { arriveAfterMs = 0 } = turn.rule.settings;
   turns.use(turn);
-  const ms = drawDelayMs(arriveAfterMs, turn, seed, 'arrival');
+  const ms = drawDelayMs(arriveAfterMs, () => turns.draw('arrival', turn));
   return { ms, why: `${turn.rule.settings.id}: arrived ${ms} ms late` };
 }
 
-/** The request whose response the rules change. */
-interface DeliveredRequest {
-  readonly at: number;
-  readonly seed: number;
-}
-
 /** The response with the delays, headers, coding and failures of the rules. Its reason names them. */
-export function withEffects(response: MockResponse, turns: RuleTurns, { at, seed }: DeliveredRequest): MockResponse {
+export function withEffects(response: MockResponse, turns: RuleTurns, at: number): MockResponse {
   turns.addResponse(response);
   let changed = changeRetryAfter(response, turns);
   changed = encode(changed, turns);
@@ -96,7 +89,7 @@ export function withEffects(response: MockResponse, turns: RuleTurns, { at, seed
     turns.use(failing);
     return hanging(changed, failing, at);
   }
-  changed = delayed(changed, turns, seed);
+  changed = delayed(changed, turns);
   return failing === undefined ? changed : failed(changed, turns, failing);
 }
 
@@ -144,19 +137,16 @@ function hanging(response: MockResponse, turn: Turn, at: number): MockResponse {
   return { ...noResponse(withReason(response, turn, what).why), delayMs, hangingBy: turn.rule.settings.id };
 }
 
-function delayed(response: MockResponse, turns: RuleTurns, seed: number): MockResponse {
+function delayed(response: MockResponse, turns: RuleTurns): MockResponse {
   const turn = turns.of('delayMs');
   if (turn === undefined) return response;
   turns.use(turn);
-  const delayMs = drawDelayMs(turn.rule.settings.delayMs ?? 0, turn, seed, 'delay');
+  const delayMs = drawDelayMs(turn.rule.settings.delayMs ?? 0, () => turns.draw('delay', turn));
   return { ...withReason(response, turn, `${delayMs} ms late`), delayMs };
 }
 
-/** For `{ min, max }`, `names` alone determine the milliseconds, as in `chance()`, and only the requests of the same key. */
-function drawDelayMs(delay: Delay, { rule, key, position }: Turn, seed: number, name: string): number {
-  if (typeof delay === 'number') return delay;
-  const drawn = chance(name, seed, rule.settings.id, key, position);
-  return delay.min + Math.floor(drawn * (delay.max - delay.min + 1));
+function drawDelayMs(delay: Delay, draw: () => number): number {
+  return typeof delay === 'number' ? delay : delay.min + Math.floor(draw() * (delay.max - delay.min + 1));
 }
 
 /** A failure of the body needs a body; the others apply to every response. */

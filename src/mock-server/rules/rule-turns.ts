@@ -73,6 +73,11 @@ export class RuleTurns {
     return before;
   }
 
+  /** A number from 0 to below 1. It depends only on the name, the seed, the rule, and the requests of the same key. */
+  draw(name: string, { rule, key, position }: Turn): number {
+    return chance(name, this.#state.seed, rule.settings.id, key, position);
+  }
+
   /** How the request differs from rules that nearly match it, a text for each; for an unknown path, also from less similar ones. */
   near(isUnknownRoute: boolean): readonly string[] {
     const { request } = this.#candidate;
