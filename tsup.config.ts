@@ -7,9 +7,6 @@ import { manPage } from './src/cli/parser/help-page.ts';
 import { createProgram } from './src/cli/program/program.ts';
 import { bundlePanel } from './src/mock-server/panel/panel-files.ts';
 
-/** `npm run demo` builds into a folder of its own, so that it does not change the package. */
-const FOLDER = process.env['FXRATES_BUILD_FOLDER'] ?? 'dist';
-
 const LIBRARY = {
   index: 'src/client/index.ts',
   'file-store': 'src/client/file-store/index.ts',
@@ -55,7 +52,7 @@ const plugins: Options['esbuildPlugins'] = [
     },
   },
 ];
-const SHARED = { target: 'node20', outDir: FOLDER, removeNodeProtocol: false, dts: false, esbuildPlugins: plugins };
+const SHARED = { target: 'node20', outDir: 'dist', removeNodeProtocol: false, dts: false, esbuildPlugins: plugins };
 
 /** TypeScript 7 writes a declaration file for each module; tsup bundles them. From the sources, it would take 20 s. */
 function types(): Options {
@@ -72,11 +69,11 @@ const esbuildOptions: Options['esbuildOptions'] = (options) => {
   options.define = { ...options.define, 'import.meta.url': '__filename' };
 };
 
-rmSync(FOLDER, { recursive: true, force: true });
-mkdirSync(`${FOLDER}/man`, { recursive: true });
-writeFileSync(`${FOLDER}/man/fxrates.1`, manPage(createProgram()));
+rmSync('dist', { recursive: true, force: true });
+mkdirSync('dist/man', { recursive: true });
+writeFileSync('dist/man/fxrates.1', manPage(createProgram()));
 const license = (name: string) => `${name}\n\n${readFileSync(`node_modules/${name}/LICENSE`, 'utf8')}`;
-writeFileSync(`${FOLDER}/licenses.txt`, ['htm', 'preact'].map(license).join('\n\n'));
+writeFileSync('dist/licenses.txt', ['htm', 'preact'].map(license).join('\n\n'));
 
 /** `tsup --no-dts` leaves out the types. */
 export default defineConfig(({ dts }) => [

@@ -1,22 +1,18 @@
 /**
- * `npm run demo`: a tour of fxrates in a few seconds. It builds the command line into a folder of its own, and calls the mock
- * server on a real port until it reaches the per-minute limit, then waits. Exits with 1 if a result is not what the README describes.
+ * `npm run demo`: a tour of the built command line in a few seconds. It calls the mock server on a real port until it
+ * reaches the per-minute limit, then waits. Exits with 1 if a result is not what the README describes.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { createMockServer, type JournalEntry } from '../src/mock-server/index.ts';
 
-const PROJECT = fileURLToPath(new URL('..', import.meta.url));
-const FOLDER = '.demo';
-const CLI = join(PROJECT, FOLDER, 'cli/fxrates.cjs');
+const CLI = fileURLToPath(new URL('../dist/cli/fxrates.cjs', import.meta.url));
 const LIMIT = 30;
 /** Time until the first request's minute ends when the burst begins. The last command waits about as long. */
 const REST_OF_MINUTE_MS = 6_000;
 
-build();
 const startedAt = performance.now();
 const mock = createMockServer();
 const { key, id } = mock.createKey({ plan: 'free' });
@@ -42,19 +38,8 @@ await mock.close();
 const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
 say(`${process.exitCode === 1 ? 'Some checks failed' : 'All checks passed'} in ${seconds} s.`);
 say(
-  `To start a mock server:  node ${FOLDER}/cli/fxrates.cjs mock\nTo see all commands:     node ${FOLDER}/cli/fxrates.cjs --help`,
+  'To start a mock server:  node dist/cli/fxrates.cjs mock\nTo see all commands:     node dist/cli/fxrates.cjs --help',
 );
-
-function build(): void {
-  const tsup = join(PROJECT, 'node_modules/tsup/dist/cli-default.js');
-  const env = { ...process.env, FXRATES_BUILD_FOLDER: FOLDER };
-  const { status } = spawnSync(process.execPath, [tsup, '--no-dts', '--silent'], {
-    cwd: PROJECT,
-    env,
-    stdio: 'inherit',
-  });
-  if (status !== 0) process.exit(1);
-}
 
 /** Runs the built command as a user would, on this terminal. */
 async function fxrates(...args: readonly string[]): Promise<void> {

@@ -23,7 +23,7 @@ const SOURCE_STEPS: readonly Step[] = [
 ];
 const PACKAGE_STEPS: readonly Step[] = [
   ['build (tsup)', ['tsup', '--silent']],
-  ['demo, which does not change the build', ['tsx', 'scripts/demo.ts']],
+  ['demo', ['tsx', 'scripts/demo.ts']],
   ['no dead files, exports or dependencies (knip)', ['knip']],
 ];
 
