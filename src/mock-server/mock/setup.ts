@@ -1,6 +1,6 @@
 import { createMockBehaviour } from '../behaviour/behaviour.ts';
 import { checkedInput, strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
-import { checkLength, within } from '../input/mock-server-error.ts';
+import { checkLength, fieldError, within } from '../input/mock-server-error.ts';
 import { addRules, preparedRules } from '../rules/mock-rules.ts';
 import type { RuleOptions } from '../rules/rule-schema.ts';
 import type { RuleRecord } from '../rules/rule-state.ts';
@@ -30,6 +30,10 @@ function checkedParts({ behaviour, keys = [], rules = [] }: Setup, mock: MockSta
   const { state } = mock;
   if (behaviour !== undefined) mock.behaviour.copy(behaviour);
   const checkedKeys = eachOf('keys', keys, checkedKey);
+  const counted = checkedKeys.reduce((sum, { usage }) => sum + (usage?.minute ?? 0), 0);
+  if (counted > MOST_COUNTED) {
+    throw fieldError('keys', `have ${counted} requests in usage.minute; expected at most ${MOST_COUNTED} of all keys.`);
+  }
   // Rules can name the keys that the setup creates.
   const created = checkedKeys.map((_, index) => `key_${state.lastKey + index + 1}`);
   const keyIds = new Set([...state.keys.keys(), ...created]);
@@ -37,6 +41,8 @@ function checkedParts({ behaviour, keys = [], rules = [] }: Setup, mock: MockSta
 }
 
 const MOST_KEYS = 10_000;
+/** The switch `rateWindow` can keep the time of each of them. */
+const MOST_COUNTED = 1_000_000;
 
 function eachOf<Entry, Checked>(field: string, entries: readonly Entry[], check: (entry: Entry) => Checked) {
   checkLength(field, entries, MOST_KEYS);

@@ -40,8 +40,8 @@ export function rateLimitOf({ account, limits }: LimitedKey): RateLimit {
 export interface RateWindow {
   /** Milliseconds until a request is within the limit; 0 if one is at `now`. */
   waitMs(limit: RateLimit, now: number): number;
-  /** Counts one request at `now`, also one above the limit. */
-  count(limit: RateLimit, now: number): void;
+  /** Counts `added` requests at `now`, also above the limit. Default: one. */
+  count(limit: RateLimit, now: number, added?: number): void;
   /** Requests that count at `now`. */
   used(limit: RateLimit, now: number): number;
   /** Time at which the full limit is available again if nothing more is sent; `now` if it is available. */
@@ -69,10 +69,10 @@ class FixedFirstRequest implements RateWindow {
     return this.used(limit, now) < limit.requests ? 0 : this.fullAt(limit, now) - now;
   }
 
-  count(limit: RateLimit, now: number): void {
+  count(limit: RateLimit, now: number, added = 1): void {
     const used = this.used(limit, now);
     if (used === 0) this.#openedAt = this.opensAt(limit, now);
-    this.#count = used + 1;
+    this.#count = used + added;
   }
 
   used({ windowMs }: RateLimit, now: number): number {
@@ -110,10 +110,11 @@ class SlidingLog implements RateWindow {
     return over < 0 ? 0 : (this.#times[this.#first + over] ?? now) + limit.windowMs - now;
   }
 
-  count({ requests }: RateLimit, now: number): void {
+  count({ requests }: RateLimit, now: number, added = 1): void {
     // A list created with its first element takes a sixth of the memory of one that grows by `push`.
     if (this.#times.length === this.#first) this.#times = [now];
     else this.#times.push(now);
+    for (let more = 1; more < added; more += 1) this.#times.push(now);
     // Refused requests may count too. Those before the newest `requests` have no effect.
     this.#first = Math.max(this.#first, this.#times.length - requests);
   }
@@ -172,9 +173,9 @@ class SlidingCounter implements RateWindow {
     return Math.min(...waits);
   }
 
-  count({ windowMs }: RateLimit, now: number): void {
+  count({ windowMs }: RateLimit, now: number, added = 1): void {
     this.#turnTo(windowMs, now);
-    this.#current += 1;
+    this.#current += added;
   }
 
   used({ requests, windowMs }: RateLimit, now: number): number {
@@ -220,8 +221,8 @@ class TokenBucket implements RateWindow {
     return tooMuch <= 0 ? 0 : Math.ceil(tooMuch / requests);
   }
 
-  count(limit: RateLimit, now: number): void {
-    this.#missing = Math.min(this.#missingNow(limit, now) + limit.windowMs, mostMissing(limit));
+  count(limit: RateLimit, now: number, added = 1): void {
+    this.#missing = Math.min(this.#missingNow(limit, now) + added * limit.windowMs, mostMissing(limit));
     this.#missingAt = now;
   }
 

@@ -22,6 +22,20 @@ function send(window: InstanceType<(typeof rateWindows)['fixed-epoch']>, request
   return served;
 }
 
+test.each(kinds)('%s: requests counted at once are as many counted one by one', (kind) => {
+  for (const [requests, counted] of [
+    [5, 3],
+    [5, 9],
+  ] as const) {
+    const [together, singly] = [new rateWindows[kind](), new rateWindows[kind]()];
+    for (const now of [START, START + 20_000]) {
+      together.count(perMinute(requests), now, counted);
+      for (let one = 0; one < counted; one += 1) singly.count(perMinute(requests), now);
+    }
+    expect(together.save()).toEqual(singly.save());
+  }
+});
+
 const steps = fc.array(
   fc.record({
     gap: fc.oneof(
