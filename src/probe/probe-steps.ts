@@ -232,12 +232,18 @@ async function refusalWithin(prober: Prober, most: number): Promise<ProbeRespons
   return undefined;
 }
 
-type QuotaAndRefusal = readonly [quota: ProbeResponse, refusal: ProbeResponse];
-
 /** Whether `latest` is refused too after `quota` was refused. */
-async function bucketOf(prober: Prober, seen: QuotaAndRefusal): Promise<Observation> {
+async function bucketOf(
+  prober: Prober,
+  [quota, refusal]: readonly [quota: ProbeResponse, refusal: ProbeResponse],
+): Promise<Observation> {
   const latest = await latestNotServed(prober);
-  if (latest === undefined) return await ownBucketOf(prober, seen);
+  if (latest === undefined) {
+    const again = await prober.send('quota');
+    const isInTime = again.receivedAt - refusal.sentAt < 60_000 / Number(quota.data['rate_limit_per_minute']);
+    const reason = 'the responses arrived too slowly to distinguish the values';
+    return ['quotaEndpointBucket', isInTime && again.isRateLimited && 'separate', reason];
+  }
   if (!latest.isRateLimited) return ['quotaEndpointBucket', undefined, `latest returned ${latest.status}`];
   if (prober.observed.has('quotaExhausted')) prober.note(['checkOrder', 'rate-then-quota', '']);
   return ['quotaEndpointBucket', 'shared', ''];
@@ -250,13 +256,6 @@ async function latestNotServed(prober: Prober): Promise<ProbeResponse | undefine
     if (latest.status !== 200) return latest;
   }
   return undefined;
-}
-
-async function ownBucketOf(prober: Prober, [quota, refusal]: QuotaAndRefusal): Promise<Observation> {
-  const again = await prober.send('quota');
-  const isInTime = again.receivedAt - refusal.sentAt < 60_000 / Number(quota.data['rate_limit_per_minute']);
-  const reason = 'the responses arrived too slowly to distinguish the values';
-  return ['quotaEndpointBucket', isInTime && again.isRateLimited && 'separate', reason];
 }
 
 /** Records the form of Retry-After in one or two refusals that are at least a second apart, with no success between. */

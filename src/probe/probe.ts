@@ -102,12 +102,11 @@ function stepsWithin(maxRequests: number) {
  * @example const behaviour = await probeService('https://api.example.com', { apiKey })
  */
 export async function probeService(baseUrl: string, options: ProbeOptions): Promise<ObservedBehaviour> {
-  const { apiKey, maxRequests, fetch = globalThis.fetch, clock = new DrivenClock('real'), signal } = options;
-  const { timeoutMs = 30_000, maxRetries = 2 } = options;
+  const { apiKey, maxRequests, fetch = globalThis.fetch, clock = new DrivenClock('real') } = options;
+  const { timeoutMs = 30_000, maxRetries = 2, signal = new AbortController().signal } = options;
   const { requests } = planProbe(maxRequests);
   const { origin } = new URL(baseUrl);
-  const never = new AbortController().signal;
-  const limits = { maxRequests: requests, timeoutMs, maxRetries, signal: signal ?? never };
+  const limits = { maxRequests: requests, timeoutMs, maxRetries, signal };
   const prober = new Prober({ baseUrl, key: apiKey, fetch, clock, ...limits });
   const probedAt = new Date(clock.now()).toISOString();
   const quota = await firstQuota(prober);

@@ -156,13 +156,9 @@ export function statusAndCodeText({ status, code }: ProbeResponse): string {
 
 /** Nothing for an empty body, or a page of a proxy: there is no envelope. */
 function envelopeOf(text: string): Pick<ProbeResponse, 'code' | 'data'> {
-  const { data, error } = objectOf(parseJson(text));
-  const { code } = objectOf(error);
-  return { code: typeof code === 'string' ? code : undefined, data: objectOf(data) };
-}
-
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  const { data, error } = Object(parseJson(text));
+  const { code } = Object(error);
+  return { code: typeof code === 'string' ? code : undefined, data: Object(data) };
 }
 
 /** The result of a probe: a value for `createMockServer({ behaviour })`, also as JSON. */

@@ -8,7 +8,7 @@ import { type Claim, createExpectation, type MockJournal, type RequestExpectatio
 import { regExpText } from '../matching/request-pattern.ts';
 import type { MockMethods, Space, SpaceOptions } from '../mock/mock-methods.ts';
 import { problem, tooManyBytes } from './problem.ts';
-import { type AdminRoute, mostBytesOf, type SentRequest } from './route.ts';
+import { type AdminRoute, mostBytesOf, type RouteRequest } from './route.ts';
 import { adminRoutes } from './routes.ts';
 import { requestFromWorker } from './worker-request.ts';
 
@@ -63,7 +63,7 @@ export function connectMockServer(url: string, token = tokenIn(url)): RemoteMock
 }
 
 /** An admin API, of a mock or of a space. */
-interface AdminApi {
+interface AdminAddress {
   readonly url: string;
   readonly token: string;
   /** Of the server. */
@@ -119,7 +119,7 @@ interface RouteCalls extends Omit<RemoteMethods, 'baseUrl' | 'expectRequests'> {
   verifyRequests(filter: RequestFilter, claim: Claim): Promise<void>;
 }
 
-function createCalls(admin: AdminApi) {
+function createCalls(admin: AdminAddress) {
   const calls: Record<string, unknown> = {};
   for (const route of adminRoutes) {
     for (const [id, { send, read = (value: unknown) => value }] of Object.entries(route.calls ?? {})) {
@@ -139,9 +139,9 @@ function createCalls(admin: AdminApi) {
 
 /** Sends a request to a route. Throws the errors that the mock itself would throw. */
 async function sendAdmin(
-  { url, token, origin }: AdminApi,
+  { url, token, origin }: AdminAddress,
   route: AdminRoute,
-  { path = {}, query = {}, body }: SentRequest,
+  { path = {}, query = {}, body }: RouteRequest,
 ): Promise<unknown> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const place = route.path.replace(/\{(\w+)\}/g, (_, parameter: string) => pathSegment(String(path[parameter])));

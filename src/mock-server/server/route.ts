@@ -37,7 +37,7 @@ export interface AdminRoute extends RouteDescription {
 /** How a method of `connectMockServer` calls a route. */
 interface RemoteCall {
   /** The request for the arguments of the method. */
-  readonly send: (...given: never[]) => SentRequest;
+  readonly send: (...given: never[]) => RouteRequest;
   /**
    * The result of the method, for the value of the response.
    * @default that value
@@ -46,7 +46,7 @@ interface RemoteCall {
 }
 
 /** A request to a route. */
-export interface SentRequest {
+export interface RouteRequest {
   /** Parameters of the path. */
   readonly path?: Readonly<Record<string, unknown>>;
   readonly query?: object | undefined;
@@ -114,7 +114,7 @@ type MethodId =
   | { [Part in keyof MockMethods & string]: `${Part}.${Methods<MockMethods[Part]>}` }[keyof MockMethods & string];
 
 /** Where a request has the arguments of a method: in a part of it, or in a field of a part, such as `path.keyId`. */
-type Place = 'path' | 'query' | 'body' | 'text' | `${'path' | 'body'}.${string}`;
+type ArgumentPlace = 'path' | 'query' | 'body' | 'text' | `${'path' | 'body'}.${string}`;
 
 /**
  * A route that calls a method of the mock, as `connectMockServer` does. `takes` has the place of each argument; by default,
@@ -123,11 +123,13 @@ type Place = 'path' | 'query' | 'body' | 'text' | `${'path' | 'body'}.${string}`
 export function method(
   name: RouteName,
   id: MethodId,
-  { takes, calls, ...description }: RouteDescription & { readonly takes?: readonly Place[] },
+  { takes, calls, ...description }: RouteDescription & { readonly takes?: readonly ArgumentPlace[] },
 ): AdminRoute {
   const [part = '', own = part] = id.split('.');
   const inPath = Array.from(name.matchAll(/\{(\w+)\}/g), ([, parameter]) => `path.${parameter}`);
-  const places = (takes ?? [...inPath, ...['body', 'query'].filter((place) => place in description)]).map(placeOf);
+  const places = (takes ?? [...inPath, ...['body', 'query'].filter((place) => place in description)]).map(
+    argumentPlace,
+  );
   const run: AdminRoute['run'] = (call) => {
     const target: object = own === part ? call.mock : Reflect.get(call.mock, part);
     const given = places.map(({ within, field }) => (field === undefined ? call[within] : Object(call[within])[field]));
@@ -146,7 +148,7 @@ export function method(
   return { ...partsOf(name), checksBody, ...description, id, takesText, calls: { [id]: { send }, ...calls }, run };
 }
 
-function placeOf(place: string) {
+function argumentPlace(place: string) {
   const [within, field] = place.split('.');
   return { within, field } as { readonly within: 'path' | 'query' | 'body' | 'text'; readonly field?: string };
 }

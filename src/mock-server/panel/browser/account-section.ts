@@ -27,7 +27,7 @@ export function AccountSection(props: SectionProps) {
     account: ShownAccount,
   ) => html`<${AccountRow} key=${account.id} ...${props} account=${account} createKey=${createKey}
     newKeys=${newKeys.filter(({ accountId, space }) => accountId === account.id && space === query.space)} hideKey=${(hidden: NewKey) => setNewKeys((shown) => shown.filter((one) => one !== hidden))} />`;
-  return html`<${Section} title="Accounts" isWide hint="As in the dashboard of the service. Without confirmation, an account has no key.">
+  return html`<${Section} title="Accounts" hint="As in the dashboard of the service. Without confirmation, an account has no key.">
     ${
       schema !== undefined &&
       html`<${SchemaForm} name="account" label="New account" submit="Sign up" schema=${schema} save=${signUp}

@@ -19,7 +19,7 @@ function App() {
     </header>
     <main id="main">
       <h1 class="hidden">Control panel${query.space !== '' && ` of space ${query.space}`}</h1>
-      ${problem !== '' && !(needsToken && !hasToken()) && html`<p class="note bad wide" role="alert">${problem}</p>`}
+      ${problem !== '' && !(needsToken && !hasToken()) && html`<p class="note bad" role="alert">${problem}</p>`}
       ${needsToken && html`<${TokenForm} connect=${load} />`}
       ${!needsToken && mock.view !== undefined && SECTIONS.map((Section) => html`<${Section} ...${props} />`)}
     </main>`;

@@ -31,15 +31,13 @@ interface FrameProps {
   readonly hint?: string;
   /** Beside the title. */
   readonly actions?: unknown;
-  /** Whether it is as wide as the page. */
-  readonly isWide?: boolean;
   readonly children?: unknown;
 }
 
 /** A part of the page. */
-export function Section({ title, hint, actions, isWide = false, children }: FrameProps) {
+export function Section({ title, hint, actions, children }: FrameProps) {
   const id = title.toLowerCase().replaceAll(' ', '-');
-  return html`<section class=${isWide ? 'card wide' : 'card'} aria-labelledby=${id}>
+  return html`<section class="card" aria-labelledby=${id}>
     <div class="row between"><div class="grow"><h2 id=${id}>${title}</h2>${hint && html`<p class="hint">${hint}</p>`}</div>
       <div class="row">${actions}</div></div>
     ${children}

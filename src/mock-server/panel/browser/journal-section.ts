@@ -29,7 +29,7 @@ export function JournalSection({ view, query, setQuery, act }: SectionProps) {
   const actions = html`<p class="hint" role="status">${countText(matching.length, entries.length, isFiltered)}</p>
     ${isFiltered && html`<button type="button" onClick=${() => setQuery(NO_FILTERS)}>Clear filters</button>`}
     <button type="button" disabled=${entries.length === 0} onClick=${() => act('DELETE', '/requests')}>Empty</button>`;
-  return html`<${Section} title="Requests" isWide actions=${actions}>
+  return html`<${Section} title="Requests" actions=${actions}>
     <${Filters} view=${view} query=${query} setQuery=${setQuery} />
     <${Rows} items=${matching} row=${row} empty=${isFiltered ? 'No requests match the filters.' : 'No requests yet.'} atOnce=${100}
       attributes=${{ class: 'plain journal', 'aria-label': 'Requests, newest first', onKeyDown: moveFocus }} />

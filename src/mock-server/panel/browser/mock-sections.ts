@@ -13,7 +13,7 @@ const STEPS = [
 ] as const;
 
 export function ClockSection({ view: { clock }, refusal, act }: SectionProps) {
-  return html`<${Section} title="Clock" isWide actions=${html`<span class="badge">${paceOf(clock)}</span>`}>
+  return html`<${Section} title="Clock" actions=${html`<span class="badge">${paceOf(clock)}</span>`}>
     <p class="now mono"><time datetime=${clock.iso}>${clock.iso.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')}</time></p>
     <div class="row">
       <button type="button" onClick=${() => act('POST', '/clock', { frozen: !clock.frozen })}>
@@ -48,7 +48,7 @@ export function SwitchSection({ view: { switches }, refusal, act }: SectionProps
     <button type="button" disabled=${changed === 0} onClick=${() => act('PATCH', '/behaviour', { preset: 'documented' })}>
       ${changed === 0 ? 'All switches at default' : `Reset ${changed} to default`}
     </button>`;
-  return html`<${Section} title="Switches" isWide actions=${actions}
+  return html`<${Section} title="Switches" actions=${actions}
     hint="Behaviour that the service does not document. Choose how the mock behaves.">
     <${Problem} refusal=${refusal} path="/behaviour" />
     ${groups.map((group) => html`<${Group} name=${group} switches=${switches.filter((one) => one.group === group)} act=${act} />`)}
@@ -107,7 +107,7 @@ export function ChartSection({ view: { clock, entries }, query }: SectionProps) 
     <span class="swatch served"></span> counted in the minute${keyId !== undefined && ` of ${keyId}`}
     <span class="swatch refused"></span> not served
     <span class="swatch pace"></span> limit${limit !== undefined && `, ${limit} per minute`}</p>`;
-  return html`<${Section} title="Use of the minute" isWide actions=${legend}>
+  return html`<${Section} title="Use of the minute" actions=${legend}>
     <svg class="chart" role="img" aria-label=${summary} viewBox="0 0 ${seconds.length} ${highest}" preserveAspectRatio="none">
       ${seconds.map(({ used, all }, second) => [bar('used', second, [0, used]), bar('refused', second, [used, all])])}
       ${limit !== undefined && html`<line class="limit" x1="0" x2=${seconds.length} y1=${highest - limit} y2=${highest - limit} />`}

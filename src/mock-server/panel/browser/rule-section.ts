@@ -17,7 +17,7 @@ export function RuleSection({ view: { rules }, bodySchema, refusal, act }: Secti
   const row = (rule: ShownRule) => html`<${RuleRow} key=${rule.id} rule=${rule}
     edit=${() => setEdited(rule)} remove=${() => act('DELETE', `/rules/${encodeURIComponent(rule.id)}`)} />`;
   const removeAll = html`<button type="button" disabled=${rules.length === 0} onClick=${() => act('DELETE', '/rules')}>Remove all</button>`;
-  return html`<${Section} title="Rules" isWide actions=${removeAll}
+  return html`<${Section} title="Rules" actions=${removeAll}
     hint="Which requests, when, and what happens. The first rule that matches counts; what it does not say, the next one or the service does.">
     ${
       schema !== undefined &&
