@@ -76,9 +76,13 @@ export class LocalLimit implements Limit {
   readonly settings: LimiterSettings;
   state: LimiterState;
 
-  constructor(settings: LimiterSettings) {
+  /** `stored`: the state of another process. The number of the options overrides its limit. */
+  constructor(settings: LimiterSettings, stored?: LimiterState) {
+    const { perMinute } = settings;
+    const isCap = perMinute !== 'learn';
+    const state = stored ?? initialState();
     this.settings = settings;
-    this.state = startingState(settings);
+    this.state = { ...(isCap ? configured({ ...state, isCap: false }, perMinute, state.configuredAt) : state), isCap };
   }
 
   slotAt(now: number, ahead: number, { estimate = slotAt, priority }: SlotOptions): number {
@@ -88,10 +92,31 @@ export class LocalLimit implements Limit {
     return slotOf(this.state, now, ahead + reserve);
   }
 
-  grant(now: number, wanted: Wanted): Grant {
-    const granted = grant(this.state, now, wanted);
-    this.state = granted.state;
-    return granted.grant;
+  /** Number of calls that could be sent now; zero or less for none. */
+  freeSlots(now: number): number {
+    this.state = advance(this.state, now);
+    return freeSlots(this.state);
+  }
+
+  /** Grants up to `wanted` calls: the smallest number that the gate, the log and the even rate allow. */
+  grant(now: number, { wanted, low }: Wanted): Grant {
+    const state = advance(this.state, now);
+    this.state = state;
+    const opensAt = closedUntil(state);
+    if (now < opensAt) return { count: 0, askAgainAt: opensAt };
+    if (wanted === 0) return NO_GRANT;
+    const others = wanted - low;
+    const reserve = low > 0 ? reserveOf(state, now) : 0;
+    const first = Math.max(0, Math.min(others, freeSlots(state)));
+    const count = low > 0 ? Math.max(first, Math.min(wanted, slotsWithLow(state, now, reserve))) : first;
+    if (count === 0 && isTestDue(state, now) && (others > 0 || !areOthersCalling(state, now))) {
+      this.state = startTest(state);
+      return { count: 1, askAgainAt: undefined };
+    }
+    this.state = addInFlight(state, count);
+    const isEnough = count === wanted || rampRoom(state) <= count;
+    const kept = count >= others ? reserve : 0;
+    return { count, askAgainAt: isEnough ? undefined : nextAskAt(this.state, now, kept) };
   }
 
   report(report: Report): RetryAfterReading | undefined {
@@ -100,21 +125,17 @@ export class LocalLimit implements Limit {
     return readRetryAfter(this.state.unit, report.retryAfter, this.settings.retryAfterUnit);
   }
 
+  /** The limit is unknown, contradicted, or old. Not for as few calls as every plan allows. */
   isWanted(now: number, waiting: number): boolean {
-    return isLimitWanted(this.state, now, waiting);
+    const { inFlight, gate, log, isCap, configuredAt } = this.state;
+    const calls = waiting + inFlight;
+    const mayExceed = gate.staleBefore !== LONG_AGO || calls + log.size > SMALLEST_LIMIT;
+    return calls > 1 && mayExceed && !isCap && now - configuredAt >= LIMIT_IS_OLD_MS;
   }
 }
 
-/** The state of a process that starts. The option of this process overrides the limit that another one has stored. */
-export function startingState({ perMinute }: LimiterSettings, stored?: LimiterState): LimiterState {
-  const isCap = perMinute !== 'learn';
-  if (stored === undefined) return initialState(isCap ? perMinute : UNBOUNDED, isCap);
-  const known = isCap ? configured({ ...stored, isCap: false }, perMinute, stored.configuredAt) : stored;
-  return known.isCap === isCap ? known : { ...known, isCap };
-}
-
 /** Advances the state to `now`: requests expire, tokens are added, the rate grows. */
-export function advance(state: LimiterState, now: number): LimiterState {
+function advance(state: LimiterState, now: number): LimiterState {
   const { log, pace, gate } = state;
   log.expire(now);
   // A minute without any request ends a busy period: the service's next window starts at any time.
@@ -123,29 +144,6 @@ export function advance(state: LimiterState, now: number): LimiterState {
   if (!isIdle && next === pace) return state;
   const test = isIdle || (next === null && pace !== null) ? 'due' : state.test;
   return { ...state, test, pace: next };
-}
-
-/** Grants up to `wanted` calls: the smallest number that the gate, the log and the even rate allow. */
-export function grant(
-  before: LimiterState,
-  now: number,
-  { wanted, low }: Wanted,
-): { readonly state: LimiterState; readonly grant: Grant } {
-  const state = advance(before, now);
-  const opensAt = closedUntil(state);
-  if (now < opensAt) return { state, grant: { count: 0, askAgainAt: opensAt } };
-  if (wanted === 0) return { state, grant: NO_GRANT };
-  const others = wanted - low;
-  const reserve = low > 0 ? reserveOf(state, now) : 0;
-  const first = Math.max(0, Math.min(others, freeSlots(state)));
-  const count = low > 0 ? Math.max(first, Math.min(wanted, slotsWithLow(state, now, reserve))) : first;
-  if (count === 0 && isTestDue(state, now) && (others > 0 || !areOthersCalling(state, now))) {
-    return { state: startTest(state), grant: { count: 1, askAgainAt: undefined } };
-  }
-  const granted = addInFlight(state, count);
-  const isEnough = count === wanted || rampRoom(state) <= count;
-  const kept = count >= others ? reserve : 0;
-  return { state: granted, grant: { count, askAgainAt: isEnough ? undefined : nextAskAt(granted, now, kept) } };
 }
 
 /** Number of calls that may be sent if those of low priority are among them. */
@@ -171,7 +169,7 @@ function areOthersCalling({ calledAt }: LimiterState, now: number): boolean {
  * Slots that calls of low priority leave free while others call: a fifth of the minute, without those that others have used. At
  * an even rate, a part of those that can be saved, so that the rate still grows.
  */
-export function reserveOf(state: LimiterState, now: number): number {
+function reserveOf(state: LimiterState, now: number): number {
   const { log, pace, gate } = state;
   if (!areOthersCalling(state, now)) return 0;
   const limit = isUnknown(state) ? SMALLEST_LIMIT : state.limit;
@@ -182,7 +180,7 @@ export function reserveOf(state: LimiterState, now: number): number {
 }
 
 /** Number of calls that may be sent while the gate is open, except for `reserve` slots; zero or less for none. */
-export function freeSlots(state: LimiterState, reserve = 0): number {
+function freeSlots(state: LimiterState, reserve = 0): number {
   return Math.min(rampRoom(state), knownSlots(state) - reserve);
 }
 
@@ -261,12 +259,4 @@ function logSlotAt({ limit, log, inFlight }: LimiterState, now: number, ahead: n
   if (missing < 0) return now;
   const rounds = Math.floor(missing / limit);
   return (log.expiresAt(missing - rounds * limit) ?? now + WINDOW_MS) + rounds * WINDOW_MS;
-}
-
-/** Whether to call `quota()`: the limit is unknown, contradicted, or old. Not for as few calls as every plan allows. */
-export function isLimitWanted(state: LimiterState, now: number, waiting: number): boolean {
-  const calls = waiting + state.inFlight;
-  const isRefused = state.gate.staleBefore !== LONG_AGO;
-  const mayExceed = isRefused || calls + state.log.size > SMALLEST_LIMIT;
-  return calls > 1 && mayExceed && !state.isCap && now - state.configuredAt >= LIMIT_IS_OLD_MS;
 }

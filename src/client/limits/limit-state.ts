@@ -88,11 +88,11 @@ export interface LimiterSettings {
   readonly retryAfterUnit: 'auto' | RetryAfterUnit;
 }
 
-/** The state before the first request. `perMinute`: infinity for unknown. */
-export function initialState(perMinute: number, isCap = false): LimiterState {
+/** The state before the first request. */
+export function initialState(perMinute = UNBOUNDED): LimiterState {
   return {
     configured: perMinute,
-    isCap,
+    isCap: false,
     configuredAt: LONG_AGO,
     limit: perMinute,
     inFlight: 0,

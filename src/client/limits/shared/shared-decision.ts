@@ -1,14 +1,5 @@
-import {
-  advance,
-  type Demand,
-  freeSlots,
-  type Grant,
-  grant,
-  isLimitWanted,
-  startingState,
-  type Wanted,
-} from '../key-limit.ts';
-import { applyReport, type Report, stayClosedUntil } from '../limit-rules.ts';
+import { type Demand, type Grant, LocalLimit, type Wanted } from '../key-limit.ts';
+import { type Report, stayClosedUntil } from '../limit-rules.ts';
 import {
   addInFlight,
   copyOf,
@@ -64,22 +55,22 @@ export function decide(shared: SharedState | undefined, own: OwnPart, storeNow: 
   const limit = withReports(shared, { ...own, reports: [...own.reports, ...dead] }, { missing, now });
   const sharers = sharersOf(leases, { id, now, isLow: demand.low === demand.wanted });
   const place = sharers.findIndex(([name]) => name === id);
-  const share = shareAt(place, sharers.length, freeSlots(advance(limit, now)));
-  const granted = grant(limit, now, atMost(Math.min(share, roomUnder(limit, settings)), demand));
-  const { count } = granted.grant;
+  const share = shareAt(place, sharers.length, limit.freeSlots(now));
+  const grant = limit.grant(now, atMost(Math.min(share, roomUnder(limit.state, settings)), demand));
+  const { count } = grant;
   const waiting = demand.wanted - count;
   const low = Math.min(demand.low, waiting);
   const queued = sharers.reduce((sum, [name, lease]) => sum + (name === id ? 0 : lease.waiting), demand.queued - count);
   // The call that is sent now calls `quota()`: a process without a grant would do so only after its first one.
-  const asks = count > 0 && isLimitWanted(granted.state, now, queued) && !isAsked(leases, now);
+  const asks = count > 0 && limit.isWanted(now, queued) && !isAsked(leases, now);
   const isChanged = count > 0 || waiting > 0 !== before.waiting > 0 || waiting > low !== before.waiting > before.low;
   if (count > 0) leases.delete(id); // it is served, and goes to the end of the order
   leases.set(id, { inFlight: inFlight + count, waiting, low, seenAt: now, askedAt: asks ? now : before.askedAt });
   const isDue = waiting > 0 && now - before.seenAt >= WAITING_MS;
   return {
-    state: { at: now, limit: granted.state, leases: Object.fromEntries(leases) },
+    state: { at: now, limit: limit.state, leases: Object.fromEntries(leases) },
     // If its share is used, the grant has no time to ask again: the process checks soon whether others used the rest.
-    grant: granted.grant,
+    grant,
     asks,
     isNews: isChanged || isDue || own.reports.length + dead.length > 0,
   };
@@ -95,19 +86,18 @@ function leasesFor(shared: SharedState | undefined, { id, reports, demand }: Own
   return leases;
 }
 
-/** The shared state after the reports. `missing`: requests of this process in flight that the state does not have. */
+/** The shared limit after the reports. `missing`: requests of this process in flight that the state does not have. */
 function withReports(
   shared: SharedState | undefined,
   { reports, settings, refusedUntil }: OwnPart,
   { missing, now }: { readonly missing: number; readonly now: number },
-): LimiterState {
+): LocalLimit {
   // The log is changed in place, and the known state is needed again if another process writes first.
-  const before = startingState(settings, shared && copyOf(shared.limit));
-  const limit = reports.reduce(
-    (next, report) => applyReport(next, respondedBetween(report, shared?.at ?? 0, now), settings),
-    addInFlight(before, missing),
-  );
-  return { ...limit, gate: stayClosedUntil(limit.gate, refusedUntil) };
+  const limit = new LocalLimit(settings, shared && copyOf(shared.limit));
+  limit.state = addInFlight(limit.state, missing);
+  for (const report of reports) limit.report(respondedBetween(report, shared?.at ?? 0, now));
+  limit.state = { ...limit.state, gate: stayClosedUntil(limit.state.gate, refusedUntil) };
+  return limit;
 }
 
 /** Whether a report is about a request that was granted. */
