@@ -109,12 +109,13 @@ describe.skipIf(!hasBundle)('the built command', () => {
     [
       'hangs up',
       (socket: Socket) => void socket.once('data', () => socket.destroy()),
+      '10s',
       '(HTTPS_PROXY) closed the connection',
     ],
-    ['never responds', () => undefined, 'no complete response from rates.fxrates.test within 1s'],
-  ])('a proxy that %s receives one request, and the command ends', async (_, onConnection, says) => {
+    ['never responds', () => undefined, '1s', 'no complete response from rates.fxrates.test within 1s'],
+  ])('a proxy that %s receives one request, and the command ends', async (_, onConnection, timeout, says) => {
     const proxy = await startRawServer({ onConnection });
-    const { code, stderr } = await plan(['--timeout', '1s'], {
+    const { code, stderr } = await plan(['--timeout', timeout], {
       FXRATES_BASE_URL: 'https://rates.fxrates.test',
       HTTPS_PROXY: proxy.url,
     });

@@ -140,8 +140,15 @@ describe.skipIf(!hasBundle)('the built command', () => {
 });
 
 describe.skipIf(!hasBundle)('what nothing catches', () => {
-  const afterwards = (code: string) =>
-    `--import data:text/javascript,${encodeURIComponent(`setTimeout(() => { ${code} }, 300)`)}`;
+  /** Runs the code as soon as the command handles errors. */
+  const afterwards = (code: string) => {
+    const script = `const timer = setInterval(() => {
+      if (process.listenerCount('uncaughtException') === 0) return;
+      clearInterval(timer);
+      ${code}
+    })`;
+    return `--import data:text/javascript,${encodeURIComponent(script)}`;
+  };
 
   test.each([
     ['a rejected promise', `Promise.reject(new Error("boom ${API_KEY}"))`],
