@@ -25,6 +25,8 @@ class LongFilesFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     pool: 'forks',
+    // The transformed sources stay in node_modules/.experimental-vitest-cache for the next run.
+    experimental: { fsModuleCache: true },
     // By default one core stays idle, which is half of a small machine.
     maxWorkers: '100%',
     // Ends a test that hangs. Far above what a busy machine takes: that is no failure.
