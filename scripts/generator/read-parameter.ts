@@ -75,16 +75,20 @@ export const SCALAR = {
   members: [{ kind: 'string' }, SENT_NUMBER, { kind: 'boolean' }],
 } as const satisfies Schema;
 
-/** The schema of the values that a URL can contain; null is sent as no parameter. `undefined` if there are none. */
+/** The schema of the values that a URL can contain; null is sent as no parameter. `undefined` if there are others. */
 function sendable(schema: Schema, schemas: Schemas): Schema | undefined {
-  for (const form of [SCALAR, { kind: 'array', items: SCALAR }] as const) {
-    try {
-      return intersect(schema, form, (name) => schemas.get(name) ?? ANY_VALUE);
-    } catch (error) {
-      if (!(error instanceof Contradiction)) throw error;
-    }
+  const forms = formsOf(schema, schemas).filter(({ kind }) => kind !== 'null');
+  const [list] = forms;
+  const isList = list?.kind === 'array' && forms.length === 1;
+  const single = isList ? formsOf(list.items, schemas) : forms;
+  if (single.some(({ kind }) => kind === 'array' || kind === 'object')) return undefined;
+  try {
+    const form: Schema = isList ? { kind: 'array', items: SCALAR } : SCALAR;
+    return intersect(schema, form, (name) => schemas.get(name) ?? ANY_VALUE);
+  } catch (error) {
+    if (error instanceof Contradiction) return undefined;
+    throw error;
   }
-  return undefined;
 }
 
 /** The examples of a parameter and of its schema. Those of the schema are checked with it. */

@@ -100,7 +100,6 @@ test.each<[object, Partial<Parameter>]>([
   [{ schema: { enum: ['a', null] } }, { choices: ['a'] }],
   [{ schema: {} }, { types: ['string', 'number', 'boolean'] }],
   [{ schema: true }, { types: ['string', 'number', 'boolean'] }],
-  [{ schema: { anyOf: [{ type: 'string' }, { type: 'array' }] } }, { types: ['string'] }],
   [{ schema: { type: 'array' } }, { list: 'repeated', types: ['string', 'number', 'boolean'] }],
   [{ schema: { type: 'string' }, deprecated: true }, { deprecated: true }],
   [{ schema: { type: 'integer', minimum: 5 }, examples: { a: { value: 6 } } }, { example: 6 }],
@@ -358,6 +357,13 @@ test.each([
   [`${GET} parameters 0 in`, 'path', "the parameter 'from-date' is in: path, but the path has no {from-date}"],
   [`${GET} parameters 0 schema`, { type: 'object' }, '/parameters/0/schema: a parameter is text, a number'],
   [`${GET} parameters 0 schema`, { type: 'null' }, '/parameters/0/schema: a parameter is text, a number'],
+  [`${GET} parameters 0 schema`, { type: ['string', 'array'] }, '/parameters/0/schema: a parameter is text, a number'],
+  [`${GET} parameters 0 schema`, { type: ['string', 'object'] }, '/parameters/0/schema: a parameter is text, a number'],
+  [
+    `${GET} parameters 0 schema`,
+    { items: { type: ['string', 'array'] } },
+    '/parameters/0/schema: a parameter is text, a number',
+  ],
   [`${GET} parameters 0 schema`, { enum: [null] }, '/parameters/0/schema: a parameter is text, a number'],
   [`${GET} parameters 0 schema`, { enum: [1, '1'] }, '/parameters/0/schema: two values of the enum are written alike'],
   [
