@@ -3,10 +3,10 @@ import { keyGenerations } from '../../process-state.ts';
 import { createFetch, type Fetch } from '../adapters/fetch.ts';
 import { type BehaviourOptions, createMockBehaviour, type MockBehaviour } from '../behaviour/behaviour.ts';
 import type { PresetName } from '../behaviour/switch.ts';
-import type { Clock, ClockOptions, MockClock } from '../clock/clock.ts';
-import { DrivenClock } from '../clock/driven-clock.ts';
+import { type Clock, type ClockOptions, LATEST_MS, type MockClock, parseInstant } from '../clock/clock.ts';
+import { BEFORE_THE_END, DrivenClock } from '../clock/driven-clock.ts';
 import { checkedInput, nameSchema, strictObject, type ValueOf } from '../input/checked-input.ts';
-import { freeName, MockServerError, withId } from '../input/mock-server-error.ts';
+import { freeName, invalidOption, MockServerError, withId } from '../input/mock-server-error.ts';
 import type { RequestFilter } from '../journal/journal.ts';
 import {
   type Audit,
@@ -21,6 +21,7 @@ import { createMockLatest, type MockLatest } from '../rules/latest-rules.ts';
 import { createMockRules, expectAllUsed, type MockRules } from '../rules/mock-rules.ts';
 import { emptyRuleState, type RuleState } from '../rules/rule-state.ts';
 import { type Accounts, createAccounts } from '../service/accounts.ts';
+import { quotaPeriod, quotaUse } from '../service/decide.ts';
 import {
   type CreatedKey,
   type CreateKeyOptions,
@@ -31,9 +32,9 @@ import {
   newKey,
 } from '../service/keys.ts';
 import { randomFromSeed } from '../service/random.ts';
-import { planName, type ServiceState } from '../service/service-state.ts';
+import { MINUTE_MS, rateLimitOf } from '../service/rate-windows.ts';
+import { planName, type ServiceContext, type ServiceState } from '../service/service-state.ts';
 import { createHandler } from './handle-request.ts';
-import { createMockClock } from './mock-clock.ts';
 import { closeMock, createSpaceState, type MockState } from './mock-state.ts';
 import { checkedSetup, type Setup, type SetupResult } from './options.ts';
 import { applySetup, initialStateOfSpace, type ResetOptions, resetOptions, startState } from './setup.ts';
@@ -176,6 +177,64 @@ export class MockMethods {
     startState(this.#mock, { keepKeys });
     journal.clear();
   }
+}
+
+/** The public clock: it also advances to times of the service, and never moves back. */
+function createMockClock(clock: DrivenClock, context: ServiceContext): MockClock {
+  return {
+    mode: clock.mode,
+    get isFrozen() {
+      return clock.isFrozen;
+    },
+    freeze: () => clock.freeze(),
+    resume: () => clock.resume(),
+    now: () => clock.now(),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    async advance(ms) {
+      if (!(Number.isFinite(ms) && ms >= 0)) {
+        throw invalidOption('advance', ms, 'milliseconds from 0; the clock cannot move backwards');
+      }
+      return await clock.advanceTo((now) => checkedTarget({ advance: ms }, now + ms));
+    },
+    async advanceTo(moment) {
+      const next = moment === 'quota-reset' ? nextQuotaReset : moment === 'next-window' ? nextWindow : undefined;
+      if (next !== undefined) return await clock.advanceTo(() => checkedTarget({ advanceTo: moment }, next(context)));
+      const at = parseInstant('advanceTo', moment, "'quota-reset', 'next-window', ");
+      if (at < clock.now()) {
+        const now = new Date(clock.now()).toISOString();
+        throw invalidOption('advanceTo', moment, `a moment not before ${now}; the clock cannot move backwards`);
+      }
+      return await clock.advanceTo(() => at);
+    },
+  };
+}
+
+/** Later times have no ISO 8601 form with four digits of the year. */
+function checkedTarget(given: Readonly<Record<string, unknown>>, at: number): number {
+  if (at <= LATEST_MS) return at;
+  const [[method = '', value] = []] = Object.entries(given);
+  throw invalidOption(method, value, `a move to a time ${BEFORE_THE_END}`);
+}
+
+/** The next end of a quota period of any key; without keys, of a period that starts now. */
+function nextQuotaReset(context: ServiceContext): number {
+  const { behaviour, state } = context;
+  const now = context.now();
+  const none = { createdAt: now, usedFrom: undefined };
+  let earliest = Number.POSITIVE_INFINITY;
+  for (const key of state.keys.values()) earliest = Math.min(earliest, quotaUse(key, now, behaviour).resetsAt);
+  return Number.isFinite(earliest) ? earliest : quotaPeriod(behaviour.use('quotaPeriod'), now, none).end;
+}
+
+/** The first time at which every key has its full per-minute limit; the next minute if no key is in use. */
+function nextWindow({ state, now }: ServiceContext): number {
+  let latest = 0;
+  for (const key of state.keys.values()) {
+    for (const used of [key.window, key.quotaEndpointWindow]) {
+      latest = Math.max(latest, used?.fullAt(rateLimitOf(key), now()) ?? 0);
+    }
+  }
+  return latest > now() ? latest : (Math.floor(now() / MINUTE_MS) + 1) * MINUTE_MS;
 }
 
 /** The SHA-256 of each key of which a client can know something. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import {
   checkedStrategy,
@@ -7,9 +8,16 @@ import {
   intercept,
   requireSameStrategy,
 } from '../adapters/interception.ts';
-import { type ListeningServer, type ListenOptions, listenHttp, listenOptions } from '../adapters/node-server.ts';
+import {
+  type Admin,
+  type ListeningServer,
+  type ListenOptions,
+  listenHttp,
+  listenOptions,
+} from '../adapters/node-server.ts';
 import type { HandleRequest } from '../http/message.ts';
-import { ADMIN_ROOT } from '../http/own-paths.ts';
+import { ADMIN_ROOT, isAdminPath } from '../http/own-paths.ts';
+import { parseTarget } from '../http/parse-request.ts';
 import { checkedInput, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { invalidOption } from '../input/mock-server-error.ts';
 import { createHandler } from '../mock/handle-request.ts';
@@ -19,9 +27,12 @@ import { type CheckedMockOptions, checkOptions, type MockServerOptions } from '.
 import { startState } from '../mock/setup.ts';
 import { restoreSnapshot } from '../mock/snapshot.ts';
 import { StatePersister } from '../mock/state-file.ts';
+import { acceptsPage, redirectToPanel, sendReadiness } from '../panel/serve-panel.ts';
 import { checkAdapterSupport } from '../rules/rule-turns.ts';
 import type { CreatedKey } from '../service/keys.ts';
-import { createAdmin } from './admin.ts';
+import type { AdminServerOptions, HandleAdmin } from './admin-server.ts';
+import { hasToken, type OwnNames, refuseForeignHost, refuseForeignPage } from './gate.ts';
+import { type Problem, sendProblem } from './problem.ts';
 
 /**
  * Creates an emulated exchange-rate service with its own accounts, limits, clock and journal.
@@ -212,4 +223,44 @@ function checkToken(token: unknown): void {
   if (typeof token === 'string' && /^[\w-]{16,128}$/.test(token)) return;
   // Not shown, because it may differ from the right token by one character.
   throw invalidOption('adminToken', '…', '16 to 128 letters, digits, _ and -');
+}
+
+/** Checks the path only. The control panel and the API are loaded at the first request for them. */
+function createAdmin({ mock, token, ...names }: AdminServerOptions & OwnNames): Admin {
+  let loaded: Promise<HandleAdmin> | undefined;
+  const refusalOf = (headers: IncomingHttpHeaders, path: string) => {
+    // Health contains nothing secret, and a token is a stronger proof than a host name.
+    const needsNoName = path === HEALTH || hasToken(headers, token);
+    return (needsNoName ? undefined : refuseForeignHost(headers, names)) ?? refuseForeignPage(headers, names);
+  };
+  const answerRoot = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (!isReading(incoming)) return false;
+    if (!acceptsPage(incoming)) sendReadiness(outgoing);
+    else if (!isRefused(outgoing, refuseForeignHost(incoming.headers, names))) redirectToPanel(outgoing);
+    return true;
+  };
+  return (incoming, outgoing) => {
+    const { url = '', headers } = incoming;
+    if (url === '/') return answerRoot(incoming, outgoing);
+    // A fast check of each request: other paths cannot be for the mock itself.
+    if (!url.includes('/__fxrates')) return false;
+    const { path } = parseTarget(url);
+    if (!isAdminPath(path)) return false;
+    if (isRefused(outgoing, refusalOf(headers, path))) return true;
+    loaded ??= import('./admin-server.ts').then(({ createAdminServer }) => createAdminServer({ mock, token }));
+    loaded.then((handle) => handle(incoming, outgoing, path.slice(ADMIN_ROOT.length))).catch(() => outgoing.destroy());
+    return true;
+  };
+}
+
+/** The service has no response for `/`. */
+function isReading({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+const HEALTH = `${ADMIN_ROOT}/health`;
+
+function isRefused(outgoing: ServerResponse, refusal: Problem | undefined): boolean {
+  if (refusal !== undefined) sendProblem(outgoing, refusal);
+  return refusal !== undefined;
 }
