@@ -63,9 +63,12 @@ export function createOperationFinder<Found extends Pick<Operation, 'path'>>(ope
   const patterns = operations
     .map((operation) => ({ operation, ...patternOf(operation.path) }))
     .sort((one, other) => other.fixedLength - one.fixedLength);
+  const fixed = patterns.filter(({ names }) => names.length === 0);
+  const exact = new Map(fixed.map(({ operation }) => [operation.path, { operation, parameters: {} }]));
   return (path: string): FoundOperation<Found> | undefined => {
+    const found = exact.get(path);
+    if (found !== undefined) return found;
     for (const { operation, pattern, names } of patterns) {
-      if (path === operation.path && names.length === 0) return { operation, parameters: {} };
       const match = pattern.exec(path);
       if (match === null) continue;
       const values = match.slice(1).map(decodedComponent);

@@ -114,7 +114,8 @@ export function parametersOf({ query }: Target): URLSearchParams {
 function credentialsOf(authorization: string, inQuery = ''): readonly SentCredential[] {
   const inHeader = authorization.trim();
   // The names of schemes ignore case (RFC 9110 §11.1).
-  const key = inHeader.replace(/^bearer(?:[ \t]+|$)/i, '');
+  const isUsual = inHeader.startsWith('Bearer fx_'); // an expression takes ten times as long
+  const key = isUsual ? inHeader.slice('Bearer '.length) : inHeader.replace(/^bearer(?:[ \t]+|$)/i, '');
   const sent = inHeader === '' ? [] : [credential(key === inHeader ? 'header' : 'bearer', key)];
   return inQuery === '' ? sent : [...sent, credential('query', inQuery)];
 }

@@ -85,6 +85,20 @@ test.each([
   expect(record('/x', { headers: { [name]: value } }).headers).toEqual({ [name]: shown });
 });
 
+test.each([
+  [`Bearer ${KEY}`, 'bearer', KEY],
+  [` bearer \t${KEY} `, 'bearer', KEY],
+  [`Bearer  ${KEY}`, 'bearer', KEY],
+  ['Bearer fx_', 'bearer', 'fx_'],
+  ['Bearer', 'bearer', ''],
+  ['Bearer-fx_', 'header', 'Bearer-fx_'],
+  [KEY, 'header', KEY],
+])('the header authorization: %j has, as %s, the key %j', (authorization, transport, key) => {
+  const { credentials } = parseRequest({ method: 'GET', target: '/x', headers: { authorization } });
+
+  expect(credentials).toMatchObject([{ transport, key }]);
+});
+
 test('a body is text without keys, and the journal cuts it after 16,384 characters', () => {
   const bytes = (text: string) => new TextEncoder().encode(text);
 
