@@ -103,14 +103,11 @@ function readPaths(paths: SpecNode): Operation[] {
     if (!/^(\/[\w.~!$&'()*+,;=:@-]*)+$/.test(plain) || /\/\/|\/\.{1,2}(\/|$)|\}\{/.test(path)) {
       node.refuse("a path begins with '/' and has letters, digits, {name} and -._~!$&'()*+,;=:@ only");
     }
-    return readPath(path, node.resolved());
+    const item = node.resolved();
+    item.refuseKeys(OTHER_METHODS, 'only GET is, because the client repeats and shares requests');
+    item.refuseKeys(['servers'], 'the client sends all requests to the base URL of its user');
+    return item.has('get') ? [readOperation(path, item)] : [];
   });
 }
 
 const OTHER_METHODS = ['delete', 'head', 'options', 'patch', 'post', 'put', 'trace'];
-
-function readPath(path: string, item: SpecNode): Operation[] {
-  item.refuseKeys(OTHER_METHODS, 'only GET is, because the client repeats and shares requests');
-  item.refuseKeys(['servers'], 'the client sends all requests to the base URL of its user');
-  return item.has('get') ? [readOperation(path, item)] : [];
-}

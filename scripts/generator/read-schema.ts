@@ -10,7 +10,7 @@ import {
 } from './contract.ts';
 import { Contradiction, intersect } from './intersect.ts';
 import { INHERITED_NAMES, typeName } from './names.ts';
-import { pointerKeys, type SpecNode } from './spec-node.ts';
+import { pointerKeys, SpecNode } from './spec-node.ts';
 
 /** Also in place of a schema whose problem is recorded. */
 export const ANY_VALUE: Schema = { kind: 'unknown' };
@@ -132,7 +132,8 @@ function readTypes(node: SpecNode): readonly Schema[] {
   const isImplied = !node.has('type') && COMBINING.some((keyword) => node.has(keyword));
   if (!isImplied) return [read];
   const others = TYPE_NAMES.filter((name) => name !== 'integer' && !names.includes(name));
-  return [anyOf([read, ...others.map((name) => TYPES[name].read(node.without()))])];
+  const nothing = new SpecNode({}, node.path, node.document);
+  return [anyOf([read, ...others.map((name) => TYPES[name].read(nothing))])];
 }
 
 /** Beside one of them, keywords of a type say nothing about values of other types. */

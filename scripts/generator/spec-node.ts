@@ -157,11 +157,6 @@ export class SpecNode implements Place {
     return choice ?? this.refuse(`unknown ${what} ${JSON.stringify(this.value)}; known: ${choices.join(', ')}`);
   }
 
-  /** An empty map in the same place. */
-  without(): SpecNode {
-    return new SpecNode({}, this.path, this.document);
-  }
-
   /** The value at these keys, or the nearest one around it that exists. */
   at(keys: readonly PropertyKey[]): SpecNode {
     const [key, ...others] = keys.map(String);
