@@ -142,15 +142,23 @@ export interface JsonDocument {
   readonly value: unknown;
 }
 
-/** The JSON texts of a file: the value at its start, which may have several lines, then one on each line. Other lines are skipped. */
+/**
+ * The JSON texts of a file: the value at its start, which may have several lines, then one on each line. Other lines are
+ * skipped, such as one that a killed command has left incomplete; with more than a hundred, the file has none.
+ */
 export function jsonDocuments(text: string): readonly JsonDocument[] {
   const first = text.slice(0, valueRange(text, 0)?.end ?? 0);
   const lines = text.slice(first.length).match(LINES_WITH_BRACKETS) ?? [];
-  return [first, ...lines].flatMap((line) => {
+  const documents: JsonDocument[] = [];
+  for (const [index, line] of [first, ...lines].entries()) {
     const value = parseJson(line.trim());
-    return value === undefined ? [] : [{ text: line.trim(), value }];
-  });
+    if (value !== undefined) documents.push({ text: line.trim(), value });
+    else if (index + 1 - documents.length > MOST_BROKEN) return [];
+  }
+  return documents;
 }
+
+const MOST_BROKEN = 100;
 
 /** Others are not parsed, because a failure takes microseconds, and a file can have megabytes of empty lines. */
 const LINES_WITH_BRACKETS = /(?:^|\n)[ \t]*[{[][^\n]*/g;

@@ -138,6 +138,13 @@ test('empty and broken lines between recorded ones do not count', () => {
   expect(recordedRules(lines.join('\n'))).toHaveLength(3);
 });
 
+test('a text with more than a hundred broken lines is no recording', () => {
+  const withBroken = (broken: number) => `{"base=EUR":{}}\n${'{"base=\n'.repeat(broken)}{"base=USD":{}}`;
+
+  expect(recordedRules(withBroken(100))).toHaveLength(3);
+  expect(() => recordedRules(withBroken(101))).toThrow('expected a recorded envelope');
+});
+
 test.each(['base=USD', 'base=EUR&symbols=USD', 'base=EUR&base=USD', ''])(
   'names the recorded queries if the query %j was not recorded',
   async (query) => {
