@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FxRatesOptions } from '../../src/client/index.ts';
+import type { RateLimiterOptions } from '../../src/client/limits/rate-limiter.ts';
+import { steadyTime } from '../../src/client/time/clock.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
 import { MemoryLimitStore } from '../helpers/memory-limit-store.ts';
@@ -151,4 +153,44 @@ test('a sleep of the machine during a request is no part of its round trip', asy
   permit.end({ kind: 'accepted' });
 
   expect(limiter.etaMs(1, 1)).toBe(100);
+});
+
+/** A limiter after a night, and its time without the night. */
+function afterNight(options: Partial<RateLimiterOptions> = {}) {
+  const clock = new MachineClock();
+  const limiter = new StrictLimiter({ clock, ...options });
+  clock.set(8 * HOUR);
+  return { clock, limiter, now: steadyTime(clock).now() };
+}
+
+test('after a sleep of the machine, a waiting call is sent before its deadline, without a busy loop', async () => {
+  const { clock, limiter, now } = afterNight({ perMinute: 2 });
+  for (let call = 0; call < 2; call += 1) (await limiter.acquire()).end({ kind: 'accepted' });
+
+  const sent = limiter.acquire({ due: { deadlineAt: now + MINUTE + 1_000 } });
+  await clock.run(sent);
+
+  expect(steadyTime(clock).now() - now).toBe(MINUTE);
+  expect(clock.sleeps.length).toBeLessThan(5);
+});
+
+test.each([
+  ['in a millisecond gets a permit', 1, true],
+  ['a millisecond ago gets none', -1, false],
+])('after a sleep of the machine, a call with a deadline %s', (_, inMs, isGranted) => {
+  const { limiter, now } = afterNight();
+
+  expect(limiter.tryAcquire({ due: { deadlineAt: now + inMs } }) !== undefined).toBe(isGranted);
+});
+
+test('after a sleep of the machine, a call with a deadline waits for a slow store', async () => {
+  const clock = new MachineClock();
+  const store = new MemoryLimitStore(clock, { takesMs: 200 });
+  const limiter = new StrictLimiter({ clock, shared: { name: 'key', store } });
+  clock.set(8 * HOUR);
+  const startedAt = clock.monotonicNow();
+
+  await clock.run(limiter.acquire({ due: { deadlineAt: steadyTime(clock).now() + 10_000 } }));
+
+  expect(clock.monotonicNow() - startedAt).toBe(200);
 });
