@@ -136,8 +136,8 @@ export type Recording = string | Readonly<Record<string, unknown>>;
  * @example createMockServer({ rules: recordedRules(await readFile('rates.ndjson', 'utf8')) })
  */
 export function recordedRules(recording: Recording): readonly RuleOptions[] {
-  if (typeof recording === 'string') checkQueries(recording);
-  const documents = typeof recording === 'string' ? jsonDocuments(recording) : [documentOf(recording)];
+  // `trim` also removes a byte order mark.
+  const documents = typeof recording === 'string' ? documentsIn(recording.trim()) : [documentOf(recording)];
   const [first] = documents;
   if (documents.length === 1 && first !== undefined && isEnvelope(first.value)) {
     return [recordedRule(RECORDED, {}, recordedAnswer('replay', first))];
@@ -155,14 +155,15 @@ const ANY = '*';
 /** One more rule is for the other queries. */
 const MOST_QUERIES = MOST_RULES - 1;
 
-/** Before the text is parsed, which takes long with many names. */
-function checkQueries(text: string): void {
+/** Refuses too many queries before the text is parsed, which takes long with many names. */
+function documentsIn(text: string): readonly JsonDocument[] {
   let queries = 0;
   for (const { name } of members(text)) {
     queries += 1;
     if (queries <= MOST_QUERIES) continue;
     throw fieldError('replay', `has more than ${MOST_QUERIES} queries, such as ${show(name)}; record fewer.`);
   }
+  return jsonDocuments(text);
 }
 
 type RecordedByQuery = ReadonlyMap<string, JsonDocument>;

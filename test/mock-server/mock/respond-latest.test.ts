@@ -127,6 +127,7 @@ test('recorded text keeps its digits', async () => {
   const text = async (recording: Recording) => (await replaying(recording).latest()).text;
 
   expect(await text(' {"success":true,"data":{"EUR":1.10}}\n')).toBe('{"success":true,"data":{"EUR":1.10}}');
+  expect(await text('\uFEFF{\n"success":true,"data":1.10\n}\n')).toBe('{\n"success":true,"data":1.10\n}');
   expect(await text({ '': '{"EUR":1.10,"note":"<b>"}' })).toBe(
     '{"success":true,"data":{"EUR":1.10,"note":"\\u003cb\\u003e"}}',
   );
