@@ -3,5 +3,14 @@ import base from './vitest.config.ts';
 
 const { projects: _all, ...options } = base.test ?? {};
 
-/** For `scripts/mutate.ts`, which chooses the tests. Stryker's own option for it never activates a mutant of a constant. */
-export default defineConfig({ test: { ...options, include: process.env['MUTATE_TESTS']?.split(',') ?? [] } });
+/**
+ * For `scripts/mutate.ts`, which chooses the tests. Stryker's own option for it never activates a mutant of a constant,
+ * and with the sources that vitest kept from another run no mutant is active.
+ */
+export default defineConfig({
+  test: {
+    ...options,
+    experimental: { fsModuleCache: false },
+    include: process.env['MUTATE_TESTS']?.split(',') ?? [],
+  },
+});
