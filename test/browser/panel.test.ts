@@ -13,7 +13,8 @@ import { respond, startRawServer } from '../helpers/raw-server.ts';
 const chromium = hasChromium ? await launchBrowser() : undefined;
 afterAll(() => chromium?.close());
 
-const browserTest = test.skipIf(!hasChromium);
+/** Each has a mock and a page of its own, and mostly waits for the browser, so they run side by side. */
+const browserTest = test.concurrent.skipIf(!hasChromium);
 
 /** A mock that is served, and a page of its own. */
 async function serving() {

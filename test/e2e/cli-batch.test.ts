@@ -16,11 +16,17 @@ afterAll(() => mock.close());
 
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `n=${n} symbols=EUR\n`).join('');
 
-describe.skipIf(!hasBundle)('the built command', () => {
+/** The minute of the mock ends 10 s after its start, so the last of 40 commands waits no longer. */
+const NOW = '2026-01-31T12:00:50Z';
+const COUNT = inLongRuns(100, 40);
+const WINDOWS = inLongRuns(['fixed-epoch', 'sliding-log'] as const, ['fixed-epoch'] as const);
+
+// The last one waits for ten seconds, so they run side by side.
+describe.skipIf(!hasBundle).concurrent('the built command', () => {
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     'after %s, every query is printed or in --failed-out',
     async (name) => {
-      const path = join(home, 'left.txt');
+      const path = join(home, `left-${name}.txt`);
       const running = startBundle(['batch', '-', '--failed-out', path], { env, stdin: lines(5000) });
       await running.shows('stdout', '\n');
 
@@ -36,16 +42,8 @@ describe.skipIf(!hasBundle)('the built command', () => {
       expect(numbers).toHaveLength(5000);
     },
   );
-});
 
-/** The minute of the mock ends 10 s after its start, so the last of 40 commands waits no longer. */
-const NOW = '2026-01-31T12:00:50Z';
-const COUNT = inLongRuns(100, 40);
-const WINDOWS = inLongRuns(['fixed-epoch', 'sliding-log'] as const, ['fixed-epoch'] as const);
-
-test.skipIf(!hasBundle).each(WINDOWS)(
-  `xargs runs ${COUNT} commands under a limit of 30, %s: none fails`,
-  async (rateWindow) => {
+  test.each(WINDOWS)(`xargs runs ${COUNT} commands under a limit of 30, %s: none fails`, async (rateWindow) => {
     await using mock = createMockServer({ clock: { mode: 'real', now: NOW }, behaviour: { rateWindow } });
     const { url } = await mock.serve();
     const { key } = mock.createKey({ plan: 'free' });
@@ -59,5 +57,5 @@ test.skipIf(!hasBundle).each(WINDOWS)(
     expect(code).toBe(0);
     // Those that are in flight before the limit is known.
     expect(refused.length).toBeLessThanOrEqual(16);
-  },
-);
+  });
+});

@@ -30,6 +30,7 @@ export function launchBrowser(): Promise<Browser> {
 export async function openBrowser(options: BrowserContextOptions = {}, shared?: Browser) {
   const browser = shared ?? (await launchBrowser());
   const context = await browser.newContext(options);
+  context.setDefaultTimeout(0); // that of the test is enough, however busy the machine is
   const page = await context.newPage();
   return {
     context,
