@@ -14,7 +14,7 @@ const chromium = hasChromium ? await launchBrowser() : undefined;
 afterAll(() => chromium?.close());
 
 /** Each has a mock and a page of its own, and mostly waits for the browser, so they run side by side. */
-const browserTest = test.concurrent.skipIf(!hasChromium);
+const browserTest = test.skipIf(!hasChromium).concurrent;
 
 /** A mock that is served, and a page of its own. */
 async function serving() {
