@@ -78,12 +78,12 @@ async function stateKeys(admin: Redis): Promise<string[]> {
   return admin.keys('fxrates:limits:*').catch(() => []);
 }
 
-/** Makes calls until one of them changes the state in the store. */
-async function untilUsedAgain(admin: Redis, makeCalls: () => Promise<void>): Promise<void> {
+/** Makes calls until one of them changes the state in the store: so few that they never use up the limit of a minute. */
+async function untilUsedAgain(admin: Redis, makeCalls: (count: number) => Promise<void>): Promise<void> {
   const before = await versionIn(admin);
   await until(async () => {
-    await pause(50);
-    await makeCalls();
+    await pause(100);
+    await makeCalls(1);
     return (await versionIn(admin)) !== before;
   });
 }
