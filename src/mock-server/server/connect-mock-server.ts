@@ -7,8 +7,8 @@ import type { JournalEntry, RequestFilter } from '../journal/journal.ts';
 import { type Claim, createExpectation, type MockJournal, type RequestExpectation } from '../journal/mock-journal.ts';
 import { regExpText } from '../matching/request-pattern.ts';
 import type { MockMethods, Space, SpaceOptions } from '../mock/mock-methods.ts';
-import { problem, tooManyBytes } from './problem.ts';
-import { type AdminRoute, mostBytesOf, type RouteRequest } from './route.ts';
+import { problem } from './problem.ts';
+import type { AdminRoute, RouteRequest } from './route.ts';
 import { adminRoutes } from './routes.ts';
 import { requestFromWorker } from './worker-request.ts';
 
@@ -147,9 +147,6 @@ async function sendAdmin(
   const place = route.path.replace(/\{(\w+)\}/g, (_, parameter: string) => pathSegment(String(path[parameter])));
   // A string is JSON already. Its numbers keep their digits.
   const text = typeof body === 'string' ? body : JSON.stringify(body, sendable);
-  const mostBytes = mostBytesOf(route);
-  // The server closes the connection during the upload.
-  if (text !== undefined && Buffer.byteLength(text) > mostBytes) throw tooManyBytes(mostBytes);
   const sent = { url: `${url}${place}${searchOf(query)}`, method: route.method, headers, body: text };
   const response = await requestFromWorker(sent).catch((cause: unknown) => {
     throw noServer(origin, cause);

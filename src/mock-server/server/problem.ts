@@ -33,7 +33,10 @@ export function sendJson(outgoing: ServerResponse, { status, body, headers = {} 
   const text = body === undefined ? '' : JSON.stringify(body);
   const type = body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' };
   outgoing.writeHead(status, { ...type, 'content-length': Buffer.byteLength(text), ...PAGE_HEADERS, ...headers });
-  outgoing.end(text);
+  if (status !== 413) return void outgoing.end(text);
+  outgoing.write(text);
+  // The connection stays open for the rest of the body: most clients read no response before they have sent everything.
+  outgoing.req.resume().once('end', () => outgoing.end());
 }
 
 /** The body of a response with an error. */
@@ -45,8 +48,6 @@ export const problem = z.object({
 export function sendProblem(outgoing: ServerResponse, problem: MockServerError): void {
   const { status = 400, code, message, field } = problem;
   const headers = problem instanceof Problem ? problem.headers : {};
-  // The body is not read to its end; the connection cannot be used again.
-  if (status === 413) outgoing.shouldKeepAlive = false;
   sendJson(outgoing, { status, body: { error: { code, message, field } }, headers });
 }
 
@@ -83,12 +84,7 @@ async function readBytes(incoming: IncomingMessage, { mostBytes, isState }: Body
   const isTooLong = Number(incoming.headers['content-length'] ?? 0) > mostBytes;
   const bytes = isTooLong ? undefined : await readBody(incoming, mostBytes, (chunk) => values.add(chunk));
   if (bytes !== undefined && bytes.length <= mostBytes) return bytes;
-  throw tooManyBytes(mostBytes);
-}
-
-/** The refusal of a body of more than `mostBytes`. */
-export function tooManyBytes(mostBytes: number): MockServerError {
-  return tooLarge(`The body is larger than ${mostBytes} bytes, which is the most that this route accepts`);
+  throw tooLarge(`The body is larger than ${mostBytes} bytes, which is the most that this route accepts`);
 }
 
 function tooLarge(problem: string): Problem {

@@ -168,7 +168,7 @@ test('each call of the table is a method or a value of the mock, and a method of
   }
 });
 
-test('a setup that is too large is refused before it is sent', async () => {
+test('a setup that is too large is refused with the limit', async () => {
   await using it = await servedMock();
 
   await expect(it.remote.setUp(`{"rules":[${' '.repeat(4 * 1024 * 1024)}]}`)).rejects.toMatchObject({

@@ -165,6 +165,26 @@ test.each([
   expect(sent.text).toContain('has more than 100000 values');
 });
 
+test.each([
+  ['of too many bytes', ' '.repeat(9 * 1024 * 1024), {}],
+  ['of too many bytes in chunks', ' '.repeat(9 * 1024 * 1024), { 'transfer-encoding': 'chunked' }],
+  ['of too many values', `[${'[],'.repeat(1_000_000)}[]]`, {}],
+])('a client that reads nothing before it has sent a body %s gets the refusal', async (_, body, more) => {
+  await using mock = createMockServer();
+  const server = await mock.serve();
+  const socket = connect(server.port, '127.0.0.1');
+  const sized = 'transfer-encoding' in more ? more : { 'content-length': String(body.length) };
+  const head = Object.entries(bearer(server, { host: '127.0.0.1', connection: 'close', ...sized }));
+  const content = 'transfer-encoding' in more ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body;
+
+  socket.write(`POST /__fxrates/setup HTTP/1.1\r\n${head.map((pair) => `${pair.join(': ')}\r\n`).join('')}\r\n`);
+  await new Promise<void>((resolve, reject) => socket.write(content, (error) => (error ? reject(error) : resolve())));
+  const [received] = await once(socket, 'data');
+
+  expect(String(received)).toMatch(/^HTTP\/1\.1 413 /);
+  socket.destroy();
+});
+
 test('a body of too many values is refused before it ends', async () => {
   await using mock = createMockServer();
   const server = await mock.serve();
