@@ -112,7 +112,8 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   const nodes = new Map<number, { readonly server: ChildProcess; readonly admin: Redis }>();
   const start = async (port: number) => {
     const options = ['--cluster-enabled', 'yes', '--cluster-config-file', `${port}.conf`, '--dir', folder];
-    const timing = ['--cluster-node-timeout', '500', '--cluster-replica-validity-factor', '0'];
+    // Long enough for a busy machine: its nodes would take each other for dead.
+    const timing = ['--cluster-node-timeout', '2000', '--cluster-replica-validity-factor', '0'];
     const server = await listen(port, [...options, ...timing]);
     const admin = new Redis(port, '127.0.0.1', { retryStrategy: (times) => (times < 10 ? 100 : null) });
     admin.on('error', (error) => process.stderr.write(`The connection to the cluster node ${port} failed: ${error}\n`));
