@@ -268,7 +268,7 @@ export interface ChaosFault {
   readonly looksCounted?: boolean;
 }
 
-export const SERVED = { operation: 'latest', status: 200 };
+const SERVED = { operation: 'latest', status: 200 };
 const REFUSED = { operation: 'latest', status: 429 };
 const LATEST = { operation: 'latest' };
 

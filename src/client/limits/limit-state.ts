@@ -117,6 +117,13 @@ export function isUnknown({ limit }: LimiterState): boolean {
   return limit === UNBOUNDED;
 }
 
+/** How the service counts requests, as far as its refusals have shown. */
+export function windowKind({ pace, test, gate }: LimiterState): 'unknown' | 'sliding' | 'fixed' | 'token-bucket' {
+  if (pace !== null) return 'token-bucket';
+  if (test === 'never') return 'sliding';
+  return gate.staleBefore === LONG_AGO ? 'unknown' : 'fixed';
+}
+
 /** Changes the number of requests in flight, and takes tokens: by default, those of requests that are sent. */
 export function addInFlight(state: LimiterState, calls: number, tokens = Math.max(0, calls)): LimiterState {
   if (calls === 0) return state;

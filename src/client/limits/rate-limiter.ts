@@ -2,7 +2,7 @@ import { type Clock, type SteadyTime, steadyTime } from '../time/clock.ts';
 import { InFlight, type OnEnd, Permit, type RequestEnd } from './in-flight.ts';
 import { expectedSlotAt, type Limit, LocalLimit, rampSize, type SlotOptions } from './key-limit.ts';
 import type { Report } from './limit-rules.ts';
-import { closedUntil, type LimiterSettings, type LimiterState, LONG_AGO, UNBOUNDED, WINDOW_MS } from './limit-state.ts';
+import { closedUntil, type LimiterSettings, LONG_AGO, UNBOUNDED, WINDOW_MS, windowKind } from './limit-state.ts';
 import { type AcquireOptions, type QueuedCall, RequestQueue } from './request-queue.ts';
 import { type RetryAfterUnit, unitOf } from './retry-after.ts';
 import { SharedLimit, type Sharing } from './shared/shared-limit.ts';
@@ -189,7 +189,7 @@ export class RateLimiter {
     return {
       gate: gateOpensAt > now ? { until: dateOf(gateOpensAt) } : 'open',
       service: health.isDown ? { downUntil: dateOf(health.retryAt) } : 'up',
-      window: windowOf(state),
+      window: windowKind(state),
       perMinute: Number.isFinite(state.limit) ? state.limit : undefined,
       waiting: this.#queue.size,
       inFlight: this.#inFlight.size,
@@ -393,10 +393,4 @@ export class RateLimiter {
     // A cap counts all requests, even those that the service did not.
     return { kind: end.mayHaveCounted || (end.wasSent && this.#limit.state.isCap) ? 'lost' : 'unused' };
   }
-}
-
-function windowOf({ pace, test, gate }: LimiterState): KeyLimits['window'] {
-  if (pace !== null) return 'token-bucket';
-  if (test === 'never') return 'sliding';
-  return gate.staleBefore === LONG_AGO ? 'unknown' : 'fixed';
 }
