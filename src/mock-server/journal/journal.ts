@@ -129,8 +129,7 @@ export class Journal {
   readonly #size: number;
   /** A ring: entry number n is at (n - 1) % size. */
   #ring: JournalEntry[] = [];
-  /** Number of the last request; 0 for none. */
-  last = 0;
+  #last = 0;
   readonly #subscriptions = new Set<Subscription>();
 
   constructor(size: number) {
@@ -139,20 +138,25 @@ export class Journal {
 
   /** Oldest first. */
   get entries(): readonly JournalEntry[] {
-    if (this.#size === 0 || this.last <= this.#size) return this.#ring.slice();
-    const oldest = this.last % this.#size;
+    if (this.#size === 0 || this.#last <= this.#size) return this.#ring.slice();
+    const oldest = this.#last % this.#size;
     return [...this.#ring.slice(oldest), ...this.#ring.slice(0, oldest)];
   }
 
   /** Number of older entries that were dropped. */
   get dropped(): number {
-    return Math.max(0, this.last - this.#size);
+    return Math.max(0, this.#last - this.#size);
+  }
+
+  /** Number of the last request; 0 for none. */
+  get last(): number {
+    return this.#last;
   }
 
   /** Stores an entry, whose number is one more than the last. */
   add(entry: JournalEntry): void {
-    if (this.#size > 0) this.#ring[this.last % this.#size] = entry;
-    this.last += 1;
+    if (this.#size > 0) this.#ring[this.#last % this.#size] = entry;
+    this.#last += 1;
     for (const { listener } of this.#subscriptions) notify(listener, entry);
   }
 
@@ -183,7 +187,7 @@ export class Journal {
 
   clear(): void {
     this.#ring = [];
-    this.last = 0;
+    this.#last = 0;
   }
 }
 
