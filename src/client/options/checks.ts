@@ -60,8 +60,12 @@ export function callable<Fn>(): OptionCheck<Fn | undefined> {
 
 /** An object with these methods. */
 export function having<Value>(expected: string, ...methods: readonly (keyof Value & string)[]): OptionCheck<Value> {
-  const isMethod = (value: unknown, name: string) => typeof Reflect.get(Object(value), name) === 'function';
-  return valid(expected, (value) => typeof value === 'object' && methods.every((name) => isMethod(value, name)));
+  return (option, value) => {
+    if (typeof value !== 'object' || value === null) return refuse(option, value, expected);
+    const missing = methods.find((name) => typeof Reflect.get(value, name) !== 'function');
+    if (missing === undefined) return value as Value; // has the methods
+    throw new ConfigError(`${option}: expected ${expected}, got ${describeValue(value)} without ${missing}()`);
+  };
 }
 
 function literal(value: string | false): string {

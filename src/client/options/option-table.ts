@@ -1,6 +1,7 @@
 import { isSignal } from '../../foreign-values.ts';
 import { type Operation, type OperationId, operations } from '../../generated/operations.ts';
 import { definedOf } from '../../json.ts';
+import { ConfigError } from '../errors/errors.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
 import { type Clock, realClock } from '../time/clock.ts';
 import type { FetchLike } from '../transport/transport.ts';
@@ -160,6 +161,12 @@ export type CacheSettings = SettingsOf<typeof CACHE> & { readonly store: CacheSt
 
 /** The options of a client, checked and with their defaults. @throws ConfigError for an unknown or a wrong one */
 export function readClientOptions(options: object): SettingsOf<typeof CLIENT> {
+  const ofCall = Object.keys(Object(options)).find((name) => Object.hasOwn(CALL, name) && !Object.hasOwn(CLIENT, name));
+  if (ofCall !== undefined) {
+    throw new ConfigError(
+      `FxRates options: '${ofCall}' is an option of a call; pass it with the call: fx.latest(query, { ${ofCall} })`,
+    );
+  }
   return settingsIn(CLIENT, options);
 }
 

@@ -1,3 +1,4 @@
+import { isUrl } from '../../foreign-values.ts';
 import type { Call } from '../call/call.ts';
 import { refuseKeyParameter } from '../call/endpoint.ts';
 import { headersWithoutKey } from '../call/parse-response.ts';
@@ -33,8 +34,10 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
     if (hasSent) throw new ConfigError(SENT_TWICE);
     hasSent = true;
     if (attempt.aborted) throw attempt.reason; // the call has ended, so nothing may be sent
-    if (typeof outgoing?.url !== 'string') throw new ConfigError(NO_REQUEST);
-    const response = await transmit(checkUrl(outgoing.url, url), new Headers(outgoing.headers));
+    const given: unknown = outgoing?.url;
+    const target = isUrl(given) ? String(given) : given; // a middleware may set a URL object
+    if (typeof target !== 'string') throw new ConfigError(NO_REQUEST);
+    const response = await transmit(checkUrl(target, url), new Headers(outgoing.headers));
     const shown = responseOf(response, headersWithoutKey(response.headers, call.key));
     received.set(shown, response);
     return shown;

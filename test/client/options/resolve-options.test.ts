@@ -111,6 +111,13 @@ test.each(wrongOptions)('the option %s cannot be %o', async (name, value) => {
 
 test.each([
   [{ tunnel: 5 }, "FxRates options: unknown option 'tunnel'; valid options: baseUrl, apiKey"],
+  [
+    { signal: AbortSignal.abort() },
+    "'signal' is an option of a call; pass it with the call: fx.latest(query, { signal })",
+  ],
+  [{ constructor: 1 }, "unknown option 'constructor'"],
+  [{ logger: { info() {} } }, 'logger: expected an object with warn(message), got an object without warn()'],
+  [{ cache: { maxAgeMs: 1, store: { get() {} } } }, 'got an object without set()'],
   [{ baseurl: BASE_URL }, "FxRates options: unknown option 'baseurl'; did you mean 'baseUrl'?"],
   [{ apikey: API_KEY }, "unknown option 'apikey'; did you mean 'apiKey'?"],
   [{ maxRetry: 1 }, "unknown option 'maxRetry'; did you mean 'maxRetries'?"],

@@ -96,6 +96,19 @@ test('a middleware can add headers, parameters and a signature made with the key
   });
 });
 
+test('a middleware can set the URL as a URL object', async () => {
+  const via: Middleware = (request, next) => {
+    const url = new URL(request.url);
+    url.searchParams.set('via', 'test');
+    return next({ ...request, url: url as never });
+  };
+  const { fx, fetch } = testClient(success(), { middleware: [via] });
+
+  await fx.latest();
+
+  expect(fetch.requests[0]?.url).toBe('https://fx.test/api/v1/latest?via=test');
+});
+
 test.each([
   [
     'another host',
