@@ -172,7 +172,8 @@ export function checkedSetup(given: Setup | string): Setup {
   if (typeof given !== 'string') return withKnownFields(given);
   const json = given.trim(); // also removes a byte order mark
   const setup = parseJson(json);
-  if (setup === undefined) throw invalidOption('setup', json, 'a setup as JSON');
+  const expected = /^[^{\n]*\.json$/i.test(json) ? 'the content of the file' : 'a setup as JSON';
+  if (setup === undefined) throw invalidOption('setup', json, expected);
   const { rules, ...others } = withKnownFields(setup);
   return rules === undefined ? others : { ...others, rules: rulesWithDigits(json, rules) };
 }

@@ -95,6 +95,17 @@ test('a state overrides --setup: the keys are those of the first run, as they ar
   expect(second.keys).toMatchObject([{ id: 'key_1' }, { id: 'key_2', state: 'revoked' }, { id: 'key_3' }]);
 });
 
+test('a state of another setup never prints one key twice', async () => {
+  const state = newState();
+  await withMock(['--state', state], async (ready) => ready);
+  const setup = join(temporaryFolder(), 'setup.json');
+  writeFileSync(setup, JSON.stringify({ keys: [{ plan: 'developer' }, { plan: 'developer' }] }));
+
+  const second = await withMock(['--state', state, '--setup', setup], async (ready) => ready);
+
+  expect(second).not.toHaveProperty('keys'); // the list of more than one
+});
+
 test('--behaviour overrides the switches in the file', async () => {
   const state = newState();
   await withMock(['--state', state], async () => undefined);
