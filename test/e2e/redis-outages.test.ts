@@ -294,7 +294,7 @@ describe.skipIf(!hasRedis).concurrent.each(LIBRARIES)('a replica that is promote
   });
 });
 
-// One after the other: a cluster is four processes that watch each other's pauses.
+// One after the other: a node of a cluster that is slow counts as dead, and each cluster has up to four processes.
 describe.skipIf(!hasRedis)('a cluster of three masters', () => {
   test.each(LIBRARIES)('with %s, processes share a limit through the master of its slot', async (library) => {
     await using cluster = await startRedisCluster();

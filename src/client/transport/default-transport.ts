@@ -127,7 +127,7 @@ interface DenoGlobal {
 let unpooled: object | undefined;
 
 /** Imported once: a loader of the program, such as that of tsx, takes milliseconds for each import. */
-let undici: UndiciModule | undefined;
+let imported: UndiciModule | undefined;
 
 const thisRuntime: Runtime = {
   get hasNodeSockets() {
@@ -154,8 +154,8 @@ const thisRuntime: Runtime = {
     };
   },
   async loadUndici() {
-    undici ??= await import('undici');
-    return undici;
+    imported ??= await import('undici');
+    return imported;
   },
   nodeDispatcher: () => processState('node-dispatcher.1', createNodeDispatcher).dispatcher,
 };

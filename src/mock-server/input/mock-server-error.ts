@@ -38,6 +38,13 @@ export function invalidOption(option: string, value: unknown, expected: string):
   return fieldError(option, problem, { isWhole: WHOLE_VALUES.has(option) });
 }
 
+/** What is expected instead of a text, with the next step if the text is the path of a file. */
+export function expectedText(text: string, expected: string): string {
+  return /^[^{\n]*\.(?:nd)?jsonl?$/i.test(text.trim())
+    ? `${expected}: the content of the file, not its path`
+    : expected;
+}
+
 /** The names of checked values themselves, which are no fields of another value. */
 const WHOLE_VALUES: ReadonlySet<string> = new Set(['rule', 'response', 'options', 'setup']);
 

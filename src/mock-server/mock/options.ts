@@ -4,7 +4,7 @@ import type { BehaviourOptions } from '../behaviour/behaviour.ts';
 import type { PresetName } from '../behaviour/switch.ts';
 import type { ClockOptions } from '../clock/clock.ts';
 import { checkedInput, expected, strictObject, trueOrFalse, type ValueOf, wholeFrom } from '../input/checked-input.ts';
-import { checkLength, invalidOption, within } from '../input/mock-server-error.ts';
+import { checkLength, expectedText, invalidOption, within } from '../input/mock-server-error.ts';
 import { ruleWithDigits } from '../rules/answers.ts';
 import { MOST_RULES } from '../rules/mock-rules.ts';
 import type { RuleOptions } from '../rules/rule-schema.ts';
@@ -172,8 +172,7 @@ export function checkedSetup(given: Setup | string): Setup {
   if (typeof given !== 'string') return withKnownFields(given);
   const json = given.trim(); // also removes a byte order mark
   const setup = parseJson(json);
-  const expected = /^[^{\n]*\.json$/i.test(json) ? 'the content of the file' : 'a setup as JSON';
-  if (setup === undefined) throw invalidOption('setup', json, expected);
+  if (setup === undefined) throw invalidOption('setup', json, expectedText(json, 'a setup as JSON'));
   const { rules, ...others } = withKnownFields(setup);
   return rules === undefined ? others : { ...others, rules: rulesWithDigits(json, rules) };
 }

@@ -11,7 +11,7 @@ import {
 import { successBody, withoutTags } from '../http/responses.ts';
 import { checkedInput, expected, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { recordedQuery } from '../input/masked-keys.ts';
-import { checkLength, fieldError, invalidOption, show } from '../input/mock-server-error.ts';
+import { checkLength, expectedText, fieldError, invalidOption, show } from '../input/mock-server-error.ts';
 import { JsonText, MOST_ANSWERS } from './answers.ts';
 import { addRules, MOST_RULES, type MockRules, preparedRules, type RuleContext, removeRules } from './mock-rules.ts';
 import type { Answer, RuleMatch, RuleOptions } from './rule-schema.ts';
@@ -144,7 +144,9 @@ export function recordedRules(recording: Recording): readonly RuleOptions[] {
   }
   const byQuery = typeof recording === 'string' ? recordedMembers(documents) : recordedFields(recording);
   if (byQuery.size === 0) {
-    throw invalidOption('replay', typeof recording === 'string' ? (first?.value ?? recording) : recording, EXPECTED);
+    const isText = typeof recording === 'string';
+    const expected = isText ? expectedText(recording, EXPECTED) : EXPECTED;
+    throw invalidOption('replay', isText ? (first?.value ?? recording) : recording, expected);
   }
   return rulesByQuery(byQuery);
 }

@@ -177,6 +177,7 @@ test.each([
   [[recorded], 'replay is ['],
   ['{ "base=EUR": [] }', 'replay["base=EUR"] is []; expected an envelope, or the data of one.'],
   ['[]', 'replay is []; expected a recorded envelope, or an object of responses by query'],
+  ['rates.ndjson', '}: the content of the file, not its path.'],
   [{ 'base=EUR': 7 }, 'replay["base=EUR"] is 7; expected an envelope, or the data of one.'],
   [{ 'a=1&b=2': {}, 'b=2&a=1': {} }, 'replay is "b=2&a=1"; expected each query once'],
   [{ success: false, error: { code: 'x' } }, 'replay.error is {"code":"x"}; expected a recorded error'],

@@ -86,7 +86,10 @@ test('a file may have the $schema of an editor, and a byte order mark', async ()
 
 test.each<[string | object, string]>([
   ['{', 'setup is "{"; expected a setup as JSON.'],
-  ['./mock/setup.json', 'setup is "./mock/setup.json"; expected the content of the file.'],
+  [
+    './mock/setup.json',
+    'setup is "./mock/setup.json"; expected a setup as JSON: the content of the file, not its path.',
+  ],
   ['[]', 'setup is []; expected an object.'],
   ['{ "rule": [] }', 'rule is not a field of a setup; did you mean rules? Valid names: keys, behaviour, rules, '],
   [{ rules: {} }, 'rules is {}; expected an array.'],
