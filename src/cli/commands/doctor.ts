@@ -7,10 +7,11 @@ import { maskKey } from '../../redactor.ts';
 import { VERSION } from '../../version.ts';
 import { CliError, OTHER_CONFIG_FOLDER, relatedCommand } from '../errors/cli-error.ts';
 import { exitCodes } from '../io/exit-codes.ts';
+import type { Env } from '../io/io.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { CliCommand } from '../parser/command.ts';
 import { connectionOptions, dataOptions } from '../parser/options.ts';
-import { refusedKeyHints } from '../request/explain-error.ts';
+import { certificatesProblem, refusedKeyHints } from '../request/explain-error.ts';
 import { HttpTrace } from '../request/http-trace.ts';
 import { proxyFor, sendQuotaRequest } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
@@ -95,6 +96,7 @@ async function findingsOf(invocation: Invocation<DoctorOptions>): Promise<readon
     ...(settings.profile === 'default' ? [] : [await finding('profile', profile)]),
     ...access.findings,
     proxy,
+    ...certificatesFinding(io.env),
   ];
   if (options.offline) return local;
   if (proxy.status === 'fail') return [...local, NOT_CHECKED];
@@ -180,7 +182,11 @@ export async function checkService({ url, key }: Access, invocation: Invocation)
 function failure(error: CliError, { key, argv }: Pick<Invocation, 'argv'> & { readonly key: KeyInUse }): CheckResult {
   const { code, status, retryAfterSeconds } = error.details;
   if (code === 'authentication') return { ...failed(error), next: refusedKeyHints(key, argv, otherKey(key, argv)) };
-  if (code !== 'rate_limited') return failed(error);
+  if (code !== 'rate_limited') {
+    const { next = [], ...result } = failed(error);
+    const details = `Request and response:  ${relatedCommand(['quota', '-vv'], argv)}`;
+    return { ...result, next: next.length > 0 ? next : [details] };
+  }
   // A used-up limit does not mean that the key is wrong.
   const when = retryAfterSeconds === undefined ? '' : `, retry in ${formatDuration(retryAfterSeconds * 1000)}`;
   if (status !== undefined) return warning(`rate limited${when}`, `Try again later:  ${commandLine(argv)}`);
@@ -234,6 +240,16 @@ function proxyResult(baseUrl: string | CliError, { io }: Invocation): CheckResul
   const proxy = proxyFor(baseUrl, io.env);
   if (proxy !== undefined) return ok(`${proxy.variable}: ${proxy.host}`);
   return ok(isExempt(io.env, baseUrl) ? `none: NO_PROXY lists ${new URL(baseUrl).hostname}` : 'none for this base URL');
+}
+
+/** Only with the variable. Node.js reads the file before fxrates starts, and ignores one that it cannot use. */
+function certificatesFinding({ NODE_EXTRA_CA_CERTS: path, ...env }: Env): readonly Finding[] {
+  if (!path) return [];
+  const problem = certificatesProblem({ ...env, NODE_EXTRA_CA_CERTS: path });
+  const next = 'Correct the path:  export NODE_EXTRA_CA_CERTS=/path/to/ca.pem';
+  return [
+    { name: 'certificates', ...(problem === undefined ? ok(`NODE_EXTRA_CA_CERTS: ${path}`) : warning(problem, next)) },
+  ];
 }
 
 /** Whether a file of the configuration can be read, makes sense, and is for its owner only. */

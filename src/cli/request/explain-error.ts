@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import type { AnyFxRatesError, NetworkError, QuotaExhaustedError } from '../../client/index.ts';
 import { environmentProxy } from '../../environment-proxy.ts';
-import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
+import { CliError, changedCommand, relatedCommand, systemReason } from '../errors/cli-error.ts';
 import type { Env } from '../io/io.ts';
 import { isLoopback } from '../settings/base-url.ts';
 import type { KeyInUse } from '../settings/resolve-key.ts';
@@ -218,9 +219,22 @@ function nextSteps({ code = '', advice = '' }: NetworkFailure, context: NetworkC
   if (OTHER_SCHEME[protocol as keyof typeof OTHER_SCHEME].test(code)) return [schemeHint(context.baseUrl)];
   const isNotHttp = advice === '' && code.startsWith('HPE_');
   if (advice.includes('baseUrl') || isNotHttp) return [baseUrlHint(context)];
-  if (advice.includes('NODE_EXTRA_CA_CERTS'))
-    return ['To trust a certificate of your own:  export NODE_EXTRA_CA_CERTS=/path/to/ca.pem'];
+  if (advice.includes('NODE_EXTRA_CA_CERTS')) {
+    const problem = certificatesProblem(context.env);
+    return [problem ?? 'To trust a certificate of your own:  export NODE_EXTRA_CA_CERTS=/path/to/ca.pem'];
+  }
   return advice === '' ? [] : [`${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`];
+}
+
+/** Why the file of NODE_EXTRA_CA_CERTS has no effect. Node.js itself only warns, in words of OpenSSL. */
+export function certificatesProblem({ NODE_EXTRA_CA_CERTS: path }: Env): string | undefined {
+  if (!path) return undefined;
+  try {
+    if (/-----BEGIN [\w ]*CERTIFICATE-----/.test(readFileSync(path, 'utf8'))) return undefined;
+    return `NODE_EXTRA_CA_CERTS names ${path}, which has no certificate in the form of PEM`;
+  } catch (cause) {
+    return `NODE_EXTRA_CA_CERTS names ${path}, which cannot be read: ${systemReason(cause as NodeJS.ErrnoException)}`; // of node:fs
+  }
 }
 
 /** Hints from the environment. A certificate error has none: the certificate is the service's, with a proxy as well. */

@@ -262,6 +262,6 @@ export async function openConnection(
 export function proxyFor(baseUrl: string, env: Env): ReturnType<typeof environmentProxy> {
   const proxy = environmentProxy(env, baseUrl);
   if (proxy?.problem === undefined) return proxy;
-  const hints = ['e.g. http://proxy.example:3128'];
+  const hints = [`e.g. export ${proxy.variable}=http://proxy.example:3128`];
   throw new CliError(`${proxy.variable} ${proxy.problem}`, { code: 'unusable_proxy', hints });
 }

@@ -108,7 +108,7 @@ function keyIn(text: string): string {
 }
 
 function unusableKey(what: string, why: string, cause?: unknown): CliError {
-  return new CliError(what, { code: 'unusable_key', why, cause });
+  return new CliError(what, { code: 'unusable_key', why, hints: ['Or store a key:  fxrates auth login'], cause });
 }
 
 function noKey({ baseUrl, profile }: CliSettings): CliError {

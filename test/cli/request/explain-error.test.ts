@@ -93,6 +93,14 @@ test.each([
   if (nextStep !== undefined) expect(hints[0]).toContain(nextStep);
 });
 
+test('for a certificate that is not trusted, the file of NODE_EXTRA_CA_CERTS is named if it cannot be read', async () => {
+  const env = { NODE_EXTRA_CA_CERTS: '/none.pem' };
+
+  const { stderr } = await runCli('latest --retries 0', { env, replies: failedFetch('SELF_SIGNED_CERT_IN_CHAIN') });
+
+  expect(stderr).toContain('  NODE_EXTRA_CA_CERTS names /none.pem, which cannot be read: the file does not exist\n');
+});
+
 test('a failure without a code is reported once, in words of the command line', async () => {
   const replies = Object.assign(new TypeError('fetch failed'), { cause: new Error('bad port') });
 

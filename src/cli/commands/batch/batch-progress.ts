@@ -78,9 +78,10 @@ export class ProgressView {
       await io.clock.sleep(screen.showsStatus ? FRAME_MS : LOG_LINE_MS, signal).catch(() => undefined);
       if (signal.aborted || this.#isStalled()) return;
       this.#limits = fx.limits();
+      const [count, ...others] = this.#parts();
       await (screen.showsStatus
         ? screen.status(this.#frame())
-        : screen.report(this.#parts().join(', '), this.#event('progress')));
+        : screen.report([`${count} done`, ...others].join(', '), this.#event('progress')));
     }
   }
 
@@ -98,8 +99,8 @@ export class ProgressView {
       ...(cached > 0 ? [`${grouped(cached)} of them cached`] : []),
       `${grouped(failed)} failed`,
       ...(overQuota > 0 ? [`${grouped(overQuota)} of them over the quota`] : []),
-      ...(left > 0 ? [`${grouped(left)} left`] : []),
-      `${grouped(this.#refused)} rate limited`,
+      ...(left > 0 ? [`${grouped(left)} without a result`] : []),
+      ...this.#refusals(),
     ];
     await this.#invocation.screen.report(`batch ${how} after ${after}: ${counts.join(', ')}`, this.#event(how));
   }
@@ -147,10 +148,16 @@ export class ProgressView {
       ...((done === 0 || this.#isDown) && waitMs > 0 ? [`next request in ${formatDuration(waitMs)}`] : []),
       ...(leftMs === undefined ? [] : [`${formatDuration(leftMs)} left`]),
       `${grouped(failed)} failed`,
-      `${grouped(this.#perMinute())}/min`,
-      `${grouped(this.#refused)} rate limited`,
-      `${grouped(this.#waiting)} waiting`,
+      `${grouped(this.#perMinute())} per minute`,
+      ...(this.#waiting > 0 ? [`${grouped(this.#waiting)} waiting`] : []),
+      ...this.#refusals(),
     ];
+  }
+
+  /** Requests, not queries: those of queries that wait for the limit are sent again. */
+  #refusals(): readonly string[] {
+    if (this.#refused <= 0) return [];
+    return [`${grouped(this.#refused)} ${this.#refused === 1 ? 'request' : 'requests'} over the limit`];
   }
 
   /** Without the calls of the client itself, such as `quota()` for the limit. */

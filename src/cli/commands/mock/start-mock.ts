@@ -15,6 +15,7 @@ import type {
   Snapshot,
   TlsOptions,
 } from '../../../mock-server/index.ts';
+import { nearestName } from '../../../nearest-name.ts';
 import { maskKey } from '../../../redactor.ts';
 import { CliError, changedCommand, systemReason, usageError } from '../../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
@@ -181,8 +182,11 @@ function optionError(
     .replace(/\.$/, '')
     .replace(/; .* pass unsafe: true to .*/, '; the command line cannot set another value');
   if (/^setup\b/.test(field)) return unusable(setup, message.replace(/^setup[.:] ?/, ''));
-  return /^replay\b/.test(field) ? unusable(replay, message) : usageError(message);
+  if (/^replay\b/.test(field)) return unusable(replay, message);
+  return usageError(message, undefined, /^behaviour\b/.test(field) ? [ALL_SWITCHES] : []);
 }
+
+const ALL_SWITCHES = 'All switches and their values:  docs/switches.md, or TAB after --behaviour';
 
 function serveError(cause: unknown, options: StartOptions, argv: readonly string[]): unknown {
   const { host, port, tlsCert = '', tlsKey = '' } = options;
@@ -190,7 +194,7 @@ function serveError(cause: unknown, options: StartOptions, argv: readonly string
   if (ofState !== undefined) return ofState;
   const message = cause instanceof Error ? cause.message : '';
   const [, what] = /^tls .*?: (.*)\.$/.exec(message) ?? [];
-  if (what !== undefined) return unusable(`${tlsCert} and ${tlsKey}`, `expected ${what}`, cause);
+  if (what !== undefined) return unusable(`${tlsCert} and ${tlsKey}`, `expected ${what}`, { cause });
   const freePort = `Use a free port:  ${changedCommand(argv, { without: ['--port='], add: ['--port', '0'] })}`;
   const notHere = [`${host} is not an address of this machine`, 'The default is --host 127.0.0.1'] as const;
   const reasons: Readonly<Record<string, readonly [what: string, hint: string]>> = {
@@ -235,12 +239,13 @@ async function readSwitches(text: string): Promise<object> {
   if (preset !== undefined) return { preset };
   const [, name, value = ''] = /^([A-Za-z]\w*)=(.*)$/s.exec(text) ?? [];
   if (name !== undefined) return { [name]: switchValue(value) };
-  const switches: unknown = JSON.parse(
-    await readJson(text, `a preset (${PRESETS.join(', ')}), switch=value or a file of switches`),
-  );
+  const meant = nearestName(text, PRESETS);
+  const hints = [meant === undefined ? ALL_SWITCHES : `Did you mean ${meant}?`];
+  const expected = `a preset (${PRESETS.join(', ')}), switch=value or a file of switches`;
+  const switches: unknown = JSON.parse(await readJson(text, expected, hints));
   if (typeof switches === 'string') return { preset: switches };
   if (isJsonObject(switches)) return switches;
-  throw unusable(text, 'expected an object of switches');
+  throw unusable(text, 'expected an object of switches', { hints });
 }
 
 function switchValue(text: string): unknown {
@@ -283,9 +288,9 @@ async function readTls({ tlsCert, tlsKey }: MockOptions): Promise<TlsOptions | u
   return { cert, key };
 }
 
-function readBytes(path: string, expected: string): Promise<Buffer> {
+function readBytes(path: string, expected: string, hints?: readonly string[]): Promise<Buffer> {
   return readLimited(path).catch((cause) => {
-    throw unusable(path, `${systemReason(cause)}; expected ${expected}`, cause);
+    throw unusable(path, `${systemReason(cause)}; expected ${expected}`, { cause, hints });
   });
 }
 
@@ -298,13 +303,15 @@ async function readRecorded(path: string | undefined): Promise<string | undefine
   return readJson(path, 'a file of recorded responses');
 }
 
-async function readJson(path: string, expected: string): Promise<string> {
-  const bytes = await readBytes(path, expected);
+async function readJson(path: string, expected: string, hints?: readonly string[]): Promise<string> {
+  const bytes = await readBytes(path, expected, hints);
   const json = parseJsonFile(bytes);
-  if ('problem' in json) throw unusable(path, json.problem);
+  if ('problem' in json) throw unusable(path, json.problem, { hints });
   return json.text.trim();
 }
 
-function unusable(path: string, why: string, cause?: unknown): CliError {
-  return new CliError(`cannot use ${path}`, { code: 'file', exitCode: exitCodes.usage, why, cause });
+type UnusableDetails = Pick<CliError['details'], 'cause' | 'hints'>;
+
+function unusable(path: string, why: string, details: UnusableDetails = {}): CliError {
+  return new CliError(`cannot use ${path}`, { code: 'file', exitCode: exitCodes.usage, why, ...details });
 }

@@ -48,7 +48,7 @@ test('prints the response to each line of a file', async () => {
     { query: {}, data: {} },
   ]);
   expect(requests[1]?.url).toContain('base=EUR&symbols=A&symbols=B');
-  expect(stderr).toMatch(/fxrates: batch done after \d+ s: 3 succeeded, 0 failed, 0 rate limited\n$/);
+  expect(stderr).toMatch(/fxrates: batch done after \d+ s: 3 succeeded, 0 failed\n$/);
 });
 
 test('--cache serves a second batch without requests, and reports that', async () => {
@@ -145,7 +145,7 @@ test.each<readonly [options: string, rows: string]>([
 
   expect([code, stdout]).toEqual([1, rows]);
   expect(stderr).toMatch(/^fxrates: base=XXX: the service refused .*\(HTTP 404.*\)\n/);
-  expect(stderr).toMatch(/2 succeeded, 1 failed, 0 rate limited\n$/);
+  expect(stderr).toMatch(/2 succeeded, 1 failed\n$/);
 });
 
 test.each([
@@ -368,7 +368,7 @@ test('a batch without queries succeeds', async () => {
   expect(await batch('-', { stdin: '# none\n', clock })).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: 'fxrates: batch done after 0 s: 0 succeeded, 0 failed, 0 rate limited\n',
+    stderr: 'fxrates: batch done after 0 s: 0 succeeded, 0 failed\n',
   });
 });
 
@@ -401,7 +401,7 @@ test('the summary counts queries over the quota apart from those over the limit'
 
   const { stderr } = await batch('-', { stdin: lines(5), replies, quota: success(exhaustedQuota()) });
 
-  expect(stderr).toMatch(/0 succeeded, 5 failed, 5 of them over the quota, 1 rate limited\n$/);
+  expect(stderr).toMatch(/0 succeeded, 5 failed, 5 of them over the quota, 1 request over the limit\n$/);
 });
 
 test('-q says why queries failed, and -qq does not', async () => {
@@ -428,12 +428,12 @@ test('waits for the limit longer than the default of --max-wait', async () => {
   const { code, stderr } = await batch('--each n=1', { replies: refusals });
 
   expect(code).toBe(0);
-  expect(stderr).toContain('1 succeeded, 0 failed, 2 rate limited');
+  expect(stderr).toContain('1 succeeded, 0 failed, 2 requests over the limit');
 });
 
 test.each([
-  ['everything', '0 succeeded, 0 failed, 2 left', []],
-  ['the rest after a response', '1 succeeded, 0 failed, 1 left', [{ n: '1' }]],
+  ['everything', '0 succeeded, 0 failed, 2 without a result', []],
+  ['the rest after a response', '1 succeeded, 0 failed, 1 without a result', [{ n: '1' }]],
 ])('ends if the service refuses %s for a quarter of an hour', async (what, counts, answered) => {
   let refusals = 0;
   // Without an end, the batch would wait for more than half an hour, and succeed.
@@ -501,7 +501,7 @@ test.each(['', '--ordered'])(
     });
 
     expect(code).toBe(1);
-    expect(stderr).toMatch(/batch stopped after [^:]+: 1 succeeded, 0 failed, 3 left, 0 rate limited\n/);
+    expect(stderr).toMatch(/batch stopped after [^:]+: 1 succeeded, 0 failed, 3 without a result\n/);
     expect(stderr).toContain('fxrates: cannot write the output');
     expect(jsonLines(stdout).map(({ query }) => query)).toEqual([{ n: '0' }]);
     expect(jsonLines(readFileSync(path, 'utf8'))).toEqual([{ fail: '404' }, { n: '2' }, { n: '3' }]);
@@ -530,7 +530,7 @@ test('Ctrl-C ends the batch, reports the queries left, and writes them to --fail
   const { code, stderr } = await interrupted(['--failed-out', path], 'n=0\nn=1\nfail=404\n', 'n=1');
 
   expect(code).toBe(130);
-  expect(stderr).toMatch(/batch stopped after [^:]+: 1 succeeded, 1 failed, 1 left, 0 rate limited\n/);
+  expect(stderr).toMatch(/batch stopped after [^:]+: 1 succeeded, 1 failed, 1 without a result\n/);
   expect(readFileSync(path, 'utf8')).toBe('{"n":"1"}\n{"fail":"404"}\n');
 });
 
@@ -557,10 +557,14 @@ test('1,500 queries at 300 per minute take 5 minutes, plus at most a second per 
   expect(code).toBe(0);
   expect(jsonLines(stdout)).toHaveLength(1500);
   expect(minutes).toBeLessThanOrEqual((1500 / 300) * (61 / 60));
-  const log = stderr.split('\n').filter((line) => line.endsWith(' waiting'));
+  const log = stderr.split('\n').filter((line) => line.includes(' of 1,500 done, '));
   expect(log.length).toBeGreaterThan(minutes * 5); // a line every ten seconds
-  expect(log[0]).toMatch(/^fxrates: \d+ of 1,500, (\d+ min )?(\d+ s )?left, 0 failed, \d+\/min, \d+ rate limited, /);
-  expect(stderr).toMatch(/\nfxrates: batch done after \d min[^:]*: 1,500 succeeded, 0 failed, \d+ rate limited\n$/);
+  expect(log[0]).toMatch(
+    /^fxrates: \d+ of 1,500 done, (\d+ min )?(\d+ s )?left, 0 failed, \d+ per minute, [\d,]+ waiting/,
+  );
+  expect(stderr).toMatch(
+    /\nfxrates: batch done after \d min[^:]*: 1,500 succeeded, 0 failed, \d+ requests? over the limit\n$/,
+  );
 });
 
 test('eta_seconds is within 15 s of the real time left', async () => {
@@ -582,7 +586,7 @@ test('the time left is at least that until the next request', async () => {
 
   const { stderr } = await batch('--each n=1,2', { clock, replies: [success(), refusedLater, success()] });
 
-  expect(stderr).toMatch(/^fxrates: 1 of 2, 3\d s left, .*\nfxrates: 1 of 2, 2\d s left, /);
+  expect(stderr).toMatch(/^fxrates: 1 of 2 done, 3\d s left, .*\nfxrates: 1 of 2 done, 2\d s left, /);
 });
 
 test('logs how long the first request waits, before there is an estimate for the rest', async () => {
@@ -590,7 +594,9 @@ test('logs how long the first request waits, before there is an estimate for the
 
   const { stderr } = await batch('--each n=1,2,3', { replies: [...refused, success()] });
 
-  expect(stderr).toMatch(/^fxrates: 0 of 3, next request in (29|3\d) s, 0 failed, 0\/min, 3 rate limited, 3 waiting\n/);
+  expect(stderr).toMatch(
+    /^fxrates: 0 of 3 done, next request in (29|3\d) s, 0 failed, 0 per minute, 3 waiting, 3 requests over the limit\n/,
+  );
 });
 
 test('names an outage, during which there is no estimate', async () => {
@@ -601,7 +607,8 @@ test('names an outage, during which there is no estimate', async () => {
 
   const logged = text.stderr.split('\n').filter((line) => line.includes('1 of 40'));
   expect(logged.length).toBeGreaterThan(5);
-  for (const line of logged) expect(line).toMatch(/1 of 40, the service is down, (next request in [^,]+, )?0 failed/);
+  for (const line of logged)
+    expect(line).toMatch(/1 of 40 done, the service is down, (next request in [^,]+, )?0 failed/);
   const progress = jsonLines(json.stderr).filter(({ event, done }) => event === 'progress' && done === 1);
   expect(progress.every((event) => event.service === 'down' && event.eta_seconds === null)).toBe(true);
 });
@@ -648,8 +655,11 @@ test.each([['-q'], ['-qq']])('with %s it prints only data', async (option) => {
 const frames = (stderr: string) => stderr.split('\r\u001b[2K').slice(1);
 
 test.each([
-  [120, /^\[█+░+\] \d+ of 700 · (\d+ (min|s) )+left · 0 failed · \d+\/min · \d+ rate limited( · \d+ waiting)?$/],
-  [80, /^\[█+░+\] \d+ of 700 · (\d+ (min|s) )+left · 0 failed · \d+\/min( · \d+ rate limited)?$/],
+  [
+    120,
+    /^\[█+░+\] \d+ of 700 · (\d+ (min|s) )+left · 0 failed · \d+ per minute( · \d+ waiting)?( · \d+ requests? over the limit)?$/,
+  ],
+  [80, /^\[█+░+\] \d+ of 700 · (\d+ (min|s) )+left · 0 failed · \d+ per minute( · \d+ waiting)?$/],
   [50, /^\[█+░+\] \d+ of 700( · (\d+ (min|s) )+left)?$/],
   [40, /^\d+ of 700 · (\d+ (min|s) )+left( · 0 failed)?$/],
   [25, /^\d+ of 700( · \d+ (s|min) left)?$/],
@@ -667,7 +677,7 @@ test.each([
 test('a terminal that cannot move its cursor shows lines, without escape sequences', async () => {
   const { stderr } = await onMock(700, { tty: ['stdin', 'stdout', 'stderr'], env: { TERM: 'dumb' } });
 
-  expect(stderr).toMatch(/^fxrates: \d+ of 700, /m);
+  expect(stderr).toMatch(/^fxrates: \d+ of 700 done, /m);
   expect(stderr).not.toContain('\u001b');
 });
 

@@ -193,6 +193,8 @@ test('a setup without keys keeps the key of --plan and --seed', async () => {
 
 test.each([
   [['--behaviour', join(folder, 'none.json')], /none\.json — the file does not exist; expected a preset \(documented/],
+  [['--behaviour', 'lenien'], /expected a preset \(documented.*\n\n {2}Did you mean lenient\?\n$/],
+  [['--behaviour', 'rateWindw=token-bucket'], /\n\n {2}All switches and their values: {2}docs\/switches\.md, or TAB/],
   [['--behaviour', fileOf('broken.json', '{ "rateWindow": }')], /broken\.json — it is not valid JSON/],
   [
     ['--setup', fileOf('utf16.json', Buffer.from('\uFEFF{}', 'utf16le'))],
