@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -27,8 +28,9 @@ export default defineConfig({
     pool: 'forks',
     // The transformed sources stay in node_modules/.experimental-vitest-cache for the next run.
     experimental: { fsModuleCache: true },
-    // By default one core stays idle, which is half of a small machine.
-    maxWorkers: '100%',
+    // By default one core stays idle, which is half of a small machine. One more than the cores: the longest files wait
+    // for servers and processes.
+    maxWorkers: availableParallelism() + 1,
     // Ends a test that hangs. Far above what a busy machine takes: that is no failure.
     testTimeout: 600_000,
     hookTimeout: 600_000,

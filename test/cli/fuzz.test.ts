@@ -12,8 +12,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const CANARY = `fx_live_${'ca11ab1e'.repeat(6)}`;
 const folder = temporaryFolder();
-/** `FXRATES_FUZZ=30` runs thirty times as many examples. */
-const EFFORT = Number(process.env['FXRATES_FUZZ'] ?? inLongRuns(3, 1));
+const EFFORT = inLongRuns(10, 1);
 
 /** Words of the command line. Not `mock`, `--watch` and `--fixture-out`, which do not end or write to any path. */
 const WORDS = [
