@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { invalidOption, type MockServerError, unknownName } from './mock-server-error.ts';
+import { invalidOption, type MockServerError, unknownName, within } from './mock-server-error.ts';
 
 /**
  * A schema with a description of its values: the mock's error has it after "expected", the admin API as the
@@ -109,6 +109,41 @@ export const idSchema = expected('letters, digits, _ . and -', z.string().regex(
 
 /** A field that the mock adds. It is ignored in an input, so that a value that was read can be added again. */
 export const ADDED_FIELD = z.unknown().optional().describe('Ignored.').meta({ readOnly: true });
+
+/** The check of a large value in many steps, between which a server can handle other requests. */
+export type Steps<Result> = Generator<undefined, Result, undefined>;
+
+/** Checks the entries of a list, one in each step. The error names the entry: `keys[2].plan`. */
+export function* eachOf<Entry, Result>(
+  field: string,
+  entries: readonly Entry[],
+  check: (entry: Entry) => Result,
+): Steps<readonly Result[]> {
+  const checked: Result[] = [];
+  for (const [index, entry] of entries.entries()) {
+    checked.push(within(`${field}[${index}]`, () => check(entry)));
+    yield;
+  }
+  return checked;
+}
+
+/** A value that the admin API has checked in steps. The method of the mock does not check it again. */
+export class Checked<Value> {
+  constructor(readonly value: Value) {}
+}
+
+/** The checked value: that of the admin API, or all steps at once. */
+export function checkedAtOnce<Given, Value>(
+  given: Given | Checked<Value>,
+  check: (given: Given) => Steps<Value>,
+): Value {
+  if (given instanceof Checked) return given.value;
+  const steps = check(given);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
 
 interface InputDescription {
   /** `a field of the filter` */

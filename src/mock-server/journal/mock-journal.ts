@@ -9,7 +9,7 @@ import {
   type ValueOf,
   wholeFrom,
 } from '../input/checked-input.ts';
-import { invalidOption, MockServerError, show, within } from '../input/mock-server-error.ts';
+import { checkLength, fieldError, invalidOption, MockServerError, show, within } from '../input/mock-server-error.ts';
 import { checkKeyId, nearMisses, type RequestPattern } from '../matching/request-pattern.ts';
 import { formatRequests, targetOf } from './entry-text.ts';
 import {
@@ -76,28 +76,27 @@ export function createMockJournal(mock: JournalContext): MockJournal {
   };
 }
 
+/** The filter with each RegExp as JSON has it. Throws for a wrong field, and as `checkKnown()`. */
+export function checkedFilter(filter: RequestFilter, mock: JournalContext): RequestFilter {
+  const checked = within('filter', () => checkedInput(requestFilter, filter, { what: 'a field of the filter' }));
+  checkKnown(checked, mock, 'filter');
+  return checked;
+}
+
 /**
- * The filter with each RegExp as JSON has it. Throws for a wrong field, the id of an unknown key or rule, and a number after
- * the last one: a typo must not pass for "no such request".
+ * Throws for the id of an unknown key or rule, and for a number after the last one: a typo must not pass for "no such
+ * request".
  */
-export function checkedFilter(
-  filter: RequestFilter,
-  { journal, state }: JournalContext,
-  place = 'filter',
-): RequestFilter {
-  const checked = within(place, () => {
-    const checked = checkedInput(requestFilter, filter, { what: 'a field of the filter' });
-    const { after = 0 } = checked;
+function checkKnown({ after = 0, rule, keyId }: RequestFilter, { journal, state }: JournalContext, place: string) {
+  within(place, () => {
     if (after > journal.last) {
       const expected = `at most ${journal.last}, the number of the last request; clear() restarts the numbers`;
       throw invalidOption('after', after, expected);
     }
-    checkKeyId(checked, state.keys);
-    return checked;
+    checkKeyId({ keyId }, state.keys);
+    if (rule === undefined || state.ruleIds.has(rule)) return;
+    throw fieldError('rule', `is ${show(rule)}; expected the id of a rule of this mock${knownRules(state.ruleIds)}.`);
   });
-  const { rule } = checked;
-  if (rule === undefined || state.ruleIds.has(rule)) return checked;
-  throw invalidOption(`${place}.rule`, rule, `the id of a rule of this mock${knownRules(state.ruleIds)}`);
 }
 
 function knownRules(ids: ReadonlySet<string>): string {
@@ -256,8 +255,18 @@ export function createExpectation<Result>(check: (claim: Claim) => Result) {
 
 /** Throws for an argument that is missing or invalid: an expectation without it would always hold. */
 export function checkedClaim(given: Claim): z.output<typeof claim> {
+  checkPatterns(given);
   return checkedInput(claim, given, { what: 'a field of an expectation' });
 }
+
+/** Refuses too many patterns before they are checked one by one. */
+export function checkPatterns(given: unknown): void {
+  const { inOrder } = Object(given);
+  if (Array.isArray(inOrder)) checkLength('inOrder', inOrder, MOST_PATTERNS);
+}
+
+/** As many as the journal keeps by default. */
+const MOST_PATTERNS = 1_000;
 
 /** Throws if the requests that `filter` selects contradict the claim. Returns their number. */
 export function verifyRequests(mock: JournalContext, given: RequestFilter, claim: Claim): number {
@@ -265,8 +274,8 @@ export function verifyRequests(mock: JournalContext, given: RequestFilter, claim
   const matching = mock.journal.entries.filter(createMatcher(filter));
   const selection = { filter, matching, mock };
   const { count, atLeast = count, atMost = count, sentWith, inOrder = [] } = checkedClaim(claim);
-  if (sentWith !== undefined) checkedFilter(sentWith, mock, 'sentWith');
-  for (const [index, pattern] of inOrder.entries()) checkedFilter(pattern, mock, `inOrder[${index}]`);
+  if (sentWith !== undefined) checkKnown(sentWith, mock, 'sentWith');
+  for (const [index, pattern] of inOrder.entries()) checkKnown(pattern, mock, `inOrder[${index}]`);
   if (atLeast !== undefined && matching.length < atLeast) throw wrongCount(selection, claim);
   if (atMost !== undefined) refuseForgotten(selection);
   if (atMost !== undefined && matching.length > atMost) throw wrongCount(selection, claim);

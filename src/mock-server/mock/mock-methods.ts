@@ -5,7 +5,7 @@ import { type BehaviourOptions, createMockBehaviour, type MockBehaviour } from '
 import type { PresetName } from '../behaviour/switch.ts';
 import { type Clock, type ClockOptions, LATEST_MS, type MockClock, parseInstant } from '../clock/clock.ts';
 import { BEFORE_THE_END, DrivenClock } from '../clock/driven-clock.ts';
-import { checkedInput, nameSchema, strictObject, type ValueOf } from '../input/checked-input.ts';
+import { checkedAtOnce, checkedInput, nameSchema, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { freeName, invalidOption, MockServerError, withId } from '../input/mock-server-error.ts';
 import type { RequestFilter } from '../journal/journal.ts';
 import {
@@ -85,7 +85,7 @@ export class MockMethods {
     this.behaviour = createMockBehaviour(mock);
     this.journal = createMockJournal(mock);
     this.rules = createMockRules(mock);
-    this.latest = createMockLatest(this.rules, mock);
+    this.latest = createMockLatest(mock);
     this.#mock = mock;
   }
 
@@ -106,7 +106,7 @@ export class MockMethods {
    * @example const { keys } = mock.setUp({ keys: [{ plan: 'developer' }], rules: [{ nth: 3, respond: { status: 503 } }] })
    */
   setUp(setup: Setup | string): SetupResult {
-    return applySetup(checkedSetup(setup), this.#mock);
+    return applySetup(checkedAtOnce(setup, checkedSetup), this.#mock);
   }
 
   /**
@@ -154,7 +154,8 @@ export class MockMethods {
    */
   restore(snapshot: Snapshot): void {
     const used = usedKeys(this.#mock.state);
-    restoreSnapshot(this.#mock, checkedSnapshot(snapshot, this.#mock.behaviour));
+    const checked = checkedAtOnce(snapshot, (given) => checkedSnapshot(given, this.#mock.behaviour));
+    restoreSnapshot(this.#mock, checked);
     renew(used);
   }
 

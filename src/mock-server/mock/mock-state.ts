@@ -64,12 +64,12 @@ export function createMockState(options: CheckedMockOptions): MockState {
     adapters,
     responders: { latest: createLatestResponder(), quota: quotaResponse },
     emptyState: () => emptyRuleState(options.seed),
-    initial: { keys: options.setup?.keys, rules: options.setup?.rules, optionRules: options.rules },
+    initial: { keys: options.setup.keys, rules: options.setup.rules, optionRules: options.rules },
   });
 }
 
 /** The option `behaviour` overrides the switches of the setup. */
-function initialBehaviour({ behaviour, unsafe, setup = {} }: CheckedMockOptions): Behaviour {
+function initialBehaviour({ behaviour, unsafe, setup }: CheckedMockOptions): Behaviour {
   const { behaviour: ofSetup = {} } = setup;
   return within('setup', () => new Behaviour(ofSetup, { unsafe })).copy(behaviour);
 }

@@ -3,12 +3,23 @@ import { isJsonObject, members, parseJson } from '../../json.ts';
 import type { BehaviourOptions } from '../behaviour/behaviour.ts';
 import type { PresetName } from '../behaviour/switch.ts';
 import type { ClockOptions } from '../clock/clock.ts';
-import { checkedInput, expected, strictObject, trueOrFalse, type ValueOf, wholeFrom } from '../input/checked-input.ts';
-import { checkLength, expectedText, invalidOption, within } from '../input/mock-server-error.ts';
+import {
+  checkedAtOnce,
+  checkedInput,
+  eachOf,
+  expected,
+  type Steps,
+  strictObject,
+  trueOrFalse,
+  type ValueOf,
+  wholeFrom,
+} from '../input/checked-input.ts';
+import { checkLength, expectedText, fieldError, invalidOption, within } from '../input/mock-server-error.ts';
 import { ruleWithDigits } from '../rules/answers.ts';
-import { MOST_RULES } from '../rules/mock-rules.ts';
+import { type CheckedRule, checkedRules, MOST_RULES } from '../rules/mock-rules.ts';
 import type { RuleOptions } from '../rules/rule-schema.ts';
-import { type CreatedKey, keyUsage } from '../service/keys.ts';
+import { type CreatedKey, checkMinute, keyUsage } from '../service/keys.ts';
+import { rateLimitOf } from '../service/rate-windows.ts';
 import { keyLimitOptions, planName } from '../service/service-state.ts';
 
 /** Clock, behaviour, rules and setup are checked where they are used. */
@@ -90,17 +101,19 @@ function isOrigin(text: string): boolean {
 }
 
 /** The options with their defaults, checked. */
-export interface CheckedMockOptions extends Readonly<Omit<z.output<typeof optionsShape>, 'setup'>> {
-  readonly setup: Setup | undefined;
+export interface CheckedMockOptions extends Readonly<Omit<z.output<typeof optionsShape>, 'setup' | 'rules'>> {
+  readonly setup: CheckedSetup;
+  readonly rules: readonly CheckedRule[];
 }
 
 /** Throws for an unknown option or an invalid value. */
 export function checkOptions(options: MockServerOptions): CheckedMockOptions {
   const checked = checkedInput(optionsShape, options, { what: 'an option of createMockServer' });
-  const { setup } = checked;
+  const { setup = {}, rules = [] } = checked;
   return {
     ...checked,
-    setup: setup === undefined ? undefined : within('setup', () => checkedSetup(setup)),
+    setup: within('setup', () => checkedAtOnce(setup, checkedSetup)),
+    rules: checkedAtOnce(rules, checkedRules),
   };
 }
 
@@ -155,10 +168,16 @@ export const setupParts = strictObject({
 /** Keys, switches and rules, as in a file for `fxrates mock --setup`. */
 export interface Setup extends ValueOf<typeof setupParts> {}
 
+/** A setup whose parts were checked, apart from what depends on the mock. */
+export interface CheckedSetup extends Pick<Setup, 'behaviour'> {
+  readonly keys: readonly SetupKey[];
+  readonly rules: readonly CheckedRule[];
+}
+
 /** The accounts, keys and rules with which a mock or a space starts. */
-export interface InitialState extends Pick<Setup, 'keys' | 'rules'> {
+export interface InitialState extends Omit<CheckedSetup, 'behaviour'> {
   /** The option `rules`, added after those of the setup. */
-  readonly optionRules?: readonly RuleOptions[] | undefined;
+  readonly optionRules: readonly CheckedRule[];
 }
 
 /** The result of `mock.setUp()`. */
@@ -167,26 +186,50 @@ export interface SetupResult {
   readonly keys: readonly CreatedKey[];
 }
 
-/** A setup, or JSON text of one, with valid names of fields. Its parts are checked when they are applied. */
-export function checkedSetup(given: Setup | string): Setup {
-  if (typeof given !== 'string') return withKnownFields(given);
-  const json = given.trim(); // also removes a byte order mark
-  const setup = parseJson(json);
-  if (setup === undefined) throw invalidOption('setup', json, expectedText(json, 'a setup as JSON'));
-  const { rules, ...others } = withKnownFields(setup);
-  return rules === undefined ? others : { ...others, rules: rulesWithDigits(json, rules) };
+/** A setup, or JSON text of one, in which numbers of responses keep their digits. */
+export function* checkedSetup(given: Setup | string): Steps<CheckedSetup> {
+  const json = typeof given === 'string' ? given.trim() : undefined; // also removes a byte order mark
+  const setup = json === undefined ? given : parseJson(json);
+  if (json !== undefined && setup === undefined) {
+    throw invalidOption('setup', json, expectedText(json, 'a setup as JSON'));
+  }
+  if (!isJsonObject(setup)) throw invalidOption('setup', setup, 'an object');
+  const { behaviour, keys = [], rules = [] } = checkedInput(setupParts, setup, { what: 'a field of a setup' });
+  return {
+    behaviour,
+    keys: yield* checkedKeys(keys),
+    rules: yield* checkedRules(json === undefined ? rules : yield* rulesWithDigits(json, rules)),
+  };
 }
 
-function withKnownFields(setup: unknown): Setup {
-  if (!isJsonObject(setup)) throw invalidOption('setup', setup, 'an object');
-  const checked = checkedInput(setupParts, setup, { what: 'a field of a setup' });
-  if (checked.rules !== undefined) checkLength('rules', checked.rules, MOST_RULES);
-  return checked;
+function* checkedKeys(given: readonly SetupKey[]): Steps<readonly SetupKey[]> {
+  checkLength('keys', given, MOST_KEYS);
+  const keys = yield* eachOf('keys', given, checkedKey);
+  const counted = keys.reduce((sum, { usage }) => sum + (usage?.minute ?? 0), 0);
+  if (counted <= MOST_COUNTED) return keys;
+  throw fieldError('keys', `have ${counted} requests in usage.minute; expected at most ${MOST_COUNTED} of all keys.`);
+}
+
+/** They are created in one step, in which the mock handles no request. */
+const MOST_KEYS = 2_000;
+/** The switch `rateWindow` can keep the time of each of them. */
+const MOST_COUNTED = 1_000_000;
+
+function checkedKey(given: SetupKey): SetupKey {
+  const key = checkedInput(setupKey, given, { what: 'a field of a key' });
+  const { usage = {}, plan = 'free', limits } = key;
+  within('usage', () => checkMinute(usage, rateLimitOf({ account: { plan }, limits })));
+  return key;
 }
 
 /** The rules of a setup in JSON text, whose numbers in responses keep their digits. */
-function rulesWithDigits(json: string, rules: readonly unknown[]): Setup['rules'] {
+function* rulesWithDigits(json: string, rules: readonly unknown[]): Steps<readonly unknown[]> {
+  checkLength('rules', rules, MOST_RULES);
   const { text = '' } = Array.from(members(json)).findLast(({ name }) => name === 'rules') ?? {};
-  const exact = Array.from(members(text), (member, index) => ruleWithDigits(member.text, rules[index]));
-  return exact as Setup['rules']; // checked when they are applied
+  const exact: unknown[] = [];
+  for (const member of members(text)) {
+    exact.push(ruleWithDigits(member.text, rules[exact.length]));
+    yield;
+  }
+  return exact;
 }

@@ -1,74 +1,40 @@
 import { createMockBehaviour } from '../behaviour/behaviour.ts';
-import { checkedInput, strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
-import { checkLength, fieldError, within } from '../input/mock-server-error.ts';
-import { addRules, preparedRules } from '../rules/mock-rules.ts';
-import type { RuleOptions } from '../rules/rule-schema.ts';
-import type { RuleRecord } from '../rules/rule-state.ts';
-import { type CreatedKey, checkedUsage, createKeys, createKeyWithAccount } from '../service/keys.ts';
-import { rateLimitOf } from '../service/rate-windows.ts';
+import { strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
+import { within } from '../input/mock-server-error.ts';
+import { addRules, type CheckedRule, placedRules } from '../rules/mock-rules.ts';
+import { revoke } from '../service/accounts.ts';
+import { applyUsage, type CreatedKey, createKeyWithAccount, findKey } from '../service/keys.ts';
 import { resetKeyUse } from '../service/service-state.ts';
 import { ActiveAdapters, type MockState } from './mock-state.ts';
-import { type InitialState, type Setup, type SetupKey, type SetupResult, setupKey } from './options.ts';
+import type { CheckedSetup, InitialState, SetupKey, SetupResult } from './options.ts';
 
-/** A setup whose parts were checked. */
-interface CheckedSetup extends Pick<Setup, 'behaviour'> {
-  readonly keys: readonly SetupKey[];
-  readonly rules: readonly RuleRecord[];
-}
-
-/** Checks all parts of a setup, then applies them. If it throws, nothing has changed. */
-export function applySetup(setup: Setup, mock: MockState): SetupResult {
-  const { behaviour, keys, rules } = checkedParts(setup, mock);
+/** Applies a setup in one step. If it throws, because a part of it is not possible in this mock, nothing has changed. */
+export function applySetup({ behaviour, keys, rules }: CheckedSetup, mock: MockState): SetupResult {
+  const { state } = mock;
+  if (behaviour !== undefined) mock.behaviour.copy(behaviour); // throws for a wrong value
+  // Rules can name the keys that the setup creates.
+  const created = keys.map((_, index) => `key_${state.lastKey + index + 1}`);
+  const added = placedRules(rules, mock, new Set([...state.keys.keys(), ...created]));
   // The usage of a key depends on switches.
   if (behaviour !== undefined) createMockBehaviour(mock).set(behaviour);
-  const created = keys.map((key) => createSetupKey(key, mock));
-  addRules(mock, rules);
-  return { keys: created };
+  const result = { keys: keys.map((key) => createSetupKey(key, mock)) };
+  addRules(mock, added);
+  return result;
 }
 
-function checkedParts({ behaviour, keys = [], rules = [] }: Setup, mock: MockState): CheckedSetup {
-  const { state } = mock;
-  if (behaviour !== undefined) mock.behaviour.copy(behaviour);
-  const checkedKeys = eachOf('keys', keys, checkedKey);
-  const counted = checkedKeys.reduce((sum, { usage }) => sum + (usage?.minute ?? 0), 0);
-  if (counted > MOST_COUNTED) {
-    throw fieldError('keys', `have ${counted} requests in usage.minute; expected at most ${MOST_COUNTED} of all keys.`);
-  }
-  // Rules can name the keys that the setup creates.
-  const created = checkedKeys.map((_, index) => `key_${state.lastKey + index + 1}`);
-  const keyIds = new Set([...state.keys.keys(), ...created]);
-  return { behaviour, keys: checkedKeys, rules: preparedRules(rules, mock, keyIds) };
-}
-
-const MOST_KEYS = 10_000;
-/** The switch `rateWindow` can keep the time of each of them. */
-const MOST_COUNTED = 1_000_000;
-
-function eachOf<Entry, Checked>(field: string, entries: readonly Entry[], check: (entry: Entry) => Checked) {
-  checkLength(field, entries, MOST_KEYS);
-  return entries.map((entry: Entry, index) => within(`${field}[${index}]`, () => check(entry)));
-}
-
-function checkedKey(given: SetupKey): SetupKey {
-  const key = checkedInput(setupKey, given, { what: 'a field of a key' });
-  const { usage, plan = 'free', limits } = key;
-  if (usage !== undefined) within('usage', () => checkedUsage(usage, rateLimitOf({ account: { plan }, limits })));
-  return key;
-}
-
-function createSetupKey({ plan, limits, usage, revoked = false }: SetupKey, mock: MockState): CreatedKey {
+function createSetupKey({ plan, limits, usage = {}, revoked = false }: SetupKey, mock: MockState): CreatedKey {
   const created = createKeyWithAccount(mock, { plan, limits });
-  const keys = createKeys(mock);
-  if (usage !== undefined) keys.setUsage(created.id, usage);
-  if (revoked) keys.revoke(created.id);
+  const key = findKey(mock.state, created.id);
+  applyUsage(mock, key, usage);
+  if (revoked) revoke(key, mock.now());
   return created;
 }
 
 /** What a space of the mock contains. It does not have the keys of the mock, so no rules for one of them. */
 export function initialStateOfSpace({ initial }: MockState, key: SetupKey): InitialState {
-  const isForAnyKey = ({ match }: RuleOptions) => match?.keyId === undefined;
+  const isForAnyKey = ({ settings }: CheckedRule) => settings.match.keyId === undefined;
   const { rules, optionRules } = initial;
-  return { keys: [key], rules: rules?.filter(isForAnyKey), optionRules: optionRules?.filter(isForAnyKey) };
+  return { keys: [key], rules: rules.filter(isForAnyKey), optionRules: optionRules.filter(isForAnyKey) };
 }
 
 export const resetOptions = strictObject({
@@ -92,6 +58,6 @@ export function startState(mock: MockState, { keepKeys = false }: ResetOptions =
   const open = { ...mock, adapters };
   const { keys, rules, optionRules } = initial;
   const created = within('setup', () => applySetup({ keys: keepKeys ? [] : keys, rules }, open)).keys;
-  applySetup({ rules: optionRules }, open);
+  applySetup({ keys: [], rules: optionRules }, open);
   return created;
 }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import { type BehaviourValues, SWITCH_NAMES } from '../behaviour/switches.ts';
 import { LATEST_MS } from '../clock/clock.ts';
-import type { Immutable } from '../input/checked-input.ts';
+import type { Immutable, Steps } from '../input/checked-input.ts';
 import { MockServerError, show } from '../input/mock-server-error.ts';
 import { restoredRules, savedRuleOf } from '../rules/mock-rules.ts';
 import { savedRule } from '../rules/rule-schema.ts';
@@ -139,7 +139,7 @@ function addKey(state: ServiceState, { accountId, ...saved }: SavedKey, { rateWi
  * A copy of a snapshot, with the default of each switch that it lacks. Throws `MockServerError` with code `invalid_snapshot`
  * for a damaged one, because it would cause errors later, and for switches that a mock with `behaviour` does not accept.
  */
-export function checkedSnapshot(snapshot: unknown, behaviour: Behaviour): Snapshot {
+export function* checkedSnapshot(snapshot: unknown, behaviour: Behaviour): Steps<Snapshot> {
   const { version } = (snapshot ?? {}) as { readonly version?: unknown };
   if (version !== 1) {
     throw invalid(
@@ -151,9 +151,9 @@ export function checkedSnapshot(snapshot: unknown, behaviour: Behaviour): Snapsh
   const { accounts, keys, rules } = snapshotSchema.shape;
   const checked = {
     ...data,
-    accounts: eachParsed(accounts, data.accounts, 'accounts'),
-    keys: eachParsed(keys, data.keys, 'keys'),
-    rules: eachParsed<unknown>(rules, data.rules, 'rules') as readonly SavedRule[], // typed as options
+    accounts: yield* eachParsed(accounts, data.accounts, 'accounts'),
+    keys: yield* eachParsed(keys, data.keys, 'keys'),
+    rules: (yield* eachParsed<unknown>(rules, data.rules, 'rules')) as readonly SavedRule[], // typed as options
     behaviour: checkedSwitches(data.behaviour as BehaviourValues, behaviour),
   };
   checkIds(checked);
@@ -191,12 +191,17 @@ function checkUnique(field: string, values: readonly string[]): void {
 const list = z.array(z.unknown());
 const outerSchema = snapshotSchema.extend({ accounts: list, keys: list, rules: list });
 
-function eachParsed<Element>(
+function* eachParsed<Element>(
   { element }: { readonly element: z.ZodType<Element> },
   given: readonly unknown[],
   field: string,
-): readonly Element[] {
-  return given.map((one, index) => parsedPart(element, one, [field, index]));
+): Steps<readonly Element[]> {
+  const parsed: Element[] = [];
+  for (const [index, one] of given.entries()) {
+    parsed.push(parsedPart(element, one, [field, index]));
+    yield;
+  }
+  return parsed;
 }
 
 function parsedPart<Part>(schema: z.ZodType<Part>, given: unknown, place: readonly PropertyKey[] = []): Part {

@@ -1,13 +1,13 @@
 import { isJsonObject, members, parseJson } from '../../json.ts';
 import { readHeaders } from '../http/message.ts';
 import { codeOfStatus, errorBody, reasonPhrase, STATUSES_WITHOUT_BODY, successBody } from '../http/responses.ts';
-import { checkedInput } from '../input/checked-input.ts';
+import { checkedInput, eachOf, type Steps } from '../input/checked-input.ts';
 import { checkLength, invalidOption, within } from '../input/mock-server-error.ts';
 import { type Answer, type AnswerFunction, answerSchema, type SentAnswer } from './rule-schema.ts';
 import type { PreparedAnswer } from './rule-state.ts';
 
 /** The field `respond` of a rule, checked: its responses as they are sent, or its function. */
-export function preparedAnswers(respond: unknown): readonly PreparedAnswer[] | AnswerFunction {
+export function* preparedAnswers(respond: unknown): Steps<readonly PreparedAnswer[] | AnswerFunction> {
   if (typeof respond === 'function') {
     if (respond.constructor.name !== 'AsyncFunction') return respond as AnswerFunction;
     throw invalidOption('respond', respond, 'a function that is not async');
@@ -15,7 +15,7 @@ export function preparedAnswers(respond: unknown): readonly PreparedAnswer[] | A
   if (!Array.isArray(respond)) return [within('respond', () => preparedAnswer(respond))];
   if (respond.length === 0) throw invalidOption('respond', respond, 'a response, or several');
   checkLength('respond', respond, MOST_ANSWERS);
-  return respond.map((one: unknown, index) => within(`respond[${index}]`, () => preparedAnswer(one)));
+  return yield* eachOf('respond', respond, preparedAnswer);
 }
 
 /** Of one rule. */
@@ -90,9 +90,8 @@ export class JsonText {
   }
 }
 
-/** A rule in JSON text, with `data` and `body` of its responses as `JsonText`. */
-export function ruleWithDigits(json: string, rule = parseJson(json)): unknown {
-  if (rule === undefined) throw invalidOption('rule', json, 'a rule as JSON');
+/** A rule, which was parsed from JSON text, with `data` and `body` of its responses as `JsonText`. */
+export function ruleWithDigits(json: string, rule: unknown): unknown {
   if (!isJsonObject(rule)) return rule;
   const respond = Array.from(members(json)).findLast(({ name }) => name === 'respond');
   return respond === undefined ? rule : { ...rule, respond: answersWithDigits(respond.text, rule['respond']) };

@@ -9,13 +9,29 @@ import {
   parseJson,
 } from '../../json.ts';
 import { successBody, withoutTags } from '../http/responses.ts';
-import { checkedInput, expected, strictObject, type ValueOf } from '../input/checked-input.ts';
+import {
+  checkedAtOnce,
+  checkedInput,
+  expected,
+  type Steps,
+  strictObject,
+  type ValueOf,
+} from '../input/checked-input.ts';
 import { recordedQuery } from '../input/masked-keys.ts';
-import { checkLength, expectedText, fieldError, invalidOption, show } from '../input/mock-server-error.ts';
-import { JsonText, MOST_ANSWERS } from './answers.ts';
-import { addRules, MOST_RULES, type MockRules, preparedRules, type RuleContext, removeRules } from './mock-rules.ts';
+import { checkLength, expectedText, fieldError, invalidOption, show, within } from '../input/mock-server-error.ts';
+import { JsonText, MOST_ANSWERS, preparedAnswer } from './answers.ts';
+import {
+  addRule,
+  addRules,
+  type CheckedRule,
+  checkedRules,
+  MOST_RULES,
+  placedRules,
+  type RuleContext,
+  removeRules,
+} from './mock-rules.ts';
 import type { Answer, RuleMatch, RuleOptions } from './rule-schema.ts';
-import { isLatest, isRecorded, LATEST, RECORDED } from './rule-state.ts';
+import { isLatest, isRecorded, LATEST, type PreparedAnswer, RECORDED } from './rule-state.ts';
 
 /**
  * The `data` of `latest`: an object, an array with one element per request (the last one repeats), or JSON text of an object
@@ -62,18 +78,18 @@ export const latestOptions = strictObject({
 /** Options of `mock.latest.set()` and `mock.latest.reset()`. */
 export interface LatestOptions extends ValueOf<typeof latestOptions> {}
 
-export function createMockLatest(rules: MockRules, context: RuleContext): MockLatest {
+export function createMockLatest(context: RuleContext): MockLatest {
   const baseOf = (options: LatestOptions) =>
     checkedInput(latestOptions, options, { what: 'an option of latest.set() and latest.reset()' }).base;
   return {
     set(data, options = {}) {
       const base = baseOf(options);
-      const respond = answersOf(data);
+      const answers = checkedAtOnce(data, checkedLatest);
       if (base === undefined) removeRules(context, isRecorded);
-      rules.add({ id: latestId(base), match: latestMatch(base), respond });
+      addRule(context, { settings: { id: latestId(base), match: latestMatch(base), counted: true }, answers });
     },
     replay(recording) {
-      const added = preparedRules(recordedRules(recording), context, context.state.keys);
+      const added = placedRules(checkedAtOnce(recording, checkedRecording), context, context.state.keys);
       removeRules(context, (id) => id === LATEST || isRecorded(id));
       addRules(context, added);
     },
@@ -97,14 +113,22 @@ function latestMatch(base: string | undefined): RuleMatch {
 const DATA = 'an object, an array of objects, or JSON text of one of these';
 const USE_RULE = `${DATA}; for a function, use mock.rules.add({ match: { operation: 'latest' }, respond: … })`;
 
-function answersOf(data: unknown): readonly Answer[] {
+/** The responses of `mock.latest.set()`. */
+export function* checkedLatest(data: unknown): Steps<readonly PreparedAnswer[]> {
   if (typeof data === 'function') throw invalidOption('latest', data, USE_RULE);
   const isList = typeof data === 'string' && data.trimStart().startsWith('[') && isJson(data);
   const values = isList ? Array.from(members(data), ({ text }) => unquoted(text)) : [data].flat();
   if (values.length === 0) throw invalidOption('latest', data, DATA);
   checkLength('latest', values, MOST_ANSWERS);
   const placeOf = (index: number) => (isList || Array.isArray(data) ? `latest[${index}]` : 'latest');
-  return values.map((value, index) => ({ data: latestData(value, placeOf(index)) }));
+  const answers: PreparedAnswer[] = [];
+  for (const [index, value] of values.entries()) {
+    const place = placeOf(index);
+    const answer = { data: latestData(value, place) };
+    answers.push(within(place, () => preparedAnswer(answer)));
+    yield;
+  }
+  return answers;
 }
 
 function latestData(data: unknown, place: string): unknown {
@@ -136,6 +160,15 @@ export type Recording = string | Readonly<Record<string, unknown>>;
  * @example createMockServer({ rules: recordedRules(await readFile('rates.ndjson', 'utf8')) })
  */
 export function recordedRules(recording: Recording): readonly RuleOptions[] {
+  return checkedAtOnce(recording, rulesOf);
+}
+
+/** The rules of a recording as a mock adds them. */
+export function* checkedRecording(recording: Recording): Steps<readonly CheckedRule[]> {
+  return yield* checkedRules(yield* rulesOf(recording));
+}
+
+function* rulesOf(recording: Recording): Steps<readonly RuleOptions[]> {
   // `trim` also removes a byte order mark.
   const documents = typeof recording === 'string' ? documentsIn(recording.trim()) : [documentOf(recording)];
   const [first] = documents;
@@ -148,7 +181,7 @@ export function recordedRules(recording: Recording): readonly RuleOptions[] {
     const expected = isText ? expectedText(recording, EXPECTED) : EXPECTED;
     throw invalidOption('replay', isText ? (first?.value ?? recording) : recording, expected);
   }
-  return rulesByQuery(byQuery);
+  return yield* rulesByQuery(byQuery);
 }
 
 const EXPECTED = "a recorded envelope, or an object of responses by query such as { 'base=EUR': … }";
@@ -170,7 +203,7 @@ function documentsIn(text: string): readonly JsonDocument[] {
 
 type RecordedByQuery = ReadonlyMap<string, JsonDocument>;
 
-function rulesByQuery(byQuery: RecordedByQuery): readonly RuleOptions[] {
+function* rulesByQuery(byQuery: RecordedByQuery): Steps<readonly RuleOptions[]> {
   checkLength('replay', Array.from(byQuery.keys()), MOST_QUERIES);
   const answers = new Map<string, Answer>();
   for (const [text, recorded] of byQuery) {
@@ -178,6 +211,7 @@ function rulesByQuery(byQuery: RecordedByQuery): readonly RuleOptions[] {
     if (answers.has(query))
       throw invalidOption('replay', text, 'each query once; the order of its parameters does not matter');
     answers.set(query, recordedAnswer(`replay[${JSON.stringify(text)}]`, recorded));
+    yield;
   }
   const { [ANY]: other, ...known } = Object.fromEntries(answers);
   const rules = Object.entries(known).map(([query, answer], index) =>

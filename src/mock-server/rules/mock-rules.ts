@@ -2,13 +2,14 @@ import { isJsonObject, parseJson } from '../../json.ts';
 import type { ResponseDelays } from '../clock/response-delays.ts';
 import type { AdapterName } from '../http/message.ts';
 import { isAdminPath } from '../http/own-paths.ts';
-import { checkedInput } from '../input/checked-input.ts';
+import { checkedAtOnce, checkedInput, type Steps } from '../input/checked-input.ts';
 import {
   checkLength,
   freeName,
   invalidOption,
   MockServerError,
   show,
+  stepsWithin,
   withId,
   within,
 } from '../input/mock-server-error.ts';
@@ -22,8 +23,16 @@ import {
   type RuleMatch,
   type RuleOptions,
   ruleOptions,
+  type SentAnswer,
 } from './rule-schema.ts';
-import { isRecorded, type RuleRecord, type RuleState, rankOf, type SavedRule } from './rule-state.ts';
+import {
+  isRecorded,
+  type PreparedAnswer,
+  type RuleRecord,
+  type RuleState,
+  rankOf,
+  type SavedRule,
+} from './rule-state.ts';
 import { checkAdapterSupport } from './rule-turns.ts';
 
 /** Adds and removes rules: responses, delays and failures that the test defines. */
@@ -65,13 +74,7 @@ export function createMockRules(context: RuleContext): MockRules {
   const find = (id: string) =>
     withId('rule', id, { among: new Map(state.rules.map((rule) => [rule.settings.id, rule])) });
   return {
-    add(given: RuleOptions | string) {
-      const options = typeof given === 'string' ? ruleWithDigits(given) : given;
-      const id = freeName('rule', state.lastRule + 1, (name) => state.ruleIds.has(name));
-      const rule = preparedRule(options, context, { id, keyIds: state.keys });
-      addRules(context, [rule]);
-      return toRule(rule);
-    },
+    add: (given) => toRule(addRule(context, checkedAtOnce(given, checkedRuleText))),
     list: () => state.rules.map(toRule),
     get: (id) => toRule(find(id)),
     remove(id) {
@@ -80,6 +83,15 @@ export function createMockRules(context: RuleContext): MockRules {
     },
     clear: () => removeRules(context, () => true),
   };
+}
+
+/** Adds one rule. Throws as `mock.rules.add()`. */
+export function addRule(context: RuleContext, rule: CheckedRule): RuleRecord {
+  const { state } = context;
+  const id = freeName('rule', state.lastRule + 1, (name) => state.ruleIds.has(name));
+  const added = placedRule(rule, context, { id, keyIds: state.keys });
+  addRules(context, [added]);
+  return added;
 }
 
 type ChangedRules = Pick<RuleContext, 'state' | 'delays'>;
@@ -103,18 +115,28 @@ export function removeRules({ state, delays }: ChangedRules, isMeant: (id: strin
   state.rules = state.rules.filter(({ settings }) => !isMeant(settings.id));
 }
 
-/** The rules of a setup or of the option `rules`, checked: each has an id of its own. `keyIds` are those that they can name. */
-export function preparedRules(given: readonly RuleOptions[], context: RuleContext, keyIds: Ids): readonly RuleRecord[] {
+/** Rules of a setup, of the option `rules`, or of a recording, checked apart from what depends on the mock. */
+export function* checkedRules(given: readonly unknown[]): Steps<readonly CheckedRule[]> {
   checkLength('rules', given, MOST_RULES);
+  const rules: CheckedRule[] = [];
+  for (const [index, options] of given.entries()) {
+    rules.push(yield* stepsWithin(`rules[${index}]`, checkedRule(options)));
+    yield;
+  }
+  return rules;
+}
+
+/** Checked rules as a mock has them: each has an id of its own. `keyIds` are those that they can name. */
+export function placedRules(rules: readonly CheckedRule[], context: RuleContext, keyIds: Ids): readonly RuleRecord[] {
   const { lastRule, ruleIds } = context.state;
   const own = new Set<string>();
-  return given.map((options: RuleOptions, index) =>
+  return rules.map((rule, index) =>
     within(`rules[${index}]`, () => {
-      const id = freeName('rule', lastRule + 1 + index, (name) => ruleIds.has(name) || own.has(name));
-      const rule = preparedRule(options, context, { id, keyIds });
-      if (own.has(rule.settings.id)) throw invalidOption('id', rule.settings.id, 'an id of its own among the rules');
-      own.add(rule.settings.id);
-      return rule;
+      const { id = freeName('rule', lastRule + 1 + index, (name) => ruleIds.has(name) || own.has(name)) } =
+        rule.settings;
+      if (own.has(id)) throw invalidOption('id', id, 'an id of its own among the rules');
+      own.add(id);
+      return placedRule(rule, context, { id, keyIds });
     }),
   );
 }
@@ -124,12 +146,22 @@ export const MOST_RULES = 2_000;
 
 type Ids = Pick<ReadonlySet<string>, 'has'>;
 
+/** A rule apart from what depends on its mock. */
+export interface CheckedRule extends Pick<RuleRecord, 'answers'> {
+  readonly settings: Omit<RuleRecord['settings'], 'id'> & { readonly id?: string | undefined };
+}
+
+/** A rule, or JSON text of one, in which numbers keep their digits. */
+export function* checkedRuleText(given: unknown): Steps<CheckedRule> {
+  if (typeof given !== 'string') return yield* checkedRule(given);
+  const rule = parseJson(given);
+  if (rule === undefined) throw invalidOption('rule', given, 'a rule as JSON');
+  yield;
+  return yield* checkedRule(ruleWithDigits(given, rule));
+}
+
 /** The rule that the options describe. Throws `MockServerError` with code `invalid_option`. */
-function preparedRule(
-  given: unknown,
-  { now, adapters }: RuleContext,
-  free: { readonly id: string; readonly keyIds: Ids },
-): RuleRecord {
+function* checkedRule(given: unknown): Steps<CheckedRule> {
   if (!isJsonObject(given)) throw invalidOption('rule', given, 'an object');
   const { addedAt: _, matched: __, used: ___, hasFunction, ...options } = given as Partial<Rule>; // may be one that was read
   const { respond, ...checked } = checkedInput(ruleOptions, options, { what: 'a field of a rule' });
@@ -137,11 +169,18 @@ function preparedRule(
   if (hasFunction === true && typeof respond !== 'function') {
     throw invalidOption('respond', respond, 'the function of the rule, which JSON does not contain');
   }
-  const answers = respond === undefined ? undefined : preparedAnswers(respond);
-  within('match', () => checkKeyId(checked.match ?? {}, free.keyIds));
-  const { id = free.id } = checked;
+  const answers = respond === undefined ? undefined : yield* preparedAnswers(respond);
   const match = withOperation(checked.match, respond);
-  const settings = { ...checked, id, match, counted: checked.counted ?? true } as RuleRecord['settings'];
+  return { settings: { ...checked, match, counted: checked.counted ?? true }, answers };
+}
+
+function placedRule(
+  { settings: checked, answers }: CheckedRule,
+  { now, adapters }: RuleContext,
+  free: { readonly id: string; readonly keyIds: Ids },
+): RuleRecord {
+  within('match', () => checkKeyId(checked.match, free.keyIds));
+  const settings = { ...checked, id: checked.id ?? free.id };
   checkAdapterSupport({ settings }, adapters.inUse);
   return { settings, answers, addedAt: now(), matched: 0, used: 0, matchedByKey: {} };
 }
@@ -217,9 +256,14 @@ function checkSeen({ status, code }: RuleMatch, rule: RuleOptions): void {
 function toRule(rule: RuleRecord): Rule {
   const { settings, answers, addedAt, matched, used } = rule;
   const hasFunction = typeof answers === 'function';
-  const respond = hasFunction ? answers : answers?.map(({ code: _, ...sent }) => structuredClone(sent));
+  const respond = hasFunction ? answers : answers?.map(sentAnswer);
   const added = { addedAt, matched, used, hasFunction };
   return { ...structuredClone(settings), ...(respond === undefined ? {} : { respond }), ...added };
+}
+
+/** A copy, which a test can change. */
+function sentAnswer({ status, headers, body }: PreparedAnswer): SentAnswer {
+  return { status, headers: structuredClone(headers), body };
 }
 
 /** A rule as a snapshot has it. */

@@ -3,8 +3,9 @@ import * as z from 'zod';
 import { parseJson } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { createOperationFinder } from '../../operation.ts';
+import { inTurns } from '../clock/event-loop.ts';
 import { hasBody, parseTarget } from '../http/parse-request.ts';
-import { checkedInput } from '../input/checked-input.ts';
+import { Checked, checkedInput } from '../input/checked-input.ts';
 import { MockServerError, thrownText } from '../input/mock-server-error.ts';
 import { findSpace, MockMethods } from '../mock/mock-methods.ts';
 import type { MockState } from '../mock/mock-state.ts';
@@ -132,20 +133,23 @@ type Where = Pick<AdminCall<unknown, unknown>, 'state' | 'mock' | 'path'>;
 async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }: AdminExchange): Promise<void> {
   const parameters = new URLSearchParams(parseTarget(incoming.url ?? '').query);
   const query = parsed(route.query, valuesIn(parameters, route.query), 'query');
-  const { value: json, text } = await readJsonBody(incoming, {
-    mostBytes: mostBytesOf(route),
-    isState: route.isState ?? false,
-    isText: route.takesText,
-  });
-  if (text === '' && needsBody(route)) {
-    throw new Problem('The body is missing; send JSON.', { status: 400, code: 'invalid_option', field: 'body' });
-  }
-  const body = route.checksBody ? json : parsed(route.body, json, 'body');
+  const body = await checkedBody(route, where, incoming);
   const disconnected = new AbortController();
   outgoing.once('close', () => disconnected.abort());
-  const value = await route.run({ ...where, body, text, query, signal: disconnected.signal });
+  const value = await route.run({ ...where, body, query, signal: disconnected.signal });
   const isEmpty = route.response === undefined;
   sendJson(outgoing, { status: isEmpty ? 204 : 200, body: isEmpty ? undefined : value });
+}
+
+async function checkedBody(route: AdminRoute, { state }: Where, incoming: IncomingMessage): Promise<unknown> {
+  const { check, isText = false, checksBody = false } = route;
+  const given = await readJsonBody(incoming, { mostBytes: mostBytesOf(route), isText });
+  if (given === undefined && needsBody(route)) {
+    throw new Problem('The body is missing; send JSON.', { status: 400, code: 'invalid_option', field: 'body' });
+  }
+  if (check !== undefined) return new Checked(await inTurns(check(given as never, state))); // it checks any value
+  const body = given ?? {};
+  return checksBody ? body : parsed(route.body, body, 'body');
 }
 
 /** The values of a query. A text that its field refuses is a number or a boolean. */

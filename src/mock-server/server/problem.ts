@@ -54,33 +54,28 @@ export function sendProblem(outgoing: ServerResponse, problem: MockServerError):
 /** What a route accepts as a body. */
 interface BodyBounds {
   readonly mostBytes: number;
-  /** Whether it may have more than 100,000 values, one per eight bytes: a state or a recording. */
-  readonly isState: boolean;
   /** Whether the route itself parses the text. */
   readonly isText: boolean;
 }
 
-/** The JSON body of a request, and its text; `{}` without a body. Refuses any other body, a larger one before it is parsed. */
-export async function readJsonBody(
-  incoming: IncomingMessage,
-  bounds: BodyBounds,
-): Promise<{ readonly value: unknown; readonly text: string }> {
-  const text = hasBody(incoming) ? decoded(await readBytes(incoming, bounds)) : '';
-  if (text === '') return { value: {}, text };
+/** The JSON body of a request, or its text; `undefined` without a body. Refuses any other body, a larger one before it is parsed. */
+export async function readJsonBody(incoming: IncomingMessage, { mostBytes, isText }: BodyBounds): Promise<unknown> {
+  const text = hasBody(incoming) ? decoded(await readBytes(incoming, mostBytes)) : '';
+  if (text === '') return undefined;
   // A form of another site cannot have this type, and a script of another site cannot set it.
   if (!/^application\/json\b/i.test(incoming.headers['content-type'] ?? '')) {
     const text = 'The body must be JSON, with content-type: application/json.';
     throw new Problem(text, { status: 415, code: 'json_required', field: 'Content-Type' });
   }
-  if (bounds.isText) return { value: undefined, text };
+  if (isText) return text;
   const value = parseJson(text);
   // The message of the parser can contain text of the body.
   if (value === undefined) throw new Problem('The body is not JSON.', { status: 400, code: 'invalid_json' });
-  return { value, text };
+  return value;
 }
 
-async function readBytes(incoming: IncomingMessage, { mostBytes, isState }: BodyBounds): Promise<Buffer> {
-  const values = new ValueCount(isState);
+async function readBytes(incoming: IncomingMessage, mostBytes: number): Promise<Buffer> {
+  const values = new ValueCount();
   const isTooLong = Number(incoming.headers['content-length'] ?? 0) > mostBytes;
   const bytes = isTooLong ? undefined : await readBody(incoming, mostBytes, (chunk) => values.add(chunk));
   if (bytes !== undefined && bytes.length <= mostBytes) return bytes;
@@ -98,25 +93,15 @@ function tooLarge(problem: string): Problem {
  * are handled meanwhile.
  */
 class ValueCount {
-  readonly #isState: boolean;
-  #bytes = 0;
   #values = 0;
   #isInText = false;
   #isEscaped = false;
 
-  constructor(isState: boolean) {
-    this.#isState = isState;
-  }
-
   /** Throws if there are too many. */
   add(json: Buffer): void {
     for (let at = 0; at < json.length; at += 1) this.#count(json[at]);
-    this.#bytes += json.length;
-    const most = this.#isState ? Math.max(MOST_VALUES, Math.floor(this.#bytes / BYTES_PER_VALUE)) : MOST_VALUES;
-    if (this.#values <= most) return;
-    throw tooLarge(
-      `The body has more than ${most} values, which is the most that this route accepts of ${this.#bytes} bytes`,
-    );
+    if (this.#values <= MOST_VALUES) return;
+    throw tooLarge(`The body has more than ${MOST_VALUES} values, which is the most that this route accepts`);
   }
 
   #count(byte: number | undefined): void {
@@ -129,8 +114,6 @@ class ValueCount {
 
 /** As many are checked in about 100 ms. A year of daily rates of all currencies has 65,000. */
 const MOST_VALUES = 100_000;
-/** A saved key has one value in 19 bytes, a response with rates one in 11. */
-const BYTES_PER_VALUE = 8;
 
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = Buffer.from('"\\,[{');
 

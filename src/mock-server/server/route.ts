@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Steps } from '../input/checked-input.ts';
 import type { MockMethods } from '../mock/mock-methods.ts';
 import type { MockState } from '../mock/mock-state.ts';
 import { problem } from './problem.ts';
@@ -28,8 +29,6 @@ export interface AdminRoute extends RouteDescription {
   /** The id in openapi.json. */
   readonly id: string;
   readonly tag: keyof typeof ADMIN_TAGS;
-  /** Whether `run` needs the text of the body, and parses it itself. */
-  readonly takesText: boolean;
   /** Returns the value of the response. */
   readonly run: (call: AdminCall<unknown, unknown>) => unknown;
 }
@@ -62,10 +61,12 @@ interface RouteDescription {
   readonly body?: z.ZodType;
   /** Whether `run` checks the body, as a method does with its argument: its error messages are more precise than those of the schema. */
   readonly checksBody?: boolean;
+  /** Checks a body in steps, between which the server handles other requests. `run` receives the checked value. */
+  readonly check?: (body: never, state: MockState) => Steps<unknown>;
+  /** Whether `check` parses the text of the body itself: numbers keep their digits. */
+  readonly isText?: boolean;
   /** The largest body. Default: 256 KiB, which is checked so fast that no other request notices. */
   readonly mostBytes?: number;
-  /** Whether the body is a state or a recording, which can have more than 100,000 values. */
-  readonly isState?: boolean;
   /** Without it, the route accepts no query. */
   readonly query?: z.ZodType;
   /** Schema of the response body. If omitted, the route responds with 204 and without a body. */
@@ -84,8 +85,6 @@ export interface AdminCall<Body, Query> {
   /** The parameters of the path. */
   readonly path: Readonly<Record<string, string>>;
   readonly body: Body;
-  /** The body as it was sent. */
-  readonly text: string;
   readonly query: Query;
   /** Aborts when the caller disconnects. */
   readonly signal: AbortSignal;
@@ -101,7 +100,7 @@ export function route<Body extends z.ZodType = z.ZodUndefined, Query extends z.Z
     readonly run: (call: AdminCall<z.output<Body>, z.output<Query>>) => unknown;
   },
 ): AdminRoute {
-  return { ...partsOf(name), takesText: false, ...definition } as AdminRoute; // its schemas check what `run` receives
+  return { ...partsOf(name), ...definition } as AdminRoute; // its schemas check what `run` receives
 }
 
 type Methods<Part> = {
@@ -114,7 +113,7 @@ type MethodId =
   | { [Part in keyof MockMethods & string]: `${Part}.${Methods<MockMethods[Part]>}` }[keyof MockMethods & string];
 
 /** Where a request has the arguments of a method: in a part of it, or in a field of a part, such as `path.keyId`. */
-type ArgumentPlace = 'path' | 'query' | 'body' | 'text' | `${'path' | 'body'}.${string}`;
+type ArgumentPlace = 'path' | 'query' | 'body' | `${'path' | 'body'}.${string}`;
 
 /**
  * A route that calls a method of the mock, as `connectMockServer` does. `takes` has the place of each argument; by default,
@@ -138,19 +137,17 @@ export function method(
   const send = (...given: readonly unknown[]) => {
     const sent: Record<string, unknown> = {};
     for (const [index, { within, field }] of places.entries()) {
-      const place = within === 'text' ? 'body' : within;
-      sent[place] = field === undefined ? given[index] : { ...Object(sent[place]), [field]: given[index] };
+      sent[within] = field === undefined ? given[index] : { ...Object(sent[within]), [field]: given[index] };
     }
     return sent;
   };
-  const takesText = places.some(({ within }) => within === 'text');
-  const checksBody = takesText || places.some(({ within, field }) => within === 'body' && field === undefined);
-  return { ...partsOf(name), checksBody, ...description, id, takesText, calls: { [id]: { send }, ...calls }, run };
+  const checksBody = places.some(({ within, field }) => within === 'body' && field === undefined);
+  return { ...partsOf(name), checksBody, ...description, id, calls: { [id]: { send }, ...calls }, run };
 }
 
 function argumentPlace(place: string) {
   const [within, field] = place.split('.');
-  return { within, field } as { readonly within: 'path' | 'query' | 'body' | 'text'; readonly field?: string };
+  return { within, field } as { readonly within: 'path' | 'query' | 'body'; readonly field?: string };
 }
 
 function partsOf(name: RouteName): Pick<AdminRoute, 'method' | 'path' | 'tag'> {
@@ -159,8 +156,8 @@ function partsOf(name: RouteName): Pick<AdminRoute, 'method' | 'path' | 'tag'> {
 }
 
 /** Whether a request without a body is refused: the schema refuses `{}`, which stands for no body, or the text is needed. */
-export function needsBody({ body, takesText }: AdminRoute): boolean {
-  return takesText || body?.safeParse({}).success === false;
+export function needsBody({ body, isText = false }: AdminRoute): boolean {
+  return isText || body?.safeParse({}).success === false;
 }
 
 /** The largest body of a request that a route accepts. Without a body, it accepts `{}`, which some clients send. */

@@ -3,13 +3,14 @@ import { type SwitchDescription, switchDescription } from '../behaviour/behaviou
 import { PRESET_NAMES, PROVENANCES } from '../behaviour/switch.ts';
 import { SWITCH_NAMES, type SwitchName, switches } from '../behaviour/switches.ts';
 import { clockMode, clockOptions, clockState } from '../clock/clock.ts';
-import { expected } from '../input/checked-input.ts';
+import { checkedInput, expected } from '../input/checked-input.ts';
 import { createMatcher, journalEntry, type RequestFilter, requestFilter } from '../journal/journal.ts';
 import {
   audit,
   type Claim,
   checkedClaim,
   checkedFilter,
+  checkPatterns,
   claim,
   verifyRequests,
   type WaitOptions,
@@ -18,10 +19,11 @@ import {
 } from '../journal/mock-journal.ts';
 import { findSpace, openSpace, type SpaceOptions, spaceOptions } from '../mock/mock-methods.ts';
 import { closeMock, type MockState } from '../mock/mock-state.ts';
-import { setupKey, setupParts } from '../mock/options.ts';
+import { checkedSetup, setupKey, setupParts } from '../mock/options.ts';
 import { resetOptions } from '../mock/setup.ts';
-import { snapshotSchema } from '../mock/snapshot.ts';
-import { latestOptions } from '../rules/latest-rules.ts';
+import { checkedSnapshot, snapshotSchema } from '../mock/snapshot.ts';
+import { checkedLatest, checkedRecording, latestOptions } from '../rules/latest-rules.ts';
+import { checkedRuleText } from '../rules/mock-rules.ts';
 import { addedRule, ruleInput } from '../rules/rule-schema.ts';
 import { account, accountOptions, newPlan } from '../service/accounts.ts';
 import { createdKey, keyFilter, keySummary, keyUsage, newKey } from '../service/keys.ts';
@@ -128,8 +130,8 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('PUT /state', 'restore', {
     summary: 'Restore a state of this mock, of another one, or of this space, and clear the journal',
     body: snapshotSchema,
-    mostBytes: 256 * MIB, // of a million keys
-    isState: true,
+    check: (snapshot, { behaviour }) => checkedSnapshot(snapshot, behaviour),
+    mostBytes: 4 * MIB,
   }),
   method('POST /reset', 'reset', {
     tag: 'state',
@@ -140,8 +142,9 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('POST /setup', 'setUp', {
     tag: 'state',
     summary: 'Create keys, change switches, and add rules; if a part is invalid, nothing changes',
-    takes: ['text'],
     body: setup,
+    check: checkedSetup,
+    isText: true,
     mostBytes: 4 * MIB,
     response: z.object({ keys: z.array(createdKey) }),
   }),
@@ -188,8 +191,9 @@ export const adminRoutes: readonly AdminRoute[] = [
   }),
   method('POST /rules', 'rules.add', {
     summary: 'Add a rule, or replace the one with its `id`; rejected if an adapter in use cannot do what it asks',
-    takes: ['text'],
     body: ruleInput,
+    check: checkedRuleText,
+    isText: true,
     mostBytes: 4 * MIB,
     response: addedRule,
   }),
@@ -202,18 +206,19 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('PUT /latest', 'latest.set', {
     tag: 'rules',
     summary: 'Set the `data` of `latest`; numbers keep their digits, and an array has one element per request',
-    takes: ['text', 'query'],
     query: latestOptions,
     body: latestData,
+    check: checkedLatest,
+    isText: true,
     mostBytes: 4 * MIB,
   }),
   method('PUT /latest/replay', 'latest.replay', {
     tag: 'rules',
     summary: 'Respond to `latest` from a recording of `fxrates latest --fixture-out`',
-    takes: ['text'],
     body: object,
-    mostBytes: 8 * MIB, // with rates of all currencies for as many queries as there can be rules
-    isState: true,
+    check: checkedRecording,
+    isText: true,
+    mostBytes: 4 * MIB,
   }),
   method('DELETE /latest', 'latest.reset', {
     tag: 'rules',
@@ -243,6 +248,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     id: 'verifyRequests',
     summary: 'Verify number, content and order of requests; 422 with the closest requests on failure',
     body: verification,
+    checksBody: true,
     response: z.object({ count: z.number().int().describe('Number of requests that the filter selects.') }),
     calls: {
       verifyRequests: {
@@ -251,7 +257,14 @@ export const adminRoutes: readonly AdminRoute[] = [
         read: () => undefined,
       },
     },
-    run: ({ state, body: { filter = {}, ...given } }) => ({ count: verifyRequests(state, filter, given) }),
+    run({ state, body }) {
+      checkPatterns(body);
+      const { filter = {}, ...given } = checkedInput(verification, body, {
+        what: 'a field of the body',
+        whole: 'body',
+      });
+      return { count: verifyRequests(state, filter, given) };
+    },
   }),
   route('POST /requests/wait', {
     id: 'waitForRequests',

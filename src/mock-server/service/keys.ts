@@ -166,23 +166,27 @@ export function createKeys(context: ServiceContext): Keys {
     },
     setUsage(keyId, usage) {
       const key = findKey(state, keyId);
-      const { month, minute } = checkedUsage(usage, rateLimitOf(key));
-      if (month !== undefined) {
-        key.usedFrom = quotaUse(key, now(), context.behaviour).startedAt;
-        key.used = month;
-      }
-      if (minute !== undefined) key.window = usedWindow(minute, key, context);
+      const checked = checkedInput(keyUsage, usage, { what: 'an option of setUsage()' });
+      checkMinute(checked, rateLimitOf(key));
+      applyUsage(context, key, checked);
       return view(context, key);
     },
   };
 }
 
-/** The usage of a key with this limit. Throws `MockServerError` with code `invalid_option`. */
-export function checkedUsage(usage: SetUsage, { requests }: { readonly requests: number }): SetUsage {
-  const checked = checkedInput(keyUsage, usage, { what: 'an option of setUsage()' });
-  const { minute } = checked;
-  if (minute === undefined || minute <= requests) return checked;
+/** Throws `MockServerError` with code `invalid_option` for a usage above the limit of the key. */
+export function checkMinute({ minute = 0 }: SetUsage, { requests }: { readonly requests: number }): void {
+  if (minute <= requests) return;
   throw invalidOption('minute', minute, `a whole number from 0 to ${requests}, the limit of the key`);
+}
+
+/** Sets the usage of a key, which was checked. */
+export function applyUsage(context: ServiceContext, key: KeyRecord, { month, minute }: SetUsage): void {
+  if (month !== undefined) {
+    key.usedFrom = quotaUse(key, context.now(), context.behaviour).startedAt;
+    key.used = month;
+  }
+  if (minute !== undefined) key.window = usedWindow(minute, key, context);
 }
 
 /** Creates an account with a confirmed e-mail address, and a key for it. */
@@ -252,7 +256,7 @@ export function hashOf(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-function findKey(state: ServiceState, keyId: string): KeyRecord {
+export function findKey(state: ServiceState, keyId: string): KeyRecord {
   return withId('key', keyId, { among: state.keys });
 }
 

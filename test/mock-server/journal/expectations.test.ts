@@ -235,6 +235,11 @@ const invalid: [string, (expectation: RequestExpectation) => unknown, string][] 
   ],
   ['inOrder()', (it) => it.inOrder(), 'inOrder is []; expected at least one pattern.'],
   ['inOrder(undefined)', (it) => it.inOrder(undefined as never), 'inOrder[0] is missing; expected an object.'],
+  [
+    'inOrder() with 1001 patterns',
+    (it) => it.inOrder(...Array(1001).fill({})),
+    'inOrder has 1001 entries; expected at most 1000.',
+  ],
 ];
 
 test.each(invalid)('%s is an invalid option, in process and in another one', async (_, expectation, message) => {

@@ -133,8 +133,8 @@ test.each([
   ['POST', '/rules', 4 * 1024 * 1024],
   ['PUT', '/latest', 4 * 1024 * 1024],
   ['POST', '/setup', 4 * 1024 * 1024],
-  ['PUT', '/latest/replay', 8 * 1024 * 1024],
-  ['PUT', '/state', 256 * 1024 * 1024],
+  ['PUT', '/latest/replay', 4 * 1024 * 1024],
+  ['PUT', '/state', 4 * 1024 * 1024],
 ])('%s %s refuses a body of more than %i bytes unread', async (method, path, most) => {
   await using mock = createMockServer();
   const server = await mock.serve();
@@ -154,7 +154,7 @@ test.each([
   ['POST', '/rules', `{"respond":{"data":[${'1,'.repeat(100_000)}1]}}`],
   ['POST', '/setup', `{${Array.from({ length: 100_001 }, (_, number) => `"n${number}":1`).join(',')}}`],
   ['PUT', '/state', `{"accounts":[${'{},'.repeat(100_000)}{}]}`],
-  ['PUT', '/latest/replay', `{"a":[${'[],'.repeat(500_000)}[]]}`],
+  ['PUT', '/latest/replay', `{"a":[${'[],'.repeat(100_000)}[]]}`],
 ])('%s %s refuses a body of too many values', async (method, path, body) => {
   await using mock = createMockServer();
   const server = await mock.serve();

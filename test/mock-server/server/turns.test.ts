@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest';
+import { inTurns } from '../../../src/mock-server/clock/event-loop.ts';
+import { createMockServer, recordedRules } from '../../../src/mock-server/index.ts';
+import { Checked, type Steps } from '../../../src/mock-server/input/checked-input.ts';
+import { createMockState } from '../../../src/mock-server/mock/mock-state.ts';
+import { checkOptions } from '../../../src/mock-server/mock/options.ts';
+import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
+
+const ENTRIES = 50;
+
+function listOf(entry: (index: number) => unknown): readonly unknown[] {
+  return Array.from({ length: ENTRIES }, (_, index) => entry(index));
+}
+
+function snapshotOf(fill: (mock: ReturnType<typeof createMockServer>) => unknown) {
+  const mock = createMockServer();
+  fill(mock);
+  return mock.snapshot();
+}
+
+const rules = listOf((index) => ({ match: { query: { base: `X${index}` } }, respond: { status: 503 } }));
+const recording = Object.fromEntries(listOf((index) => [`date=${index}`, { base: 'EUR' }]) as [string, object][]);
+
+test.each<[string, string, unknown]>([
+  ['setUp', 'keys', JSON.stringify({ keys: listOf(() => ({ usage: { minute: 1 } })) })],
+  ['setUp', 'rules', JSON.stringify({ rules })],
+  ['setUp', 'responses of a rule', JSON.stringify({ rules: [{ respond: listOf((data) => ({ data })) }] })],
+  ['rules.add', 'responses', JSON.stringify({ respond: listOf((data) => ({ data })) })],
+  ['latest.set', 'responses', JSON.stringify(listOf((base) => ({ base })))],
+  ['latest.replay', 'recorded responses', JSON.stringify(recording)],
+  ['restore', 'keys', snapshotOf((mock) => listOf(() => mock.createKey()))],
+  ['restore', 'rules', snapshotOf((mock) => mock.setUp({ rules: rules as never }))],
+])('the route of %s checks no two %s in one step', (id, _, body) => {
+  const { check = () => expect.unreachable(id) } = adminRoutes.find((route) => route.id === id) ?? {};
+  const steps = (check as (body: unknown, state: object) => Steps<unknown>)(body, createMockState(checkOptions({})));
+  let count = 0;
+
+  while (!steps.next().done) count += 1;
+
+  expect(count).toBeGreaterThanOrEqual(ENTRIES);
+});
+
+test('work in steps gives other work a turn whenever it has taken 5 ms', async () => {
+  let now = 0;
+  let turns = 0;
+  const turn = async () => {
+    turns += 1;
+  };
+  const work = function* (): Steps<string> {
+    for (let step = 0; step < 100; step += 1) {
+      now += 1;
+      yield;
+    }
+    return 'done';
+  };
+
+  const result = await inTurns(work(), { now: () => now, turn });
+
+  expect([result, turns]).toEqual(['done', 20]);
+});
+
+test('a setup that was checked in turns is applied to the mock as it is then', () => {
+  const mock = createMockServer();
+  const { check = () => expect.unreachable() } = adminRoutes.find(({ id }) => id === 'setUp') ?? {};
+  const steps = check(
+    '{ "keys": [{}], "rules": [{ "delayMs": 1, "match": { "keyId": "key_2" } }] }' as never,
+    {} as never,
+  );
+  let step = steps.next();
+  mock.createKey();
+  mock.rules.add({ delayMs: 2 });
+  while (!step.done) step = steps.next();
+
+  const { keys } = mock.setUp(new Checked(step.value) as never);
+
+  expect(keys).toMatchObject([{ id: 'key_2' }]);
+  expect(mock.rules.list()).toMatchObject([
+    { id: 'rule_1', delayMs: 2 },
+    { id: 'rule_2', delayMs: 1 },
+  ]);
+});
+
+test('the server checks a body in turns', async () => {
+  await using mock = createMockServer();
+  const { url, adminToken } = await mock.serve();
+  const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
+  const route = adminRoutes.find(({ id }) => id === 'restore') ?? {};
+  const { check } = { check: undefined, ...route };
+  let hadTurn = false;
+  let hadTurnInTime = false;
+  Object.assign(route, {
+    *check(): Steps<unknown> {
+      setImmediate(() => {
+        hadTurn = true;
+      });
+      for (let step = 0; !hadTurn && step < 5_000_000; step += 1) yield;
+      hadTurnInTime = hadTurn;
+      return mock.snapshot();
+    },
+  });
+
+  const response = await fetch(`${url}/__fxrates/state`, { method: 'PUT', headers, body: '{}' });
+  Object.assign(route, { check });
+
+  expect([response.status, hadTurnInTime]).toEqual([204, true]);
+});
+
+test('the rules of a recording are the same, checked at once or in turns', () => {
+  const { check = () => expect.unreachable() } = adminRoutes.find(({ id }) => id === 'latest.replay') ?? {};
+  const steps = check(JSON.stringify(recording) as never, {} as never);
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  const [inTurns, atOnce] = [createMockServer(), createMockServer({ rules: recordedRules(recording) })];
+
+  inTurns.latest.replay(new Checked(step.value) as never);
+
+  const withoutTimes = (mock: typeof atOnce) => mock.rules.list().map(({ addedAt: _, ...rule }) => rule);
+  expect(withoutTimes(inTurns)).toEqual(withoutTimes(atOnce));
+});
