@@ -14,6 +14,28 @@ export function parseJson(text: string, revive?: (name: string, value: unknown) 
   }
 }
 
+/** Where a text stops being JSON: `line 3, column 5`. The message of `JSON.parse` can quote a key, and not every one has the place. */
+export function jsonErrorPlace(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end) {
+    const middle = Math.ceil((start + end) / 2);
+    if (isBeginningOfJson(text.slice(0, middle))) start = middle;
+    else end = middle - 1;
+  }
+  const lines = text.slice(0, start).split('\n');
+  return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
+}
+
+function isBeginningOfJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (error) {
+    const [, position] = / in JSON at position (\d+)(?: \(line|$)/.exec(String(error)) ?? [];
+    return position === undefined ? String(error).includes('end of JSON input') : Number(position) >= text.length;
+  }
+}
+
 export function isJson(text: string): boolean {
   return parseJson(text) !== undefined;
 }

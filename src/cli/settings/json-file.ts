@@ -1,7 +1,7 @@
 import { promises as fs, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
-import { isJsonObject, type JsonObject } from '../../json.ts';
+import { isJsonObject, type JsonObject, jsonErrorPlace, parseJson } from '../../json.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../text.ts';
 import { CliError, noFolder, storageError, systemReason } from '../errors/cli-error.ts';
@@ -137,17 +137,7 @@ interface ParsedJson {
 export function parseJsonFile(bytes: Buffer): ParsedJson | { readonly problem: string } {
   const text = utf8Text(bytes);
   if (text === undefined) return { problem: UTF16_PROBLEM };
-  try {
-    return { text, value: JSON.parse(text) };
-  } catch (error) {
-    return { problem: `it is not valid JSON${placeOf(error, text)}` };
-  }
-}
-
-/** Only the place: the message of `JSON.parse` can quote a key. Not every message names a place. */
-function placeOf(error: unknown, text: string): string {
-  const [, position] = /at position (\d+)/.exec(String(error)) ?? [];
-  if (position === undefined) return '';
-  const lines = text.slice(0, Number(position)).split('\n');
-  return `: line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
+  const value = parseJson(text);
+  if (value !== undefined) return { text, value };
+  return { problem: `it is not valid JSON${text === '' ? '' : `: ${jsonErrorPlace(text)}`}` };
 }

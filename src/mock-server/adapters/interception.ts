@@ -123,6 +123,7 @@ function interceptProcess(
   if (isMswInUse()) throw mswInUse(); // before anything else: a second server takes the requests of the first
   const server = load('msw/node').setupServer();
   listenWith(server, onUnhandledRequest);
+  const applied = globalInterceptors();
   // msw replaces members of node:http, which `import { get } from 'node:http'` does not see without this.
   syncBuiltinESMExports();
   return {
@@ -133,6 +134,8 @@ function interceptProcess(
     },
     stop() {
       server.close();
+      // msw leaves its interceptors applied if another server was opened after this one and closed before it.
+      for (const interceptor of globalInterceptors()) if (applied.includes(interceptor)) interceptor.dispose();
       syncBuiltinESMExports();
     },
   };
@@ -147,6 +150,16 @@ function isMswInUse(): boolean {
     Reflect.get(globalThis, '__MSW_INTERCEPTORS_REGISTRY') ?? new Map();
   const isActive = Array.from(ofMsw3.values()).some(({ readyState }) => readyState === 'ACTIVE');
   return isActive || Symbol.for('fetch-interceptor') in globalThis;
+}
+
+interface Interceptor {
+  dispose(): void;
+}
+
+/** The interceptors of msw 2 that are applied to this process. */
+function globalInterceptors(): readonly Interceptor[] {
+  const values = Object.getOwnPropertySymbols(globalThis).map((symbol) => Reflect.get(globalThis, symbol));
+  return values.filter((value) => value?.readyState === 'APPLIED' && typeof value.dispose === 'function');
 }
 
 function mswInUse(): MockServerError {

@@ -124,7 +124,8 @@ export const requestPattern = strictObject({
   ).optional(),
   /**
    * Parameters by name. Other parameters are allowed, unless `'*'` is `{ absent: true }`. A repeated parameter matches if one of its values matches; an array
-   * is compared with all values. A number is compared as JavaScript writes it: 1.10 matches `1.1`.
+   * is compared with all values. A number is compared as JavaScript writes it: 1.10 matches `1.1`. Upper and lower case differ,
+   * unlike in `latest.set()`; `/^eur$/i` ignores them.
    * @example { base: 'EUR', symbols: /USD/, date: { absent: true } }
    */
   query: recordOf('an object of parameters', listPattern)

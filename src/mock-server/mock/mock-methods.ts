@@ -146,8 +146,8 @@ export class MockMethods {
   }
 
   /**
-   * Restores a snapshot of this mock, of another one, or of this space, and clears the journal. A rule with a function needs a
-   * current rule with its id, whose function it gets.
+   * Restores a snapshot of this mock, of another one, or of this space, and clears the journal. A rule with a function gets
+   * that of the current rule with its id; without one, it is left out, and a process warning names it.
    * @throws MockServerError with code `invalid_snapshot`, if the snapshot is damaged or of another version, lacks the key of
    * the space, or has the key of an open space. Nothing changes then.
    * @example mock.restore(prepared)

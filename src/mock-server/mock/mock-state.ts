@@ -43,6 +43,8 @@ export interface MockState extends EmulatedService {
   readonly parent: MockState | undefined;
   /** The open spaces by name. A space has none. */
   readonly spaces: Map<string, MockState>;
+  /** The names of closed spaces by hash of their keys, for the reason of a refusal. */
+  readonly closedSpaces: Map<string, string>;
   readonly clock: DrivenClock;
   readonly journal: Journal;
   readonly delays: ResponseDelays;
@@ -94,6 +96,7 @@ function assembleState(given: Given): MockState {
     findRoute,
     warned: new Set(),
     spaces: new Map(),
+    closedSpaces: new Map(),
     journal: new Journal(journalSize),
     delays: new ResponseDelays(clock),
   };
@@ -110,5 +113,11 @@ export function isOpen(space: MockState): boolean {
 export function closeMock(mock: MockState): void {
   mock.delays.endAll();
   mock.journal.close();
-  if (mock.name !== undefined && isOpen(mock)) mock.parent?.spaces.delete(mock.name);
+  const { name, parent, state } = mock;
+  if (name === undefined || parent === undefined || !isOpen(mock)) return;
+  parent.spaces.delete(name);
+  if (parent.closedSpaces.size > MOST_CLOSED) parent.closedSpaces.clear();
+  for (const hash of state.keysByHash.keys()) parent.closedSpaces.set(hash, name);
 }
+
+const MOST_CLOSED = 10_000;

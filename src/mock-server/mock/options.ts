@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isJsonObject, members, parseJson } from '../../json.ts';
+import { isJsonObject, jsonErrorPlace, members, parseJson } from '../../json.ts';
 import type { BehaviourOptions } from '../behaviour/behaviour.ts';
 import type { PresetName } from '../behaviour/switch.ts';
 import type { ClockOptions } from '../clock/clock.ts';
@@ -191,7 +191,9 @@ export function* checkedSetup(given: Setup | string): Steps<CheckedSetup> {
   const json = typeof given === 'string' ? given.trim() : undefined; // also removes a byte order mark
   const setup = json === undefined ? given : parseJson(json);
   if (json !== undefined && setup === undefined) {
-    throw invalidOption('setup', json, expectedText(json, 'a setup as JSON'));
+    const expected = expectedText(json, 'a setup as JSON');
+    const isContent = json.startsWith('{') && json.length <= MOST_SEARCHED;
+    throw invalidOption('setup', json, isContent ? `${expected}. It is wrong at ${jsonErrorPlace(json)}` : expected);
   }
   if (!isJsonObject(setup)) throw invalidOption('setup', setup, 'an object');
   const { behaviour, keys = [], rules = [] } = checkedInput(setupParts, setup, { what: 'a field of a setup' });
@@ -209,6 +211,9 @@ function* checkedKeys(given: readonly SetupKey[]): Steps<readonly SetupKey[]> {
   if (counted <= MOST_COUNTED) return keys;
   throw fieldError('keys', `have ${counted} requests in usage.minute; expected at most ${MOST_COUNTED} of all keys.`);
 }
+
+/** The place of a mistake takes several times as long as parsing. */
+const MOST_SEARCHED = 256 * 1024;
 
 /** They are created in one step, in which the mock handles no request. */
 const MOST_KEYS = 2_000;

@@ -44,6 +44,7 @@ export interface EmulatedService extends ServiceContext {
   /** By operation id; the other operations return the example of openapi.yaml. */
   readonly responders: Readonly<Record<string, Responder>>;
   readonly options: { readonly onAssumption: OnAssumption };
+  readonly closedSpaces: ReadonlyMap<string, string>;
   /** The assumptions that a process warning has named. */
   readonly warned: Set<string>;
 }
@@ -310,7 +311,7 @@ function authenticate(
 ): Authentication {
   if (credential === undefined) return { refusal: request.credentials.length === 0 ? NO_KEY : SEVERAL };
   const key = service.state.keysByHash.get(credential.hash);
-  if (key === undefined) return { refusal: API_KEY.test(credential.key) ? UNKNOWN : MALFORMED };
+  if (key === undefined) return { refusal: refusalOf(credential, service) };
   if (key.revokedAt !== undefined && at >= key.revokedAt + switches.use('revocationDelayMs')) {
     return { key, refusal: { refusedBy: 'revokedKey', why: `${key.id} is revoked` } };
   }
@@ -320,6 +321,12 @@ function authenticate(
     return { key, refusal: { refusedBy: 'revokedKey', why } };
   }
   return { key };
+}
+
+function refusalOf({ key, hash }: SentCredential, { closedSpaces }: EmulatedService): AuthenticationRefusal {
+  if (!API_KEY.test(key)) return MALFORMED;
+  const space = closedSpaces.get(hash);
+  return space === undefined ? UNKNOWN : { ...UNKNOWN, why: `the key belongs to the space ${space}, which is closed` };
 }
 
 const API_KEY = new RegExp(apiKeyPattern);

@@ -66,9 +66,9 @@ export function takeSnapshot({ state, behaviour, clock }: MockState): Snapshot {
 }
 
 /** A new state that equals the one the snapshot was taken of. The snapshot was checked. */
-function restoredState(snapshot: Snapshot, current: readonly RuleRecord[]): RuleState {
+function restoredState(snapshot: Snapshot, functions: readonly RuleRecord[]): RuleState {
   const { seed, random, accounts, keys, behaviour, lastRule } = snapshot;
-  const rules = restoredRules(snapshot.rules, current);
+  const rules = restoredRules(snapshot.rules, functions);
   const state: RuleState = {
     accounts: new Map(accounts.map((account) => [account.id, { ...account, keys: [], activeKeys: 0 }])),
     keys: new Map(),
@@ -84,12 +84,12 @@ function restoredState(snapshot: Snapshot, current: readonly RuleRecord[]): Rule
   return state;
 }
 
-/** Restores a snapshot that was checked. If it throws, nothing has changed. */
-export function restoreSnapshot(mock: MockState, snapshot: Snapshot): void {
+/** Restores a snapshot that was checked. If it throws, nothing has changed. `functions`: rules with the functions that it lacks. */
+export function restoreSnapshot(mock: MockState, snapshot: Snapshot, functions = mock.state.rules): void {
   const { state, behaviour, journal, clock, delays } = mock;
   checkOwner(mock, snapshot);
   const { rules } = state;
-  Object.assign(state, restoredState(snapshot, rules));
+  Object.assign(state, restoredState(snapshot, functions));
   for (const { settings } of rules) delays.endHangsOf(settings.id);
   behaviour.restore(snapshot.behaviour);
   // Frozen first, because a running clock would pass `now` before it is frozen.

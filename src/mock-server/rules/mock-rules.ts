@@ -273,16 +273,23 @@ export function savedRuleOf(rule: RuleRecord): SavedRule {
   return { ...saved, ...(sent === undefined ? {} : { respond: sent }), matchedByKey: { ...rule.matchedByKey } };
 }
 
-/** A rule of a snapshot. Its function is that of the current rule with its id; without one, the rule is left out. */
-export function restoredRules(saved: readonly SavedRule[], current: readonly RuleRecord[]): readonly RuleRecord[] {
-  const answersById = new Map(current.map(({ settings: { id }, answers }) => [id, answers]));
+/** The rules of a snapshot. Their functions are those of the rules in `functions` with their ids; without one, a rule is left out. */
+export function restoredRules(saved: readonly SavedRule[], functions: readonly RuleRecord[]): readonly RuleRecord[] {
+  const answersById = new Map(functions.map(({ settings: { id }, answers }) => [id, answers]));
   return saved.flatMap((rule): RuleRecord[] => {
     const { respond, addedAt, matched, used, hasFunction, matchedByKey, ...settings } = structuredClone(rule);
     const known = answersById.get(rule.id);
     const answers = hasFunction ? known : respond?.map((sent) => ({ ...sent, code: codeOf(sent.body) }));
-    if (hasFunction && typeof known !== 'function') return [];
+    if (hasFunction && typeof known !== 'function') return warnOfLost(rule);
     return [{ settings, answers, addedAt, matched, used, matchedByKey: { ...matchedByKey } }];
   });
+}
+
+/** A snapshot of another process cannot have the function, and a state file must be readable without it. */
+function warnOfLost({ id }: SavedRule): RuleRecord[] {
+  const text = `The rule ${id} of the snapshot was left out, because its function is not part of JSON; add a rule with this id before you restore the snapshot.`;
+  process.emitWarning(text, { type: 'FxratesMockWarning', code: 'FXRATES_LOST_FUNCTION' });
+  return [];
 }
 
 function codeOf(body: string): string | undefined {

@@ -159,6 +159,15 @@ function valuesIn(parameters: URLSearchParams, schema: z.ZodType | undefined): R
     const isText = fields.get(name)?.safeParse(text).success ?? true;
     return [name, isText ? text : (parseJson(text) ?? text)];
   });
+  const twice = values.find(([name], index) => values.findIndex(([other]) => other === name) < index);
+  if (twice !== undefined) {
+    const [name] = twice;
+    throw new Problem(`${name} occurs more than once in the query; send one value.`, {
+      status: 400,
+      code: 'invalid_option',
+      field: name,
+    });
+  }
   return Object.fromEntries(values);
 }
 

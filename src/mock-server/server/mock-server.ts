@@ -131,10 +131,10 @@ export class MockServer extends MockMethods implements AsyncDisposable {
     return openSpace(this.#mock, options);
   }
 
-  /** Creates another mock with the same options and a copy of the state, except functions of rules that were added later. The two mocks share nothing. */
+  /** Creates another mock with the same options and a copy of the state. The two mocks share nothing but the functions of rules. */
   fork(): MockServer {
     const copy = newMock({ ...this.#mock.options, state: undefined });
-    restoreSnapshot(copy.#mock, this.snapshot()); // and not restore(): clients of this mock keep what they know
+    restoreSnapshot(copy.#mock, this.snapshot(), this.#mock.state.rules); // and not restore(): clients of this mock keep what they know
     return copy;
   }
 

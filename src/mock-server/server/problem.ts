@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
-import { parseJson } from '../../json.ts';
+import { jsonErrorPlace, parseJson } from '../../json.ts';
 import { utf8Text } from '../../text.ts';
 import { PAGE_HEADERS } from '../http/own-paths.ts';
 import { hasBody, readBody } from '../http/parse-request.ts';
@@ -70,7 +70,10 @@ export async function readJsonBody(incoming: IncomingMessage, { mostBytes, isTex
   if (isText) return text;
   const value = parseJson(text);
   // The message of the parser can contain text of the body.
-  if (value === undefined) throw new Problem('The body is not JSON.', { status: 400, code: 'invalid_json' });
+  if (value === undefined) {
+    const place = text.length > 256 * 1024 ? '' : `; it is wrong at ${jsonErrorPlace(text)}`;
+    throw new Problem(`The body is not JSON${place}.`, { status: 400, code: 'invalid_json' });
+  }
   return value;
 }
 

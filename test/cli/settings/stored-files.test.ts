@@ -10,6 +10,9 @@ test.each([
   ['{"a": 1,}', ': line 1, column 9'],
   ['{\n  "a": 1\n  "b": 2\n}', ': line 3, column 3'],
   ['{} {}', ': line 1, column 4'],
+  ['[1,]', ': line 1, column 4'],
+  ['{\n  "a": " in JSON at position 1", "b": tru }', ': line 2, column 42'],
+  ['{ "a": "text', ': line 1, column 13'],
   ['', ''],
 ])('the problem with %j is that it is not valid JSON%s', (text, place) => {
   expect(parseJsonFile(Buffer.from(text))).toEqual({ problem: `it is not valid JSON${place}` });

@@ -98,6 +98,28 @@ test.each(['bypass', 'error'] as const)(
   },
 );
 
+test.each([
+  [
+    ['mock', 'server'],
+    ['server', 'mock'],
+  ],
+  [
+    ['mock', 'server'],
+    ['mock', 'server'],
+  ],
+])('after %j listened and %j closed, nothing is intercepted, and another mock can listen', async (opened, closed) => {
+  const before = globals();
+  const ways = { mock: createMockServer(), server: setupServer() };
+  for (const name of opened) ways[name as 'mock'].listen();
+
+  for (const name of closed) await ways[name as 'mock'].close();
+
+  expect(globals()).toEqual(before);
+  await using mock = createMockServer();
+  mock.listen();
+  expect((await fetch(`${mock.baseUrl}/api/v1/latest`)).status).toBe(401);
+});
+
 test('listen() leaves the interceptors of msw 3 as they are if it refuses', () => {
   const before = globals();
   const ofMsw3 = new Map([[Symbol.for('node-http-request-source'), { readyState: 'ACTIVE' }]]);

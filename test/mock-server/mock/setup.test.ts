@@ -90,6 +90,7 @@ test.each<[string | object, string]>([
     './mock/setup.json',
     'setup is "./mock/setup.json"; expected a setup as JSON: the content of the file, not its path.',
   ],
+  ['{\n  "keys": [{},]\n}', '\\n}"; expected a setup as JSON. It is wrong at line 2, column 15.'],
   ['[]', 'setup is []; expected an object.'],
   ['{ "rule": [] }', 'rule is not a field of a setup; did you mean rules? Valid names: keys, behaviour, rules, '],
   [{ rules: {} }, 'rules is {}; expected an array.'],
@@ -129,7 +130,7 @@ test.each<[string | object, string]>([
   ],
   [{ keys: [{ usage: { minute: 31 } }] }, 'keys[0].usage.minute is 31; expected a whole number from 0 to 30, the '],
 ])('the setup %j is refused', (setup, message) => {
-  const field = message.split(/:? /)[0];
+  const field = message.startsWith('\\n') ? 'setup' : message.split(/:? /)[0];
   const error = expect.objectContaining({ message: expect.stringContaining(message), field });
   expect(() => createMockServer().setUp(setup as Setup)).toThrow(error);
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
 import { inLongRuns } from '../../helpers/long-tests.ts';
 import { mockWithKey, STILL, sender } from '../../helpers/mock-with-key.ts';
@@ -189,8 +189,11 @@ test('a snapshot has the rules; a function is that of the current rule with its 
 
   mock.restore(snapshot);
   const restored = createMockServer({ clock: STILL });
+  const warning = vi.spyOn(process, 'emitWarning').mockReturnValue();
   restored.restore(snapshot);
 
+  expect(warning.mock.calls.map(([text]) => text)).toEqual([expect.stringContaining('The rule function of the')]);
+  warning.mockRestore();
   expect(mock.rules.list().map(({ id, used, hasFunction }) => [id, used, hasFunction])).toEqual([
     ['plain', 0, false],
     ['function', 1, true],
@@ -388,6 +391,15 @@ test('a fork and its original are independent', async () => {
   expect(JSON.stringify(mock.snapshot())).toBe(untouched);
   mock.keys.revoke(id);
   expect(fork.keys.get(id)).toMatchObject({ state: 'active', month: { used: 1 } });
+});
+
+test('a fork has the functions of rules that were added later', async () => {
+  const { mock, key } = mockWithKey();
+  mock.rules.add({ match: { operation: 'latest' }, respond: () => ({ data: { from: 'a function' } }) });
+
+  const response = await sender(mock.fork(), key)();
+
+  expect(response.json().data).toEqual({ from: 'a function' });
 });
 
 test('a snapshot with a key or an id twice is refused', () => {

@@ -218,6 +218,15 @@ test.each([
   expect(sent.text.length).toBeLessThan(1_000);
 });
 
+test('a parameter of a query that occurs twice is refused', async () => {
+  await using it = await servedMock();
+
+  const { status, body } = await it.admin('PUT', '/latest?base=EUR&base=USD', { rates: {} });
+
+  expect([status, body.error.field]).toEqual([400, 'base']);
+  expect(it.mock.rules.list()).toEqual([]);
+});
+
 test('a text with any number of commas and brackets is one value', async () => {
   await using mock = createMockServer();
   const server = await mock.serve();
