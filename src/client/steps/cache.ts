@@ -12,12 +12,12 @@ import {
 import { parseBody, sortedTarget } from '../call/endpoint.ts';
 import { type AnyFxRatesError, FxRatesError } from '../errors/errors.ts';
 import { describeValue, thrownMessage } from '../errors/program-values.ts';
-import { StoreGuard } from '../limits/shared/store-guard.ts';
 import { type CacheSettings, MemoryStore } from '../options/option-table.ts';
 import type { ClientSettings } from '../options/resolve-options.ts';
 import { granularityMs } from '../state/quota-record.ts';
 import { abortable, Cancellation } from '../time/abort.ts';
 import type { SteadyTime } from '../time/clock.ts';
+import { StoreGuard } from '../time/store-guard.ts';
 import type { HeaderList } from '../transport/transport.ts';
 import { refreshQuota } from './quota-guard.ts';
 import type { StepContext } from './send.ts';

@@ -1,10 +1,10 @@
 import { type SteadyTime, steadyTime } from '../../time/clock.ts';
+import { patienceEnd } from '../../time/store-guard.ts';
 import { type Demand, type Grant, type Limit, LocalLimit, NO_GRANT, type SlotOptions } from '../key-limit.ts';
 import type { Report, RetryAfterReading } from '../limit-rules.ts';
 import { copyOf, type LimiterSettings, type LimiterState, UNBOUNDED, WINDOW_MS } from '../limit-state.ts';
 import { type Decision, decide, isResult } from './shared-decision.ts';
 import { EXCHANGE_TIMEOUT_MS, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
-import { patienceEnd } from './store-guard.ts';
 
 /** Between two checks whether other processes have released slots: while they have requests in flight, and at most. */
 const LOOK_AGAIN_MS = 50;

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { parseJson } from '../../../json.ts';
 import { describeValue, thrownMessage } from '../../errors/program-values.ts';
 import { type Clock, type SteadyTime, steadyTime } from '../../time/clock.ts';
+import { StoreGuard } from '../../time/store-guard.ts';
 import {
   AcceptedLog,
   closedUntil,
@@ -15,7 +16,6 @@ import {
 } from '../limit-state.ts';
 import { LATEST_MS } from '../retry-after.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from './limit-store.ts';
-import { StoreGuard } from './store-guard.ts';
 
 /** A longer exchange fails. A busy host or store may need most of this time; an outage costs it once. */
 export const EXCHANGE_TIMEOUT_MS = 1_000;

@@ -1,5 +1,5 @@
-import { abortable, type Cancellation } from '../../time/abort.ts';
-import type { SteadyTime } from '../../time/clock.ts';
+import { abortable, type Cancellation } from './abort.ts';
+import type { SteadyTime } from './clock.ts';
 
 /** Pause between two tries of a store that is away. */
 const PAUSE_MS = 1_000;
