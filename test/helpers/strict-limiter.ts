@@ -4,6 +4,7 @@ import type { LimiterSettings } from '../../src/client/limits/limit-state.ts';
 import { type NotSent, RateLimiter, type RateLimiterOptions } from '../../src/client/limits/rate-limiter.ts';
 import type { AcquireOptions } from '../../src/client/limits/request-queue.ts';
 import { parseRetryAfter } from '../../src/client/limits/retry-after.ts';
+import { Cancellation } from '../../src/client/time/abort.ts';
 import { FakeClock } from './fake-clock.ts';
 
 export const DEFAULT_LIMITER_SETTINGS: LimiterSettings = {
@@ -30,11 +31,20 @@ export class StrictLimiter extends RateLimiter {
     super({ ...DEFAULT_LIMITER_SETTINGS, random: Math.random, ...options });
   }
 
-  override acquire(options?: AcquireOptions): Promise<Permit> {
-    return super.acquire(options).then((sent) => {
-      if (sent instanceof Permit) return sent;
-      throw new NotSentError(sent);
-    });
+  override async acquire(options?: AcquireOptions): Promise<Permit> {
+    const place = await super.acquire(options);
+    if (place instanceof Permit) return place;
+    throw new NotSentError(place);
+  }
+
+  /** The permit of a call that leaves if it would have to wait. */
+  tryAcquire(options?: AcquireOptions): Permit | undefined {
+    const signal = new Cancellation();
+    const place = super.acquire({ ...options, signal });
+    if (place instanceof Permit) return place;
+    if (place instanceof Promise) place.catch(() => undefined);
+    signal.cancel('left');
+    return undefined;
   }
 }
 

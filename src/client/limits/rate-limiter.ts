@@ -56,6 +56,9 @@ export interface NotSent {
   readonly failure?: unknown;
 }
 
+/** The permit of a call, or the reason why it is not sent. */
+export type Place = Permit | NotSent;
+
 /** The state of a key's limit, from `fx.limits()`. */
 export interface KeyLimits {
   /** `'open'`, or the time until which a refusal holds back all calls. */
@@ -82,7 +85,7 @@ export interface KeyLimits {
 }
 
 interface WaitingCall extends QueuedCall, Pick<AcquireOptions, 'retryOf' | 'isOwn'> {
-  readonly settle: (sent: Permit | NotSent) => void;
+  readonly settle: (place: Place) => void;
 }
 
 /**
@@ -114,24 +117,17 @@ export class RateLimiter {
     this.#limit = this.shared ?? new LocalLimit(options);
   }
 
-  /** The permit if the call need not wait: no other call waits, and a slot is free. */
-  tryAcquire(options: AcquireOptions = {}): Permit | undefined {
-    const now = this.#time.datedNow();
-    this.#sawCall(now, options);
-    return this.#permitNow(now, options);
-  }
-
   /**
-   * Resolves with a permit when the call may be sent; report the result on the permit. Resolves immediately with the
-   * reason if the call is not sent. Rejects with the signal's reason on abort.
+   * Returns the permit of a call that need not wait, or the reason why it is not sent. If it waits, returns a promise of
+   * these, which rejects with the signal's reason on abort. Report the result of the request on the permit.
    */
-  acquire(options: AcquireOptions = {}): Promise<Permit | NotSent> {
+  acquire(options: AcquireOptions = {}): Place | Promise<Place> {
     const { signal, retryOf, priority = 'normal', isOwn, wait: waits = true } = options;
     const { due = { deadlineAt: UNBOUNDED } } = options;
     const now = this.#time.datedNow();
     this.#sawCall(now, options);
-    const sent = this.#whyNotSent(now, { retryOf, waits, due, priority }) ?? this.#permitNow(now, options);
-    if (sent) return Promise.resolve(sent);
+    const place = this.#permitNow(now, options) ?? this.#whyNotSent(now, { retryOf, waits, due, priority });
+    if (place !== undefined) return place;
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         this.#queue.remove(call);
@@ -141,9 +137,9 @@ export class RateLimiter {
       const call: WaitingCall = {
         ...{ ticket: retryOf?.ticket ?? ++this.#lastTicket, priority, retryOf, isOwn, waits, due },
         failures: retryOf?.failures ?? 0,
-        settle: (sent) => {
+        settle: (place) => {
           signal?.unlisten(onAbort);
-          resolve(sent);
+          resolve(place);
         },
       };
       this.#queue.add(call);
@@ -211,7 +207,7 @@ export class RateLimiter {
     return Math.min(this.#inFlight.maxConcurrent, rampSize(this.#limit.state));
   }
 
-  /** The permit if a slot is free. */
+  /** The permit if no other call waits, and a slot is free. */
   #permitNow(now: number, options: AcquireOptions): Permit | undefined {
     const { priority, due } = options;
     const deadlineAt = (due?.deadlineAt ?? UNBOUNDED) + this.#time.skippedMs;

@@ -10,8 +10,7 @@ import {
 } from '../errors/errors.ts';
 import { isPermanent, wasNeverSent } from '../errors/network-failure.ts';
 import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-flight.ts';
-import type { NotSent, RateLimiter } from '../limits/rate-limiter.ts';
-import type { AcquireOptions } from '../limits/request-queue.ts';
+import type { NotSent, Place, RateLimiter } from '../limits/rate-limiter.ts';
 import { type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
 import type { KeyState } from '../state/key-state.ts';
 import { lookUpLimit } from './quota-lookup.ts';
@@ -26,8 +25,8 @@ interface SlotContext extends StepContext {
   readonly ask: Handler;
 }
 
-/** Waits until the limit of the key has a slot for the call. @throws an error with the reason if the call may not wait */
-export async function waitForSlot(call: Call, slot: AcquireOptions, options: SlotContext): Promise<Permit> {
+/** Waits for the place of a call in the limit of its key. @throws an error with the reason if the call may not wait */
+export async function waitForPermit(call: Call, place: Place | Promise<Place>, options: SlotContext): Promise<Permit> {
   const { limiter, state, events, ask, refusal } = options;
   const { time } = state;
   const learnLimit = () => {
@@ -35,9 +34,8 @@ export async function waitForSlot(call: Call, slot: AcquireOptions, options: Slo
   };
   state.join(events);
   try {
-    const acquired = limiter.acquire(slot);
     learnLimit();
-    const sent = await acquired;
+    const sent = await place;
     learnLimit();
     // Not instanceof: another copy of the package may have created the limiter.
     if (!('reason' in sent)) return sent;

@@ -13,13 +13,11 @@ import {
 import { isPermanent } from '../errors/network-failure.ts';
 import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-flight.ts';
 import type { RetryAfterReading } from '../limits/limit-rules.ts';
-import type { RateLimiter } from '../limits/rate-limiter.ts';
-import type { AcquireOptions } from '../limits/request-queue.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import type { KeyState } from '../state/key-state.ts';
 import { abortable } from '../time/abort.ts';
 import { backoffMs, equalJitter } from '../time/clock.ts';
-import { endOf, limitedError, waitForSlot } from './limit.ts';
+import { endOf, limitedError, waitForPermit } from './limit.ts';
 import { QuotaGuard } from './quota-guard.ts';
 import { explainFailure, usedUpError } from './quota-lookup.ts';
 import { type NextAttempt, type Send, type StepContext, send } from './send.ts';
@@ -129,19 +127,23 @@ class Attempts {
       await guard.admit(call, ask);
     }
     this.#requireQuota(state);
+    const { limiter } = state;
+    if (limiter === undefined) return;
     const { signal, settings } = call;
-    const slot: AcquireOptions = {
+    const place = limiter.acquire({
       signal,
       due: call,
       wait: settings.onLimit === 'wait',
       priority: settings.priority,
       isOwn: call.quotaReason !== 'call',
       retryOf: this.#permit, // a call that is sent again keeps its place in the queue
-    };
-    const { limiter } = state;
-    this.#permit = limiter?.tryAcquire(slot);
-    if (limiter === undefined || this.#permit !== undefined) return;
-    this.#permit = await this.#waitForSlot(slot, limiter, state);
+    });
+    if ('end' in place) {
+      this.#permit = place;
+      return;
+    }
+    const waiting = { ...this.#parts, limiter, state, refusal: this.#refusal?.refusal };
+    this.#permit = await this.#waited(() => waitForPermit(call, place, waiting));
     this.#requireQuota(state); // another call may have been refused during the wait
   }
 
@@ -150,11 +152,6 @@ class Attempts {
     if (usedUp === undefined || !this.#call.endpoint.consumesQuota) return;
     this.#permit?.end(UNUSED);
     throw usedUpError(usedUp);
-  }
-
-  async #waitForSlot(slot: AcquireOptions, limiter: RateLimiter, state: KeyState): Promise<Permit> {
-    const refusal = this.#refusal?.refusal;
-    return this.#waited(() => waitForSlot(this.#call, slot, { ...this.#parts, limiter, state, refusal }));
   }
 
   /** Measures a wait of the call. */
