@@ -47,12 +47,8 @@ export class Call {
   readonly attempts: Attempt[] = [];
   /** Set if a stored response may replace an error. */
   fallback: Fallback | undefined;
-  /** Whether an attempt has begun. */
-  wasTried = false;
-  /** Milliseconds of its waits that have ended: for the limit, and before retries. */
-  waitedMs = 0;
-  /** Time of `SteadyTime` at which the wait in progress began. */
-  waitsSince: number | undefined;
+  /** Replaced by the loop that makes the attempts (`steps/retry.ts`). */
+  next: NextAttempt = FIRST;
 
   constructor({ endpoint, settings, key, signal, deadlineAt, quotaReason }: GivenFields) {
     this.endpoint = endpoint;
@@ -64,7 +60,29 @@ export class Call {
   }
 }
 
-type GivenFields = Omit<Call, 'id' | 'attempts' | 'fallback' | 'wasTried' | 'waitedMs' | 'waitsSince'>;
+type GivenFields = Omit<Call, 'id' | 'attempts' | 'fallback' | 'next'>;
+
+/** The attempt of a call that has not ended, and the wait for it: for the limit, or before a retry. */
+export interface NextAttempt extends Pick<Attempt, 'reason' | 'waitedMs'> {
+  /** Time of `SteadyTime` at which the wait in progress began; `waitedMs` does not include it. */
+  readonly waitsSince?: number | undefined;
+  readonly hasBegun?: boolean;
+}
+
+export const FIRST: NextAttempt = { reason: 'first', waitedMs: 0 };
+
+/** The attempts of a call so far. */
+export type Progress = Pick<Call, 'attempts' | 'next'>;
+
+/** Whether a call has made an attempt. */
+export function wasTried({ attempts, next }: Progress): boolean {
+  return attempts.length > 0 || next.hasBegun === true;
+}
+
+/** Milliseconds that a call has waited until `now`. */
+export function waitedUntil(now: number, { attempts, next: { waitedMs, waitsSince = now } }: Progress): number {
+  return attempts.reduce((sum, attempt) => sum + attempt.waitedMs, waitedMs + now - waitsSince);
+}
 
 /** Why a response is older than its maximum age: the kind of the error that it replaces, or because it is being renewed. */
 export type StaleReason = FxRatesErrorKind | 'revalidate';

@@ -29,7 +29,8 @@ interface PlannedRetry extends Pick<RetryEvent, 'retry' | 'waitMs'> {
   readonly failure: Pick<RetryEvent, 'kind' | 'status' | 'code'>;
 }
 
-interface TimedAttempt {
+interface EndedAttempt {
+  readonly attempt: Attempt;
   readonly durationMs: number;
   readonly outcome: AttemptOutcome;
 }
@@ -69,19 +70,17 @@ export class ClientEvents {
     if (log !== undefined) callHook(log, { message: callLine(event), fields: event });
   }
 
-  /** Reports the last attempt of the call, which has ended. */
-  request(subject: EventSubject, call: Call, { durationMs, outcome }: TimedAttempt): void {
+  /** Reports an attempt of the call, which has ended. */
+  request(subject: EventSubject, call: Call, { attempt, durationMs, outcome }: EndedAttempt): void {
     const hook = this.#hooks.onRequest;
     const log = this.#log.debug;
     if (hook === undefined && log === undefined) return; // for most calls
-    const { attempts } = call;
     const requestId = requestIdIn(outcome);
-    const ended = attempts[attempts.length - 1] as Attempt; // it was added already
     const event: RequestEvent = {
       ...about(subject),
       ...callOf(call),
-      attempt: attempts.length,
-      ...ended,
+      attempt: call.attempts.length + 1,
+      ...attempt,
       requestId: requestId && call.key.redact(requestId),
       durationMs,
     };

@@ -1,4 +1,4 @@
-import type { ApiResponse, Call } from '../call/call.ts';
+import { type ApiResponse, type Call, wasTried } from '../call/call.ts';
 
 /** For so long after its response, a query of a batch is not sent again. */
 const REUSED_MS = 60_000;
@@ -58,9 +58,9 @@ export class BatchRequests {
   }
 
   /** A call that the batch has started has ended. */
-  end({ wasTried }: Call): void {
+  end(call: Call): void {
     this.#ended += 1;
-    if (wasTried) this.#sent += 1;
+    if (wasTried(call)) this.#sent += 1;
   }
 
   /** Keeps the response for equal queries: its text only, of which each parses its own data. */

@@ -13,7 +13,6 @@ const SENT_TWICE =
 interface InterceptParts {
   readonly middleware: readonly Middleware[];
   readonly call: Call;
-  readonly waitedMs: number;
   readonly attempt: Cancellation;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -26,7 +25,7 @@ const NO_REQUEST = 'middleware: next() was called without a request; pass the on
 
 /** Sends one attempt through the middleware, the first of the list outermost. */
 export async function intercept(parts: InterceptParts): Promise<TransportResponse> {
-  const { middleware, call, waitedMs, attempt, url, headers, maxBytes, transmit } = parts;
+  const { middleware, call, attempt, url, headers, maxBytes, transmit } = parts;
   /** A response that the middleware did not read is not read a second time. */
   const received = new WeakMap<Response, TransportResponse>();
   let hasSent = false;
@@ -52,7 +51,7 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
     headers: new Headers(headers),
     operation: call.endpoint.name,
     attempt: call.attempts.length + 1,
-    waitedMs,
+    waitedMs: call.next.waitedMs,
     callId: call.id,
     signal: attempt.toSignal(),
     revealKey: () => call.key.reveal(),

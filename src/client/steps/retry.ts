@@ -1,4 +1,4 @@
-import type { ApiResponse, AttemptFailure, Call, Handler, Refusal } from '../call/call.ts';
+import type { ApiResponse, AttemptFailure, Call, Handler, NextAttempt, Refusal } from '../call/call.ts';
 import {
   AbortError,
   AuthenticationError,
@@ -20,7 +20,7 @@ import { backoffMs, equalJitter } from '../time/clock.ts';
 import { endOf, limitedError, waitForPermit } from './limit.ts';
 import { QuotaGuard } from './quota-guard.ts';
 import { explainFailure, usedUpError } from './quota-lookup.ts';
-import { type NextAttempt, type Send, type StepContext, send } from './send.ts';
+import { type EndedAttempt, type Send, type StepContext, send } from './send.ts';
 
 /** From 520 on: those of Cloudflare and of overloaded services that pass, so not 525 and 526, which are about certificates. */
 const RETRYABLE_STATUSES: readonly (number | undefined)[] = [
@@ -56,7 +56,7 @@ interface AttemptsParts extends StepContext {
 
 /** Sends a `quota()` of the client itself once, without the queue. */
 async function sendDirectly(call: Call, state: KeyState, send: Send): Promise<ApiResponse> {
-  const { outcome } = await send(call, state, FIRST);
+  const { outcome } = await send(call, state);
   if ('rawBody' in outcome) return outcome;
   throw outcome.kind === 'failed'
     ? outcome.error
@@ -65,7 +65,7 @@ async function sendDirectly(call: Call, state: KeyState, send: Send): Promise<Ap
 
 const ACCEPTED: RequestEnd = { kind: 'accepted' };
 const UNUSED: RequestEnd = { kind: 'unused' };
-const FIRST: NextAttempt = { reason: 'first', waitedMs: 0 };
+const RETRY: NextAttempt = { reason: 'retry', waitedMs: 0 };
 
 /** The attempts of one call. */
 class Attempts {
@@ -74,9 +74,6 @@ class Attempts {
   /** The state in which the guard has admitted the call. */
   #admittedBy: KeyState | undefined;
   #permit: Permit | undefined;
-  #reason: NextAttempt['reason'] = 'first';
-  /** `waitedMs` of the call at its last attempt. */
-  #waitedBefore = 0;
   /** The last one, and how its Retry-After is read. */
   #refusal: { readonly refusal: Refusal; readonly reading: RetryAfterReading | undefined } | undefined;
   #retries = 0;
@@ -91,7 +88,7 @@ class Attempts {
     try {
       for (;;) {
         const state = await this.#admit();
-        const { outcome, wasSent } = await this.#parts.send(this.#call, state, this.#startAttempt());
+        const { outcome, wasSent } = await this.#attempt(state);
         if ('rawBody' in outcome) {
           this.#permit?.end(wasSent ? ACCEPTED : UNUSED);
           return outcome;
@@ -158,22 +155,23 @@ class Attempts {
   async #waited<T>(wait: () => Promise<T>): Promise<T> {
     const { time } = this.#parts.settings;
     const call = this.#call;
-    const startedAt = time.now();
-    call.waitsSince = startedAt;
+    const { next } = call;
+    const waitsSince = time.now();
+    call.next = { ...next, waitsSince };
     try {
       return await wait();
     } finally {
-      call.waitedMs += time.now() - startedAt;
-      call.waitsSince = undefined;
+      call.next = { ...next, waitedMs: next.waitedMs + time.now() - waitsSince };
     }
   }
 
-  #startAttempt(): NextAttempt {
+  async #attempt(state: KeyState): Promise<EndedAttempt> {
     const call = this.#call;
-    const next = { reason: this.#reason, waitedMs: Math.round(call.waitedMs - this.#waitedBefore) };
-    this.#waitedBefore = call.waitedMs;
-    call.wasTried = true;
-    return next;
+    call.next = { ...call.next, hasBegun: true };
+    const ended = await this.#parts.send(call, state);
+    if (ended.attempt !== undefined) call.attempts.push(ended.attempt);
+    call.next = RETRY;
+    return ended;
   }
 
   /**
@@ -202,11 +200,10 @@ class Attempts {
       const { error } = failure;
       if (await this.#replaceKey(error)) return;
       if (!isRetryable(error)) throw error;
-      this.#reason = 'retry';
       return this.#backOff(error, state);
     }
     this.#requireWait(failure, state);
-    this.#reason = 'rate_limited';
+    this.#call.next = { ...this.#call.next, reason: 'rate_limited' };
     if (state.limiter === undefined) await this.#backOff(failure, state);
   }
 
@@ -248,7 +245,7 @@ class Attempts {
     this.#permit = undefined;
     this.#refusal = undefined;
     call.key = key;
-    this.#reason = 'key_rotated';
+    call.next = { ...call.next, reason: 'key_rotated' };
     return true;
   }
 

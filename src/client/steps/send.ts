@@ -29,22 +29,20 @@ export interface StepContext {
 interface StartedAttempt {
   readonly call: Call;
   readonly state: KeyState;
-  readonly next: NextAttempt;
   readonly startedAt: number;
   readonly spentBefore: number;
 }
 
-/** Why an attempt is made, and how long the call has waited for it. */
-export type NextAttempt = Pick<Attempt, 'reason' | 'waitedMs'>;
-
 /** An attempt that has ended. A middleware can end one without a request. */
 export interface EndedAttempt {
   readonly outcome: AttemptOutcome;
+  /** `undefined` if the call was aborted before. */
+  readonly attempt: Attempt | undefined;
   readonly wasSent: boolean;
 }
 
-/** Makes one attempt of a call. `state`: that of its key. */
-export type Send = (call: Call, state: KeyState, next: NextAttempt) => Promise<EndedAttempt>;
+/** Makes the next attempt of a call. `state`: that of its key. */
+export type Send = (call: Call, state: KeyState) => Promise<EndedAttempt>;
 
 /** One attempt within `timeoutMs`: authenticate, send, read, parse. It never rejects; its error is one of the client's. */
 export function send({ settings, events }: StepContext): Send {
@@ -52,9 +50,9 @@ export function send({ settings, events }: StepContext): Send {
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
   const userAgent = ownUserAgent();
 
-  const exchange = ({ call, next }: StartedAttempt, cancellation: Cancellation, onSent: () => void) => {
+  const exchange = ({ call }: StartedAttempt, cancellation: Cancellation, onSent: () => void) => {
     const { headers, timeoutMs } = call.settings;
-    const isRetry = next.reason === 'retry';
+    const isRetry = call.next.reason === 'retry';
     const { 'user-agent': program } = headers; // appended to that of the client
     const agents = program === undefined ? userAgent : `${userAgent} ${program}`;
     const plain = { accept: 'application/json', ...headers, 'user-agent': agents };
@@ -68,19 +66,21 @@ export function send({ settings, events }: StepContext): Send {
     const url = `${baseUrl}${call.endpoint.target}`;
     if (middleware.length === 0) return transmit(url, plain);
     const checked = (to: string, others: Headers) => transmit(to, resolveHeaders('middleware', others));
-    const parts = { middleware, call, waitedMs: next.waitedMs, url, headers: plain, maxBytes };
+    const parts = { middleware, call, url, headers: plain, maxBytes };
     // A middleware may ignore the signal.
     return abortable(intercept({ ...parts, attempt: cancellation, transmit: checked }), cancellation);
   };
 
-  return async (call, state, next) => {
+  return async (call, state) => {
     const { signal, attempts } = call;
     // Before the time limit: the virtual clock of a mock does not wait for a loader in another thread.
     const preparing = transport.prepare?.();
     if (preparing !== undefined) await preparing;
     // The last caller may have aborted since the end of the wait.
-    if (signal.aborted) return { outcome: { kind: 'failed', error: signal.reason }, wasSent: false };
-    const attempt = { call, state, next, startedAt: time.now(), spentBefore: state.quota.spent };
+    if (signal.aborted) {
+      return { outcome: { kind: 'failed', error: signal.reason }, attempt: undefined, wasSent: false };
+    }
+    const attempt = { call, state, startedAt: time.now(), spentBefore: state.quota.spent };
     const { timeoutMs } = call.settings;
     let wasSent = false;
     const onSent = () => {
@@ -97,7 +97,7 @@ export function send({ settings, events }: StepContext): Send {
     } catch (error) {
       outcome = { kind: 'failed', error };
     }
-    return report(attempt, { outcome, wasSent }, { durationMs: time.now() - attempt.startedAt, events });
+    return report(attempt, outcome, { wasSent, durationMs: time.now() - attempt.startedAt, events });
   };
 }
 
@@ -113,24 +113,25 @@ function ownUserAgent(): string {
 }
 
 interface ReportParts {
+  readonly wasSent: boolean;
   readonly durationMs: number;
   readonly events: ClientEvents;
 }
 
-/** Reports the end of an attempt to the call, the hooks and the quota of the key. */
+/** Reports the end of an attempt to the hooks and the quota of the key. */
 function report(
-  attempt: StartedAttempt,
-  { outcome: parsed, wasSent }: EndedAttempt,
-  { durationMs, events }: ReportParts,
+  started: StartedAttempt,
+  parsed: AttemptOutcome,
+  { wasSent, durationMs, events }: ReportParts,
 ): EndedAttempt {
-  const { call, state, next } = attempt;
+  const { call, state } = started;
+  const { reason, waitedMs } = call.next;
   const outcome = call.quotaReason === 'call' ? byContract(parsed) : parsed;
-  const { status, code } = resultOf(outcome);
-  call.attempts.push({ reason: next.reason, waitedMs: next.waitedMs, status, code });
-  events.request(state, call, { durationMs, outcome });
+  const attempt: Attempt = { reason, waitedMs, ...resultOf(outcome) };
+  events.request(state, call, { attempt, durationMs, outcome });
   if (wasSent) state.quota.sent(call, outcome);
-  if (call.endpoint.name === 'quota' && 'rawBody' in parsed) reportQuota(attempt, parsed, events);
-  return { outcome, wasSent };
+  if (call.endpoint.name === 'quota' && 'rawBody' in parsed) reportQuota(started, parsed, events);
+  return { outcome, attempt, wasSent };
 }
 
 /** The program receives the documented types only; the client itself reads some fields of the record. */

@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { parseJson } from '../../json.ts';
 import { type CallResult, dataWithTextNumbers, errorOfCall, type ResponseMeta } from '../call/api-call.ts';
-import { type ApiResponse, Call, type Endpoint, type Handler } from '../call/call.ts';
+import {
+  type ApiResponse,
+  Call,
+  type Endpoint,
+  FIRST,
+  type Handler,
+  type Progress,
+  waitedUntil,
+  wasTried,
+} from '../call/call.ts';
 import { parseBody, sortedTarget } from '../call/endpoint.ts';
 import { checkPayload } from '../call/parse-response.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
@@ -19,7 +28,7 @@ import type { StepContext } from './send.ts';
 type CallEnd = Pick<CallEvent, 'source' | 'attempts'> & { readonly error?: unknown };
 
 /** For an event, also without a key. */
-type ReportedCall = Pick<Call, 'id' | 'waitedMs' | 'waitsSince'> & Partial<Pick<Call, 'key'>>;
+type ReportedCall = Progress & Pick<Call, 'id'> & Partial<Pick<Call, 'key'>>;
 
 /** One caller of a call. */
 export interface Caller {
@@ -89,7 +98,7 @@ export class SharedCalls {
       return result;
     } catch (thrown) {
       const error = errorOfCall(thrown, call);
-      const source = !call.wasTried ? undefined : isOwn ? 'network' : 'shared';
+      const source = !wasTried(call) ? undefined : isOwn ? 'network' : 'shared';
       this.#report(caller, call, { source, error, attempts: [...call.attempts] });
       throw error;
     } finally {
@@ -137,7 +146,7 @@ export class SharedCalls {
       const leave = () => signal.cancel(new AbortError());
       return await waitAsCaller(loading, caller, { time: settings.time, attempts, leave });
     } catch (thrown) {
-      const call = { id: randomUUID(), waitedMs: 0, waitsSince: undefined };
+      const call = { id: randomUUID(), attempts, next: FIRST };
       const error = errorOfCall(thrown, call);
       this.#report(caller, call, { source: undefined, error, attempts });
       throw error;
@@ -148,12 +157,11 @@ export class SharedCalls {
 
   #report({ startedAt, endpoint }: Caller, call: ReportedCall, { source, attempts, error }: CallEnd): void {
     const now = this.#context.settings.time.now();
-    const { id: callId, waitedMs, waitsSince = now } = call;
     const operation = call.key?.redact(endpoint.name) ?? endpoint.name;
     const durationMs = now - startedAt;
     // A caller may have joined the call after the wait began.
-    const ownWaitMs = Math.round(Math.min(durationMs, waitedMs + now - waitsSince));
-    this.#context.events.call({ operation, source, durationMs, waitedMs: ownWaitMs, attempts, error, callId });
+    const waitedMs = Math.round(Math.min(durationMs, waitedUntil(now, call)));
+    this.#context.events.call({ operation, source, durationMs, waitedMs, attempts, error, callId: call.id });
   }
 
   /** The response with the output of the caller's own schema. A schema that does not end does not outlive the client. */
