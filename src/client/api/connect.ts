@@ -6,7 +6,7 @@ import { ConfigError } from '../errors/errors.ts';
 import { ApiKey, type ApiKeyOption, KeySource } from '../key/api-key.ts';
 import type { CallOptions } from '../options/call-options.ts';
 import type { AnyOptions } from '../options/client-options.ts';
-import { baseUrlOf, type OpenSettings } from '../options/resolve-options.ts';
+import { baseUrlOf, type ClientSettings } from '../options/resolve-options.ts';
 import { ignoredOptionsWarning, type KeyState, KeyStates, sharedOptions } from '../state/key-state.ts';
 import type { Lifetime } from '../state/lifetime.ts';
 import type { BatchRequests } from '../steps/batch-requests.ts';
@@ -25,7 +25,7 @@ export interface ClientConnection {
 
 export interface ClientParts {
   readonly options: AnyOptions;
-  readonly settings: OpenSettings;
+  readonly settings: ClientSettings<string | undefined>;
   readonly events: ClientEvents;
   readonly lifetime: Lifetime;
   /** The key source of the client from which this one was created. */
@@ -34,7 +34,7 @@ export interface ClientParts {
 
 /** A client, as its batches and polls use it. */
 export interface LoopClient<Query = object | undefined> {
-  readonly settings: OpenSettings;
+  readonly settings: ClientSettings<string | undefined>;
   readonly events: ClientEvents;
   readonly lifetime: Lifetime;
   /** The state of the key in use; `undefined` before the first key. */

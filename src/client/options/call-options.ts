@@ -8,8 +8,8 @@ export type Numbers = 'number' | 'string';
 /** Headers to send: names and values, or a `Headers` object. */
 type HeadersOption = Headers | Readonly<Record<string, string | undefined>>;
 
-/** Options of a client that a call can override. */
-export interface OverridableOptions {
+/** Options of one call. They override the client's options of the same name. */
+export interface CallOptions {
   /**
    * Time limit for one attempt in milliseconds, including the response body. That of the client also limits each call of an
    * `apiKey` function.
@@ -56,10 +56,6 @@ export interface OverridableOptions {
    * @default true
    */
   readonly coalesce?: boolean | undefined;
-}
-
-/** Options of one call. They override the client's options of the same name. */
-export interface CallOptions extends OverridableOptions {
   /**
    * Signal that ends the call, batch or poll immediately with `AbortError`: in the queue, during a wait or while a response
    * arrives.

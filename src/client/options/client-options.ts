@@ -4,7 +4,7 @@ import type { ApiKeyOption } from '../key/api-key.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { Clock } from '../time/clock.ts';
 import type { FetchLike } from '../transport/transport.ts';
-import type { Numbers, OverridableOptions } from './call-options.ts';
+import type { CallOptions, Numbers } from './call-options.ts';
 import type { EventHooks } from './hooks.ts';
 
 /** How the key is sent: `Authorization: Bearer <key>`, `Authorization: <key>`, or the query parameter `api_key=<key>`. */
@@ -157,7 +157,9 @@ export type Middleware = (
 ) => Promise<Response>;
 
 /** Options of a client. The constructor throws a `ConfigError` that names the first wrong one. */
-export interface FxRatesOptions<Chosen extends Numbers = 'number'> extends OverridableOptions, EventHooks {
+export interface FxRatesOptions<Chosen extends Numbers = 'number'>
+  extends Omit<CallOptions, 'signal' | 'priority' | 'maxAgeMs'>,
+    EventHooks {
   /**
    * URL of the service, without `/api/v1`. Plain http is allowed for loopback only. If omitted, the constructor reads
    * `FXRATES_BASE_URL`; if that is not set, the first call reads it again.

@@ -14,9 +14,10 @@ import { type CacheSettings, readClientOptions, readOptions } from './option-tab
 
 type CheckedOptions = ReturnType<typeof readClientOptions>;
 
-/** The options of a client, checked and complete. */
-export interface ClientSettings extends Omit<CheckedOptions, 'baseUrl' | 'apiKey' | SentBy> {
-  readonly baseUrl: string;
+/** The options of a client, checked and complete. In the constructor, the base URL can be missing. */
+export interface ClientSettings<BaseUrl extends string | undefined = string>
+  extends Omit<CheckedOptions, 'baseUrl' | 'apiKey' | SentBy> {
+  readonly baseUrl: BaseUrl;
   readonly transport: Transport;
   /** Measures all durations, on `clock`. */
   readonly time: SteadyTime;
@@ -26,13 +27,10 @@ export interface ClientSettings extends Omit<CheckedOptions, 'baseUrl' | 'apiKey
 /** The options that become the transport. */
 type SentBy = 'fetch' | 'dispatcher' | 'proxy';
 
-/** The settings in the constructor: the base URL can be missing. */
-export type OpenSettings = Omit<ClientSettings, 'baseUrl'> & { readonly baseUrl: string | undefined };
-
 /** @throws ConfigError for the first wrong option; a missing base URL is not an error yet. */
 export function resolveOptions(options: AnyOptions & { readonly baseUrl: string | URL }): ClientSettings;
-export function resolveOptions(options: AnyOptions): OpenSettings;
-export function resolveOptions(options: AnyOptions): OpenSettings {
+export function resolveOptions(options: AnyOptions): ClientSettings<string | undefined>;
+export function resolveOptions(options: AnyOptions): ClientSettings<string | undefined> {
   refuseBareKey(options);
   const given = readClientOptions(options);
   // Before environment variables are read, which a browser does not have.
@@ -120,7 +118,7 @@ function inheritedCache(option: AnyOptions['cache'], parent: CacheSettings | und
 }
 
 /** The settings of one call: its own options over the client's, without its signal. @throws ConfigError */
-export function resolveCall(options: CallOptions, client: OpenSettings): CallSettings {
+export function resolveCall(options: CallOptions, client: ClientSettings<string | undefined>): CallSettings {
   const given = readOptions('call', options);
   const { timeoutMs, maxRetries, onLimit, deadlineMs: limitMs, coalesce } = { ...client, ...given };
   const deadlineMs = limitMs === false ? Number.POSITIVE_INFINITY : limitMs;

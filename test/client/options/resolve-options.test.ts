@@ -28,7 +28,7 @@ test('an option that is undefined has its default', () => {
 
 const DOCUMENTED = ['client-options.ts', 'call-options.ts'].flatMap((file) => {
   const source = readFileSync(new URL(`../../../src/client/options/${file}`, import.meta.url), 'utf8');
-  const options = source.slice(source.search(/export interface (?:FxRatesOptions|OverridableOptions)/));
+  const options = source.slice(source.search(/export interface (?:FxRatesOptions|CallOptions)/));
   const fields = options
     .split('export interface BatchOptions')[0]
     ?.matchAll(/@default ([^\n]+)\n(?: +\* @example[^\n]*\n)? +\*\/\n +readonly (\w+)\?:/g);
