@@ -19,9 +19,9 @@ export type { JournalEntry, RequestFilter } from './journal/journal.ts';
 export type { Audit, MockJournal, RequestExpectation, SubscribeOptions, WaitOptions } from './journal/mock-journal.ts';
 export type { RequestPattern, ValuePattern } from './matching/request-pattern.ts';
 export type { ClientOptions, Space, SpaceOptions } from './mock/mock-methods.ts';
+export type { ResetOptions } from './mock/mock-state.ts';
 export type { MockServerOptions, Setup, SetupKey, SetupResult } from './mock/options.ts';
 export type { OnAssumption } from './mock/respond.ts';
-export type { ResetOptions } from './mock/setup.ts';
 export type { Snapshot } from './mock/snapshot.ts';
 export {
   type LatestData,

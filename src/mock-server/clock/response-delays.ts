@@ -37,16 +37,14 @@ export class ResponseDelays {
     signal: AbortSignal | undefined,
     { hangingBy, onEndedEarly }: DelayOptions<Early>,
   ): Promise<Early | undefined> {
-    const isByClient = () => signal?.aborted === true && signal.reason !== SERVER_CLOSED;
-    const ended = () => onEndedEarly(isByClient() ? 'the client disconnected' : 'the mock was closed');
-    if (signal?.aborted) return ended();
+    if (signal?.aborted) return onEndedEarly(reasonOf(signal));
     const end = new AbortController();
     let early: Early | undefined;
     const noteEnd = () => {
-      early = ended();
+      early = onEndedEarly(end.signal.reason);
     };
     end.signal.addEventListener('abort', noteEnd, { once: true });
-    const stop = () => end.abort();
+    const stop = () => end.abort(signal && reasonOf(signal));
     signal?.addEventListener('abort', stop, { once: true });
     this.#waiting.set(end, hangingBy);
     const release = holdProcess(); // the client waits, even if its own timeout holds nothing, as that of a signal
@@ -65,10 +63,17 @@ export class ResponseDelays {
 
   /** Ends the requests that hang because of a rule. */
   endHangsOf(ruleId: string): void {
-    for (const [end, hangingBy] of this.#waiting) if (hangingBy === ruleId) end.abort();
+    for (const [end, hangingBy] of this.#waiting) if (hangingBy === ruleId) end.abort(MOCK_CLOSED);
   }
 
   endAll(): void {
-    for (const end of this.#waiting.keys()) end.abort();
+    for (const end of this.#waiting.keys()) end.abort(MOCK_CLOSED);
   }
+}
+
+const MOCK_CLOSED = 'the mock was closed';
+
+/** Why a signal has ended a wait. */
+function reasonOf({ reason }: AbortSignal): string {
+  return reason === SERVER_CLOSED ? MOCK_CLOSED : 'the client disconnected';
 }

@@ -103,6 +103,13 @@ export function parseTarget(target: string): Target {
     : { path: sent.slice(0, question), query: sent.slice(question + 1) };
 }
 
+/** Path of the control panel and the admin API. The service has no path below it. */
+export const ADMIN_ROOT = '/__fxrates';
+
+export function isAdminPath(path: string): boolean {
+  return path === ADMIN_ROOT || path.startsWith(`${ADMIN_ROOT}/`);
+}
+
 /** The parameters of a request, without `api_key`. */
 export function parametersOf({ query }: Target): URLSearchParams {
   const parameters = new URLSearchParams(query);

@@ -35,9 +35,17 @@ import { randomFromSeed } from '../service/random.ts';
 import { MINUTE_MS, rateLimitOf } from '../service/rate-windows.ts';
 import { planName, type ServiceContext, type ServiceState } from '../service/service-state.ts';
 import { createHandler } from './handle-request.ts';
-import { closeMock, createSpaceState, type MockState } from './mock-state.ts';
+import {
+  applySetup,
+  closeMock,
+  createSpaceState,
+  initialStateOfSpace,
+  type MockState,
+  type ResetOptions,
+  resetOptions,
+  startState,
+} from './mock-state.ts';
 import { checkedSetup, type Setup, type SetupResult } from './options.ts';
-import { applySetup, initialStateOfSpace, type ResetOptions, resetOptions, startState } from './setup.ts';
 import { checkedSnapshot, restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
 
 /** Client options that send requests to a mock in process and use its clock. */

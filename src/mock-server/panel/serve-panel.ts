@@ -1,20 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ADMIN_ROOT, PAGE_HEADERS } from '../http/own-paths.ts';
+import { ADMIN_ROOT } from '../http/parse-request.ts';
+import { PAGE_HEADERS } from '../http/responses.ts';
 
-/** Sends the page and the files of the control panel, which contain no secrets. Returns whether the request was for one. */
-export async function servePanel(incoming: IncomingMessage, outgoing: ServerResponse, path: string): Promise<boolean> {
-  const { method } = incoming;
-  if (method !== 'GET' && method !== 'HEAD') return false;
-  const [type, text] = (await findFile(path)) ?? [];
-  if (text === undefined) return false;
+/** The page and the files of the control panel, which contain no secrets. */
+export const PANEL_PATHS: ReadonlySet<string> = new Set(['/', '/panel.js', '/panel.css']);
+
+/** Sends one of them. */
+export async function servePanel(incoming: IncomingMessage, outgoing: ServerResponse, path: string): Promise<void> {
+  const [type, text] = await fileAt(path);
   outgoing.writeHead(200, {
     'content-type': `${type}; charset=utf-8`,
     'content-length': Buffer.byteLength(text),
     'content-security-policy': POLICY,
     ...PAGE_HEADERS,
   });
-  outgoing.end(method === 'HEAD' ? '' : text);
-  return true;
+  outgoing.end(incoming.method === 'HEAD' ? '' : text);
 }
 
 /** Whether a browser asks for a page. */
@@ -37,9 +37,8 @@ export function redirectToPanel(outgoing: ServerResponse): void {
 }
 
 /** The content type and the text of a file. */
-async function findFile(path: string): Promise<readonly [string, string] | undefined> {
+async function fileAt(path: string): Promise<readonly [type: string, text: string]> {
   if (path === '/') return ['text/html', PANEL_PAGE];
-  if (path !== '/panel.js' && path !== '/panel.css') return undefined;
   const { panelFiles } = await import('./panel-files.ts');
   const { script, style } = await panelFiles();
   return path === '/panel.js' ? ['text/javascript', script] : ['text/css', style];

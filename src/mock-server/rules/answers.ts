@@ -27,9 +27,10 @@ export function preparedAnswer(given: unknown): PreparedAnswer {
     throw invalidOption(WHOLE, given, 'an object with status, headers, data, error or body');
   }
   const answer = checkedInput(answerSchema, given, { what: 'a field of a response', whole: WHOLE });
-  const { status = answer.error === undefined ? 200 : 400, headers = {} } = answer;
+  const { status = answer.error === undefined ? 200 : 400, headers } = answer;
   const content = contentOf(answer, status);
-  return { status, body: content.body, code: content.code, headers: { ...content.headers, ...readHeaders(headers) } };
+  const own = headers === undefined ? {} : readHeaders(headers);
+  return { status, body: content.body, code: content.code, headers: { ...content.headers, ...own } };
 }
 
 const WHOLE = 'response';

@@ -1,7 +1,7 @@
 import { isJsonObject, parseJson } from '../../json.ts';
 import type { ResponseDelays } from '../clock/response-delays.ts';
 import type { AdapterName } from '../http/message.ts';
-import { isAdminPath } from '../http/own-paths.ts';
+import { isAdminPath } from '../http/parse-request.ts';
 import { checkedAtOnce, checkedInput, type Steps } from '../input/checked-input.ts';
 import {
   checkLength,
@@ -101,7 +101,7 @@ export function addRules({ state, delays }: ChangedRules, added: readonly RuleRe
   const rules = new Map(state.rules.map((rule) => [rule.settings.id, rule]));
   for (const rule of added) {
     const { id } = rule.settings;
-    delays.endHangsOf(id);
+    if (rules.has(id)) delays.endHangsOf(id);
     rules.set(id, rule);
     state.ruleIds.add(id);
   }
@@ -179,9 +179,10 @@ function placedRule(
   { now, adapters }: RuleContext,
   free: { readonly id: string; readonly keyIds: Ids },
 ): RuleRecord {
-  within('match', () => checkKeyId(checked.match, free.keyIds));
+  const { match, fail } = checked;
+  if (match.keyId !== undefined) within('match', () => checkKeyId(match, free.keyIds));
   const settings = { ...checked, id: checked.id ?? free.id };
-  checkAdapterSupport({ settings }, adapters.inUse);
+  if (fail !== undefined) checkAdapterSupport({ settings }, adapters.inUse);
   return { settings, answers, addedAt: now(), matched: 0, used: 0, matchedByKey: {} };
 }
 

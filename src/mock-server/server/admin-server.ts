@@ -9,10 +9,10 @@ import { Checked, checkedInput } from '../input/checked-input.ts';
 import { MockServerError, thrownText } from '../input/mock-server-error.ts';
 import { findSpace, MockMethods } from '../mock/mock-methods.ts';
 import type { MockState } from '../mock/mock-state.ts';
-import { redirectToPanel, servePanel } from '../panel/serve-panel.ts';
+import { PANEL_PATHS, redirectToPanel, servePanel } from '../panel/serve-panel.ts';
 import { hasToken, tokenProblem } from './gate.ts';
 import { Problem, readJsonBody, sendJson, sendProblem } from './problem.ts';
-import { type AdminCall, type AdminRoute, mostBytesOf, needsBody } from './route.ts';
+import type { AdminCall, AdminRoute } from './route.ts';
 import { adminRoutes } from './routes.ts';
 
 export interface AdminServerOptions {
@@ -33,8 +33,9 @@ export function createAdminServer(options: AdminServerOptions): HandleAdmin {
   return async (incoming, outgoing, path) => {
     try {
       if (path === '') return void redirectToPanel(outgoing);
-      if (await servePanel(incoming, outgoing, path)) return;
-      await handleApi({ ...options, methodsOf }, { incoming, outgoing, path });
+      const isPanel = PANEL_PATHS.has(path) && (incoming.method === 'GET' || incoming.method === 'HEAD');
+      if (isPanel) await servePanel(incoming, outgoing, path);
+      else await handleApi({ ...options, methodsOf }, { incoming, outgoing, path });
     } catch (error) {
       // The admin API is for the owner of the mock. Unlike the emulated service, it shows the reason.
       const internal = { status: 500, code: 'internal_error' };
@@ -142,9 +143,9 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
 }
 
 async function checkedBody(route: AdminRoute, { state }: Where, incoming: IncomingMessage): Promise<unknown> {
-  const { check, isText = false, checksBody = false } = route;
-  const given = await readJsonBody(incoming, { mostBytes: mostBytesOf(route), isText });
-  if (given === undefined && needsBody(route)) {
+  const { check, isText = false, checksBody = false, needsBody, mostBytes } = route;
+  const given = await readJsonBody(incoming, { mostBytes, isText });
+  if (given === undefined && needsBody) {
     throw new Problem('The body is missing; send JSON.', { status: 400, code: 'invalid_option', field: 'body' });
   }
   if (check !== undefined) return new Checked(await inTurns(check(given as never, state))); // it checks any value

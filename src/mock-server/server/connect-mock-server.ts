@@ -1,7 +1,8 @@
 import { isRegExp } from '../../foreign-values.ts';
 import { parseJson } from '../../json.ts';
 import type { MockClock } from '../clock/clock.ts';
-import { ADMIN_ROOT, MOCK_HEADER } from '../http/own-paths.ts';
+import { ADMIN_ROOT } from '../http/parse-request.ts';
+import { MOCK_HEADER } from '../http/responses.ts';
 import { invalidOption, MockServerError, notFound } from '../input/mock-server-error.ts';
 import type { JournalEntry, RequestFilter } from '../journal/journal.ts';
 import { type Claim, createExpectation, type MockJournal, type RequestExpectation } from '../journal/mock-journal.ts';

@@ -16,15 +16,13 @@ import {
   listenOptions,
 } from '../adapters/node-server.ts';
 import type { HandleRequest } from '../http/message.ts';
-import { ADMIN_ROOT, isAdminPath } from '../http/own-paths.ts';
-import { parseTarget } from '../http/parse-request.ts';
+import { ADMIN_ROOT, isAdminPath, parseTarget } from '../http/parse-request.ts';
 import { checkedInput, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { invalidOption } from '../input/mock-server-error.ts';
 import { createHandler } from '../mock/handle-request.ts';
 import { MockMethods, openSpace, type Space, type SpaceOptions } from '../mock/mock-methods.ts';
-import { closeMock, createMockState, type MockState } from '../mock/mock-state.ts';
+import { closeMock, createMockState, type MockState, startState } from '../mock/mock-state.ts';
 import { type CheckedMockOptions, checkOptions, type MockServerOptions } from '../mock/options.ts';
-import { startState } from '../mock/setup.ts';
 import { restoreSnapshot } from '../mock/snapshot.ts';
 import { StatePersister } from '../mock/state-file.ts';
 import { acceptsPage, redirectToPanel, sendReadiness } from '../panel/serve-panel.ts';

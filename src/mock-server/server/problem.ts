@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { jsonErrorPlace, parseJson } from '../../json.ts';
 import { utf8Text } from '../../text.ts';
-import { PAGE_HEADERS } from '../http/own-paths.ts';
 import { hasBody, readBody } from '../http/parse-request.ts';
+import { PAGE_HEADERS } from '../http/responses.ts';
 import { MockServerError, type MockServerErrorDetail } from '../input/mock-server-error.ts';
 
 /** An error of the admin API itself, with headers for its response. `field` is the part of the request that is wrong. */

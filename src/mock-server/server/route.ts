@@ -29,6 +29,9 @@ export interface AdminRoute extends RouteDescription {
   /** The id in openapi.json. */
   readonly id: string;
   readonly tag: keyof typeof ADMIN_TAGS;
+  /** Whether a request without a body is refused: the schema refuses `{}`, which stands for no body, or the text is needed. */
+  readonly needsBody: boolean;
+  readonly mostBytes: number;
   /** Returns the value of the response. */
   readonly run: (call: AdminCall<unknown, unknown>) => unknown;
 }
@@ -100,7 +103,7 @@ export function route<Body extends z.ZodType = z.ZodUndefined, Query extends z.Z
     readonly run: (call: AdminCall<z.output<Body>, z.output<Query>>) => unknown;
   },
 ): AdminRoute {
-  return { ...partsOf(name), ...definition } as AdminRoute; // its schemas check what `run` receives
+  return { ...partsOf(name), ...definition, ...boundsOf(definition) } as AdminRoute; // its schemas check what `run` receives
 }
 
 type Methods<Part> = {
@@ -112,42 +115,30 @@ type MethodId =
   | Methods<MockMethods>
   | { [Part in keyof MockMethods & string]: `${Part}.${Methods<MockMethods[Part]>}` }[keyof MockMethods & string];
 
-/** Where a request has the arguments of a method: in a part of it, or in a field of a part, such as `path.keyId`. */
-type ArgumentPlace = 'path' | 'query' | 'body' | `${'path' | 'body'}.${string}`;
-
-/**
- * A route that calls a method of the mock, as `connectMockServer` does. `takes` has the place of each argument; by default,
- * these are the parameters of the path, then body and query.
- */
-export function method(
-  name: RouteName,
-  id: MethodId,
-  { takes, calls, ...description }: RouteDescription & { readonly takes?: readonly ArgumentPlace[] },
-): AdminRoute {
+/** A route that calls a method of the mock with the parameters of the path, then body and query, as `connectMockServer` does. */
+export function method(name: RouteName, id: MethodId, { calls, ...description }: RouteDescription): AdminRoute {
   const [part = '', own = part] = id.split('.');
-  const inPath = Array.from(name.matchAll(/\{(\w+)\}/g), ([, parameter]) => `path.${parameter}`);
-  const places = (takes ?? [...inPath, ...['body', 'query'].filter((place) => place in description)]).map(
-    argumentPlace,
-  );
+  const inPath = Array.from(name.matchAll(/\{(\w+)\}/g), ([, parameter = '']) => parameter);
+  const others = (['body', 'query'] as const).filter((place) => description[place] !== undefined);
   const run: AdminRoute['run'] = (call) => {
     const target: object = own === part ? call.mock : Reflect.get(call.mock, part);
-    const given = places.map(({ within, field }) => (field === undefined ? call[within] : Object(call[within])[field]));
+    const given = [...inPath.map((parameter) => call.path[parameter]), ...others.map((place) => call[place])];
     return Reflect.get(target, own).apply(target, given);
   };
-  const send = (...given: readonly unknown[]) => {
-    const sent: Record<string, unknown> = {};
-    for (const [index, { within, field }] of places.entries()) {
-      sent[within] = field === undefined ? given[index] : { ...Object(sent[within]), [field]: given[index] };
-    }
-    return sent;
+  const send = (...given: readonly unknown[]): RouteRequest => ({
+    path: Object.fromEntries(inPath.map((parameter, index) => [parameter, given[index]])),
+    ...Object.fromEntries(others.map((place, index) => [place, given[inPath.length + index]])),
+  });
+  const checksBody = description.body !== undefined;
+  return {
+    ...partsOf(name),
+    ...description,
+    ...boundsOf(description),
+    checksBody,
+    id,
+    calls: { [id]: { send }, ...calls },
+    run,
   };
-  const checksBody = places.some(({ within, field }) => within === 'body' && field === undefined);
-  return { ...partsOf(name), checksBody, ...description, id, calls: { [id]: { send }, ...calls }, run };
-}
-
-function argumentPlace(place: string) {
-  const [within, field] = place.split('.');
-  return { within, field } as { readonly within: 'path' | 'query' | 'body'; readonly field?: string };
 }
 
 function partsOf(name: RouteName): Pick<AdminRoute, 'method' | 'path' | 'tag'> {
@@ -155,14 +146,10 @@ function partsOf(name: RouteName): Pick<AdminRoute, 'method' | 'path' | 'tag'> {
   return { method, path, tag } as Pick<AdminRoute, 'method' | 'path' | 'tag'>;
 }
 
-/** Whether a request without a body is refused: the schema refuses `{}`, which stands for no body, or the text is needed. */
-export function needsBody({ body, isText = false }: AdminRoute): boolean {
-  return isText || body?.safeParse({}).success === false;
-}
-
-/** The largest body of a request that a route accepts. Without a body, it accepts `{}`, which some clients send. */
-export function mostBytesOf({ body, mostBytes = 256 * 1024 }: AdminRoute): number {
-  return body === undefined ? 1024 : mostBytes;
+/** What is known of the body of a request before it is read. Without a body, a route accepts `{}`, which some clients send. */
+function boundsOf({ body, isText = false, mostBytes = 256 * 1024 }: RouteDescription) {
+  if (body === undefined) return { needsBody: false, mostBytes: 1024 };
+  return { needsBody: isText || !body.safeParse({}).success, mostBytes };
 }
 
 /** The admin API as OpenAPI 3.1, generated from its routes. */
@@ -210,7 +197,7 @@ function operation(route: AdminRoute) {
     ...parametersOf(route),
     ...(body === undefined
       ? {}
-      : { requestBody: { required: needsBody(route), content: json(schemaOf(body, 'input')) } }),
+      : { requestBody: { required: route.needsBody, content: json(schemaOf(body, 'input')) } }),
     responses: { ...successResponses(route), '4XX': { description: 'Refused.', content: json(PROBLEM) } },
   };
 }

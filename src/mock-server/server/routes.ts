@@ -18,9 +18,8 @@ import {
   waitOptions,
 } from '../journal/mock-journal.ts';
 import { findSpace, openSpace, type SpaceOptions, spaceOptions } from '../mock/mock-methods.ts';
-import { closeMock, type MockState } from '../mock/mock-state.ts';
+import { closeMock, type MockState, resetOptions } from '../mock/mock-state.ts';
 import { checkedSetup, setupKey, setupParts } from '../mock/options.ts';
-import { resetOptions } from '../mock/setup.ts';
 import { checkedSnapshot, snapshotSchema } from '../mock/snapshot.ts';
 import { checkedLatest, checkedRecording, latestOptions } from '../rules/latest-rules.ts';
 import { checkedRuleText } from '../rules/mock-rules.ts';
@@ -299,16 +298,22 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Confirm the e-mail address',
     response: account,
   }),
-  method('PUT /accounts/{accountId}/plan', 'accounts.setPlan', {
+  route('PUT /accounts/{accountId}/plan', {
+    id: 'accounts.setPlan',
     summary: 'Move the account and its keys to another plan',
-    takes: ['path.accountId', 'body.plan'],
     body: newPlan,
     response: account,
+    calls: {
+      'accounts.setPlan': { send: (accountId: string, plan: unknown) => ({ path: { accountId }, body: { plan } }) },
+    },
+    run: ({ mock, path, body }) => mock.accounts.setPlan(path['accountId'] ?? '', body.plan),
   }),
-  method('POST /accounts/{accountId}/keys', 'keys.create', {
+  route('POST /accounts/{accountId}/keys', {
+    id: 'keys.create',
     summary: 'Create a key for this account, if its address is confirmed and its plan allows another key',
-    takes: ['path'],
     response: createdKey,
+    calls: { 'keys.create': { send: (path: { readonly accountId: string }) => ({ path }) } },
+    run: ({ mock, path }) => mock.keys.create({ accountId: path['accountId'] ?? '' }),
   }),
   method('POST /keys', 'createKey', {
     summary: 'Create a confirmed account and a key in one step',
