@@ -23,6 +23,7 @@ export type { ResetOptions } from './mock/mock-state.ts';
 export type { MockServerOptions, Setup, SetupKey, SetupResult } from './mock/options.ts';
 export type { OnAssumption } from './mock/respond.ts';
 export type { Snapshot } from './mock/snapshot.ts';
+export type { Failure, FailureKind } from './rules/failures.ts';
 export {
   type LatestData,
   type LatestOptions,
@@ -36,8 +37,6 @@ export type {
   AnswerContext,
   AnswerFunction,
   Delay,
-  Failure,
-  FailureKind,
   InventedData,
   Rule,
   RuleMatch,

@@ -15,16 +15,8 @@ import {
 } from '../input/mock-server-error.ts';
 import { checkKeyId } from '../matching/request-pattern.ts';
 import { codeIn, preparedAnswers, ruleWithDigits } from './answers.ts';
-import {
-  EFFECTS,
-  FAILURES,
-  type Failure,
-  type Rule,
-  type RuleMatch,
-  type RuleOptions,
-  ruleOptions,
-  type SentAnswer,
-} from './rule-schema.ts';
+import { changesResponse, checkAdapterSupport, checkFailure } from './failures.ts';
+import { EFFECTS, type Rule, type RuleMatch, type RuleOptions, ruleOptions, type SentAnswer } from './rule-schema.ts';
 import {
   isRecorded,
   type PreparedAnswer,
@@ -33,7 +25,6 @@ import {
   rankOf,
   type SavedRule,
 } from './rule-state.ts';
-import { checkAdapterSupport } from './rule-turns.ts';
 
 /** Adds and removes rules: responses, delays and failures that the test defines. */
 export interface MockRules {
@@ -221,25 +212,6 @@ function checkEffects(given: unknown, rule: RuleOptions): void {
   }
   if (respond === undefined && fail !== undefined && changesResponse(fail)) {
     throw invalidOption('counted', counted, `respond beside it, because fail.kind '${fail.kind}' changes a response`);
-  }
-}
-
-function changesResponse({ kind, afterBytes }: Failure): boolean {
-  return FAILURES[kind].needsResponse || afterBytes !== undefined;
-}
-
-function checkFailure(fail: Failure): void {
-  const { kind, ...settings } = fail;
-  const known: readonly string[] = FAILURES[kind].settings;
-  for (const [name, value] of Object.entries(settings)) {
-    if (value === undefined || known.includes(name)) continue;
-    throw invalidOption(`fail.${name}`, value, `no ${name} with kind '${kind}'`);
-  }
-  if (kind === 'truncate' && fail.afterBytes === undefined) {
-    throw invalidOption('fail.afterBytes', undefined, 'a whole number of bytes from 0');
-  }
-  if (kind === 'dribble' && fail.intervalMs === undefined) {
-    throw invalidOption('fail.intervalMs', undefined, 'milliseconds from 0');
   }
 }
 

@@ -1,17 +1,10 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { redactKeys } from '../../redactor.ts';
-import { type Delivery, type MockResponse, noResponse, WHOLE } from '../http/message.ts';
+import type { MockResponse } from '../http/message.ts';
 import { errorResponse } from '../http/responses.ts';
 import { preparedAnswer } from './answers.ts';
-import type {
-  AnswerContext,
-  AnswerFunction,
-  Delay,
-  Failure,
-  FailureKind,
-  RuleOptions,
-  RuleRequest,
-} from './rule-schema.ts';
+import { FAILURES, withHeader } from './failures.ts';
+import type { AnswerContext, AnswerFunction, Delay, RuleOptions, RuleRequest } from './rule-schema.ts';
 import type { PreparedAnswer } from './rule-state.ts';
 import { endOf, type RuleTurns, type Turn } from './rule-turns.ts';
 
@@ -85,12 +78,9 @@ export function withEffects(response: MockResponse, turns: RuleTurns, at: number
   let changed = changeRetryAfter(response, turns);
   changed = encode(changed, turns);
   const failing = turns.of('fail');
-  if (failing?.rule.settings.fail?.kind === 'hang') {
-    turns.use(failing);
-    return hanging(changed, failing, at);
-  }
-  changed = delayed(changed, turns);
-  return failing === undefined ? changed : failed(changed, turns, failing);
+  // Without a response, there is none to delay.
+  if (failing?.rule.settings.fail?.kind !== 'hang') changed = delayed(changed, turns);
+  return failing === undefined ? changed : failed(changed, turns, { failing, at });
 }
 
 function withReason(response: MockResponse, { rule }: Turn, what: string): MockResponse {
@@ -128,15 +118,6 @@ const ENCODERS: Readonly<Record<NonNullable<RuleOptions['encoding']>, (body: str
   br: brotliCompressSync,
 };
 
-function hanging(response: MockResponse, turn: Turn, at: number): MockResponse {
-  const delayMs = endOf(turn.rule) - at;
-  const what =
-    delayMs === Number.POSITIVE_INFINITY
-      ? 'never responds'
-      : `no response, the connection broke off after ${delayMs} ms`;
-  return { ...noResponse(withReason(response, turn, what).why), delayMs, hangingBy: turn.rule.settings.id };
-}
-
 function delayed(response: MockResponse, turns: RuleTurns): MockResponse {
   const turn = turns.of('delayMs');
   if (turn === undefined) return response;
@@ -149,78 +130,19 @@ function drawDelayMs(delay: Delay, draw: () => number): number {
   return typeof delay === 'number' ? delay : delay.min + Math.floor(draw() * (delay.max - delay.min + 1));
 }
 
+interface Failing {
+  readonly failing: Turn;
+  readonly at: number;
+}
+
 /** A failure of the body needs a body; the others apply to every response. */
-function failed(response: MockResponse, turns: RuleTurns, failing: Turn): MockResponse {
-  const { fail } = failing.rule.settings;
-  if (fail === undefined || fail.kind === 'hang') return response;
-  const { describe, apply, needsBody = false } = FAILING[fail.kind];
+function failed(response: MockResponse, turns: RuleTurns, { failing, at }: Failing): MockResponse {
+  const { fail, id } = failing.rule.settings;
+  if (fail === undefined) return response;
+  const { describe, apply, needsBody = false } = FAILURES[fail.kind];
   if (needsBody && response.body.length === 0) return response;
   turns.use(failing);
-  return withReason(endedEarly(apply(response, fail)), failing, describe(fail));
-}
-
-interface FailureAction {
-  /** What happens, in words for the journal. */
-  readonly describe: (fail: Failure) => string;
-  readonly apply: (response: MockResponse, fail: Failure) => MockResponse;
-  readonly needsBody?: boolean;
-}
-
-const FAILING: { readonly [Kind in Exclude<FailureKind, 'hang'>]: FailureAction } = {
-  'network-error': {
-    describe: () => 'the connection broke off',
-    apply: ({ delayMs, why }) => ({ ...noResponse(why), delayMs }),
-  },
-  reset: {
-    describe: ({ afterBytes }) =>
-      afterBytes === undefined ? 'the connection was reset' : `reset ${after(afterBytes)}`,
-    apply: (response, { afterBytes }) =>
-      afterBytes === undefined
-        ? deliver(response, { sendsHead: false, ending: 'reset' })
-        : deliver(response, { bodyBytes: afterBytes, ending: 'reset' }),
-  },
-  truncate: {
-    describe: ({ afterBytes = 0 }) => `truncate ${after(afterBytes)}`,
-    apply: (response, { afterBytes = 0 }) => deliver(response, { bodyBytes: afterBytes, ending: 'close' }),
-  },
-  dribble: {
-    describe: ({ chunkBytes = 1, intervalMs = 0 }) => `${chunkBytes} bytes every ${intervalMs} ms`,
-    apply: (response, { chunkBytes = 1, intervalMs = 0 }) => deliver(response, { chunkBytes, intervalMs }),
-  },
-  'malformed-chunk': {
-    describe: ({ afterBytes = 0 }) => `malformed-chunk ${after(afterBytes)}`,
-    apply(response, { afterBytes = 0 }) {
-      const cut = deliver(response, { bodyBytes: afterBytes, ending: 'malformed-chunk' });
-      return withHeader(withHeader(cut, 'content-length', undefined), 'transfer-encoding', 'chunked');
-    },
-  },
-  'bad-json': { describe: () => 'bad-json', apply: halve, needsBody: true },
-};
-
-function after(bytes: number): string {
-  return `after ${bytes} bytes of the body`;
-}
-
-function deliver(response: MockResponse, change: Partial<Delivery>): MockResponse {
-  return { ...response, delivery: { ...WHOLE, ...change } };
-}
-
-/** Limits a reset or close to at least one byte before the end: with its last byte, a response would be complete. */
-function endedEarly(response: MockResponse): MockResponse {
-  const { body, delivery } = response;
-  if (delivery?.sendsHead !== true || (delivery.ending !== 'reset' && delivery.ending !== 'close')) return response;
-  const length = Buffer.byteLength(body);
-  const bodyBytes = Math.min(delivery.bodyBytes, length - 1);
-  return { ...response, delivery: { ...delivery, bodyBytes, sendsHead: length > 0 } };
-}
-
-function halve(response: MockResponse): MockResponse {
-  const bytes = Buffer.from(response.body);
-  const half = bytes.subarray(0, Math.floor(bytes.length / 2));
-  return withHeader({ ...response, body: half }, 'content-length', String(half.length));
-}
-
-function withHeader(response: MockResponse, name: string, value: string | undefined): MockResponse {
-  const { [name]: _, ...others } = response.headers;
-  return { ...response, headers: value === undefined ? others : { ...others, [name]: value } };
+  const details = { ...fail, leftMs: endOf(failing.rule) - at };
+  const changed = withReason(apply(response, details), failing, describe(details));
+  return fail.kind === 'hang' ? { ...changed, hangingBy: id } : changed;
 }

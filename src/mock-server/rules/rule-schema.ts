@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ADAPTER_NAMES, type AdapterName } from '../http/message.ts';
+import { ADAPTER_NAMES } from '../http/message.ts';
 import {
   ADDED_FIELD,
   expected,
@@ -14,6 +14,7 @@ import {
   wholeFrom,
 } from '../input/checked-input.ts';
 import { type RecordedRequest, type RequestPattern, requestPattern } from '../matching/request-pattern.ts';
+import { type Failure, failure } from './failures.ts';
 
 const milliseconds = expected('milliseconds from 0', z.number().min(0));
 const several = <Schema extends z.ZodType>(words: string, one: Schema) =>
@@ -114,83 +115,6 @@ export interface InventedData {
   /** Units of each currency for one unit of the base. */
   readonly rates: Readonly<Record<string, number>>;
 }
-
-interface FailureDefinition {
-  /** The adapters that do it as a real network does. */
-  readonly adapters: readonly AdapterName[];
-  /** The alternative for other adapters. */
-  readonly instead?: string;
-  readonly settings: readonly ('afterBytes' | 'chunkBytes' | 'intervalMs')[];
-  /** Whether it changes a response, and needs one. */
-  readonly needsResponse: boolean;
-}
-
-/** msw delivers complete responses only: a truncated body would arrive as a shorter complete one. */
-const WITH_CONNECTION: readonly AdapterName[] = ['fetch', 'socket'];
-
-/** What can happen to the connection or the body. */
-export const FAILURES = {
-  /** Never responds. The connection stays open until the client aborts, the rule ends, or the mock is closed or reset. */
-  hang: { adapters: ADAPTER_NAMES, settings: [], needsResponse: false },
-  /** Fails the request without a response. Works with every adapter. */
-  'network-error': { adapters: ADAPTER_NAMES, settings: [], needsResponse: false },
-  /** Resets the connection (ECONNRESET): before anything is sent, or after some bytes of the body. */
-  reset: {
-    adapters: WITH_CONNECTION,
-    settings: ['afterBytes'],
-    needsResponse: false,
-    instead: "Use 'network-error'",
-  },
-  /** Closes the connection in the middle of the body; Content-Length announces the complete body. */
-  truncate: {
-    adapters: WITH_CONNECTION,
-    settings: ['afterBytes'],
-    needsResponse: true,
-    instead: "Use 'bad-json', which sends half of the body",
-  },
-  /** Sends the body slowly, in pieces. */
-  dribble: { adapters: ADAPTER_NAMES, settings: ['chunkBytes', 'intervalMs'], needsResponse: true },
-  /** Sends only the first half of the body, with a matching Content-Length. */
-  'bad-json': { adapters: ADAPTER_NAMES, settings: [], needsResponse: true },
-  /** Sends the body with chunked encoding, and an invalid chunk in it. */
-  'malformed-chunk': {
-    adapters: ['socket'],
-    settings: ['afterBytes'],
-    needsResponse: true,
-    instead: "Chunks exist only on a socket: serve the mock with mock.serve(), or use 'bad-json'",
-  },
-} satisfies Readonly<Record<string, FailureDefinition>>;
-
-/** Name of a failure. */
-export type FailureKind = keyof typeof FAILURES;
-
-const KINDS = Object.keys(FAILURES) as [FailureKind, ...FailureKind[]];
-
-const failure = strictObject({
-  /**
-   * `'hang'`: no response, the connection stays open. `'network-error'`: the request fails without a response. `'reset'`: the
-   * connection is reset. `'truncate'`: it is closed before the end of the body. `'dribble'`: the body is sent slowly.
-   * `'bad-json'`: only the first half of the body is sent. `'malformed-chunk'`: the chunked encoding is broken.
-   */
-  kind: expected(`one of ${KINDS.join(', ')}`, z.enum(KINDS)),
-  /**
-   * Of `'reset'`, `'truncate'` and `'malformed-chunk'`: number of bytes of the body to send before. `'truncate'` requires it.
-   * @default 0 for `'malformed-chunk'`; nothing is sent for `'reset'`, not even the headers
-   */
-  afterBytes: wholeFrom(0, 'of bytes')
-    .optional()
-    .describe('With reset, truncate and malformed-chunk: bytes to send before.'),
-  /**
-   * Of `'dribble'`: size of a piece in bytes.
-   * @default 1
-   */
-  chunkBytes: wholeFrom(1, 'of bytes').optional().describe('With dribble: size of a piece in bytes. Default: 1.'),
-  /** Of `'dribble'`, which requires it: milliseconds between two pieces, by the mock's clock. */
-  intervalMs: milliseconds.optional().describe('With dribble: milliseconds between two pieces.'),
-});
-
-/** How the connection or the body of a response fails. */
-export interface Failure extends ValueOf<typeof failure> {}
 
 const POSITIONS = 'the position of a request, counted from 1, or several positions';
 

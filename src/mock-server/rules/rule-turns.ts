@@ -1,8 +1,9 @@
 import type { AdapterName } from '../http/message.ts';
-import { MockServerError, within } from '../input/mock-server-error.ts';
+import { within } from '../input/mock-server-error.ts';
 import { differences, type MatchedRequest, matchesPattern, nearMisses } from '../matching/request-pattern.ts';
 import { chance } from '../service/random.ts';
-import { type EFFECTS, FAILURES } from './rule-schema.ts';
+import { checkAdapterSupport } from './failures.ts';
+import type { EFFECTS } from './rule-schema.ts';
 import { isRecorded, type RuleRecord, type RuleState } from './rule-state.ts';
 
 type EffectName = (typeof EFFECTS)[number];
@@ -163,27 +164,3 @@ function patternOf({ settings, answers }: RuleRecord, { method }: MatchedRequest
   const isForReads = answers !== undefined && method !== 'GET' && method !== 'HEAD';
   return isForReads ? { method: 'GET', ...pattern } : pattern;
 }
-
-/**
- * Throws if an adapter in use cannot do what the rule asks as a real network does: an approximation would let wrong code
- * pass.
- */
-export function checkAdapterSupport(
-  { settings: { fail, match } }: Pick<RuleRecord, 'settings'>,
-  inUse: readonly AdapterName[],
-): void {
-  if (fail === undefined) return;
-  const { adapters, instead = '' }: { adapters: readonly AdapterName[]; instead?: string } = FAILURES[fail.kind];
-  const meant = match.via === undefined ? inUse : [match.via].flat();
-  const impossible = meant.find((adapter) => !adapters.includes(adapter));
-  if (impossible === undefined) return;
-  const able = adapters.map((adapter) => `'${adapter}'`).join(', ');
-  const text = `fail: { kind: '${fail.kind}' } is not possible through ${NAMES[impossible]}. ${instead}; or add match: { via: [${able}] } to exclude it.`;
-  throw new MockServerError(text, { code: 'rule_not_possible', field: 'fail.kind' });
-}
-
-const NAMES: Readonly<Record<AdapterName, string>> = {
-  fetch: 'mock.fetch, which has no connection',
-  msw: 'msw (mock.listen(), mock.handlers), which delivers complete responses only',
-  socket: 'mock.serve()',
-};

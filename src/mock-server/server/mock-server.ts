@@ -26,7 +26,7 @@ import { type CheckedMockOptions, checkOptions, type MockServerOptions } from '.
 import { restoreSnapshot } from '../mock/snapshot.ts';
 import { StatePersister } from '../mock/state-file.ts';
 import { acceptsPage, redirectToPanel, sendReadiness } from '../panel/serve-panel.ts';
-import { checkAdapterSupport } from '../rules/rule-turns.ts';
+import { checkAdapterSupport } from '../rules/failures.ts';
 import type { CreatedKey } from '../service/keys.ts';
 import type { AdminServerOptions, HandleAdmin } from './admin-server.ts';
 import { hasToken, type OwnNames, refuseForeignHost, refuseForeignPage } from './gate.ts';
