@@ -128,16 +128,16 @@ export function* eachOf<Entry, Result>(
 }
 
 /** A value that the admin API has checked in steps. The method of the mock does not check it again. */
-export class Checked<Value> {
+export class CheckedValue<Value> {
   constructor(readonly value: Value) {}
 }
 
 /** The checked value: that of the admin API, or all steps at once. */
 export function checkedAtOnce<Given, Value>(
-  given: Given | Checked<Value>,
+  given: Given | CheckedValue<Value>,
   check: (given: Given) => Steps<Value>,
 ): Value {
-  if (given instanceof Checked) return given.value;
+  if (given instanceof CheckedValue) return given.value;
   const steps = check(given);
   for (;;) {
     const step = steps.next();

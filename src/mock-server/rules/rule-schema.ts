@@ -207,12 +207,16 @@ const sentAnswer = strictObject({
 /** A response of a rule, as it is sent. */
 export interface SentAnswer extends ValueOf<typeof sentAnswer> {}
 
-const addedFields = {
+const addedFields = strictObject({
+  /** Time at which the rule was added, in milliseconds since the Unix epoch, by the mock's clock. */
   addedAt: z.number().describe('Milliseconds since the Unix epoch, by the clock of the mock.'),
+  /** Number of requests that matched so far, whether the rule applied or not. */
   matched: z.int().min(0).describe('Number of requests that matched, whether the rule applied or not.'),
+  /** Number of requests for which the rule did something. */
   used: z.int().min(0).describe('Number of requests for which the rule did something.'),
+  /** Whether `respond` is a function, which JSON does not contain. */
   hasFunction: z.boolean().describe('Whether a function of the test creates the response.'),
-};
+});
 
 /** A rule as the mock returns it. */
 export const addedRule = ruleOptions.extend({
@@ -220,7 +224,7 @@ export const addedRule = ruleOptions.extend({
   match: ruleMatch,
   counted: z.boolean(),
   respond: z.array(sentAnswer).optional(),
-  ...addedFields,
+  ...addedFields.shape,
 });
 
 /** A rule as JSON has it, new or read. */
@@ -243,7 +247,7 @@ export const ruleInput = ruleOptions
 export const savedRule = addedRule.extend({ matchedByKey: z.record(z.string(), z.int().min(0)) });
 
 /** A rule that was added. `add()` accepts it again. */
-export interface Rule extends Omit<RuleOptions, 'respond'> {
+export interface Rule extends Omit<RuleOptions, 'respond'>, ValueOf<typeof addedFields> {
   /** Id of the rule, for example `rule_1`. */
   readonly id: string;
   /** Pattern of the requests that the rule is for. */
@@ -252,12 +256,4 @@ export interface Rule extends Omit<RuleOptions, 'respond'> {
   readonly counted: boolean;
   /** The responses as they are sent, or the function of the test. */
   readonly respond?: readonly SentAnswer[] | AnswerFunction | undefined;
-  /** Time at which the rule was added, in milliseconds since the Unix epoch, by the mock's clock. */
-  readonly addedAt: number;
-  /** Number of requests that matched so far, whether the rule applied or not. */
-  readonly matched: number;
-  /** Number of requests for which the rule did something. */
-  readonly used: number;
-  /** Whether `respond` is a function, which JSON does not contain. */
-  readonly hasFunction: boolean;
 }

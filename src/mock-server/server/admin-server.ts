@@ -5,13 +5,12 @@ import { nearestName } from '../../nearest-name.ts';
 import { createOperationFinder } from '../../operation.ts';
 import { inTurns } from '../clock/event-loop.ts';
 import { hasBody, parseTarget } from '../http/parse-request.ts';
-import { Checked, checkedInput } from '../input/checked-input.ts';
+import { CheckedValue, checkedInput } from '../input/checked-input.ts';
 import { MockServerError, thrownText } from '../input/mock-server-error.ts';
 import { findSpace, MockMethods } from '../mock/mock-methods.ts';
 import type { MockState } from '../mock/mock-state.ts';
 import { PANEL_PATHS, redirectToPanel, servePanel } from '../panel/serve-panel.ts';
-import { hasToken, tokenProblem } from './gate.ts';
-import { Problem, readJsonBody, sendJson, sendProblem } from './problem.ts';
+import { hasToken, Problem, readJsonBody, sendJson, sendProblem, tokenProblem } from './gate.ts';
 import type { AdminCall, AdminRoute } from './route.ts';
 import { adminRoutes } from './routes.ts';
 
@@ -148,7 +147,7 @@ async function checkedBody(route: AdminRoute, { state }: Where, incoming: Incomi
   if (given === undefined && needsBody) {
     throw new Problem('The body is missing; send JSON.', { status: 400, code: 'invalid_option', field: 'body' });
   }
-  if (check !== undefined) return new Checked(await inTurns(check(given as never, state))); // it checks any value
+  if (check !== undefined) return new CheckedValue(await inTurns(check(given as never, state))); // it checks any value
   const body = given ?? {};
   return checksBody ? body : parsed(route.body, body, 'body');
 }

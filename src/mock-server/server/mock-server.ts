@@ -29,8 +29,7 @@ import { acceptsPage, redirectToPanel, sendReadiness } from '../panel/serve-pane
 import { checkAdapterSupport } from '../rules/failures.ts';
 import type { CreatedKey } from '../service/keys.ts';
 import type { AdminServerOptions, HandleAdmin } from './admin-server.ts';
-import { hasToken, type OwnNames, refuseForeignHost, refuseForeignPage } from './gate.ts';
-import { type Problem, sendProblem } from './problem.ts';
+import { hasToken, type OwnNames, type Problem, refuseForeignHost, refuseForeignPage, sendProblem } from './gate.ts';
 
 /**
  * Creates an emulated exchange-rate service with its own accounts, limits, clock and journal.

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Steps } from '../input/checked-input.ts';
 import type { MockMethods } from '../mock/mock-methods.ts';
 import type { MockState } from '../mock/mock-state.ts';
-import { problem } from './problem.ts';
+import { problem } from './gate.ts';
 
 /** The tags of the routes, with their descriptions in openapi.json. */
 export const ADMIN_TAGS = {

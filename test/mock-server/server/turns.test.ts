@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { inTurns } from '../../../src/mock-server/clock/event-loop.ts';
 import { createMockServer, recordedRules } from '../../../src/mock-server/index.ts';
-import { Checked, type Steps } from '../../../src/mock-server/input/checked-input.ts';
+import { CheckedValue, type Steps } from '../../../src/mock-server/input/checked-input.ts';
 import { createMockState } from '../../../src/mock-server/mock/mock-state.ts';
 import { checkOptions } from '../../../src/mock-server/mock/options.ts';
 import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
@@ -71,7 +71,7 @@ test('a setup that was checked in turns is applied to the mock as it is then', (
   mock.rules.add({ delayMs: 2 });
   while (!step.done) step = steps.next();
 
-  const { keys } = mock.setUp(new Checked(step.value) as never);
+  const { keys } = mock.setUp(new CheckedValue(step.value) as never);
 
   expect(keys).toMatchObject([{ id: 'key_2' }]);
   expect(mock.rules.list()).toMatchObject([
@@ -112,7 +112,7 @@ test('the rules of a recording are the same, checked at once or in turns', () =>
   while (!step.done) step = steps.next();
   const [inTurns, atOnce] = [createMockServer(), createMockServer({ rules: recordedRules(recording) })];
 
-  inTurns.latest.replay(new Checked(step.value) as never);
+  inTurns.latest.replay(new CheckedValue(step.value) as never);
 
   const withoutTimes = (mock: typeof atOnce) => mock.rules.list().map(({ addedAt: _, ...rule }) => rule);
   expect(withoutTimes(inTurns)).toEqual(withoutTimes(atOnce));

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { plans } from '../../../generated/service.ts';
-import { html, Problem, Rows, Section, Select } from './html.ts';
+import { html, Refusal, Rows, Section, Select } from './html.ts';
 import { durationText, type MockView, type SectionProps, timeText } from './mock-view.ts';
 import { type BodySchema, SchemaForm } from './schema-form.ts';
 
@@ -32,7 +32,7 @@ export function AccountSection(props: SectionProps) {
       schema !== undefined &&
       html`<${SchemaForm} name="account" label="New account" submit="Sign up" schema=${schema} save=${signUp}
         actions=${html`<label class="check"><input type="checkbox" checked=${isWhole} onChange=${() => setWhole(!isWhole)} />Confirm it and create a key</label>`}>
-        <${Problem} refusal=${refusal} path="/accounts" />
+        <${Refusal} refusal=${refusal} path="/accounts" />
       <//>`
     }
     <${Rows} items=${view.accounts.toReversed()} row=${row} empty="No accounts yet." atOnce=${10} attributes=${{ 'aria-label': 'Accounts, newest first' }} />
@@ -69,7 +69,7 @@ function AccountRow({ account, createKey, newKeys, hideKey, ...props }: AccountR
         <${Select} aria-label="Plan of ${id}" options=${options} chosen=${plan} choose=${(name: string) => act('PUT', `${path}/plan`, { plan: name })} />
         <button type="button" onClick=${() => createKey(id)}>Create key<span class="hidden"> for ${id}</span></button>
       </div></div>
-    <${Problem} refusal=${refusal} path=${path} below />
+    <${Refusal} refusal=${refusal} path=${path} below />
     ${newKeys.map((one) => html`<${OnceShownKey} key=${one.id} created=${one} hide=${hideKey} />`)}
     ${keys.map((key) => html`<${KeyCard} key=${key.id} ...${props} summary=${key} />`)}
   </li>`;
@@ -103,7 +103,7 @@ function KeyCard({ summary, ...props }: SectionProps & { readonly summary: Shown
         }
       </div></div>
     ${state === 'active' ? html`<${Gauges} summary=${summary} now=${view.clock.now} act=${act} />` : html`<p class="hint">Revoked ${timeText(revokedAt ?? '')}, ${month.used} requests this month</p>`}
-    <${Problem} refusal=${refusal} path="/keys/${id}" below />
+    <${Refusal} refusal=${refusal} path="/keys/${id}" below />
   </div>`;
 }
 

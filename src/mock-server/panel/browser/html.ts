@@ -65,7 +65,7 @@ export function Rows<Item>({ items, row, empty, atOnce, attributes = {} }: RowsP
     ${older > 0 && html`<div><button type="button" onClick=${() => setMost(most + atOnce)}>Show older (${older})</button></div>`}`;
 }
 
-interface ProblemProps {
+interface RefusalProps {
   readonly refusal: RejectedCall | undefined;
   /** Shows errors of calls with this path. */
   readonly path: string;
@@ -74,7 +74,7 @@ interface ProblemProps {
 }
 
 /** The error of the last call, beside what caused it. */
-export function Problem({ refusal, path, below = false }: ProblemProps) {
+export function Refusal({ refusal, path, below = false }: RefusalProps) {
   const isShown = refusal?.path === path || (below && refusal?.path.startsWith(`${path}/`));
   return isShown && html`<p class="note bad break" role="alert">${refusal?.message}</p>`;
 }

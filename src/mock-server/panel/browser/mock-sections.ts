@@ -1,5 +1,5 @@
 import type { PresetName } from '../../behaviour/switch.ts';
-import { html, Problem, Section, Select } from './html.ts';
+import { html, Refusal, Section, Select } from './html.ts';
 import { minuteChart } from './journal-entries.ts';
 import { type ClockState, type MockView, type SectionProps, timeOfDay } from './mock-view.ts';
 
@@ -23,7 +23,7 @@ export function ClockSection({ view: { clock }, refusal, act }: SectionProps) {
         ([text, step]) => html`<button type="button" onClick=${() => act('POST', '/clock', step)}>${text}</button>`,
       )}
     </div>
-    <${Problem} refusal=${refusal} path="/clock" />
+    <${Refusal} refusal=${refusal} path="/clock" />
   <//>`;
 }
 
@@ -50,7 +50,7 @@ export function SwitchSection({ view: { switches }, refusal, act }: SectionProps
     </button>`;
   return html`<${Section} title="Switches" actions=${actions}
     hint="Behaviour that the service does not document. Choose how the mock behaves.">
-    <${Problem} refusal=${refusal} path="/behaviour" />
+    <${Refusal} refusal=${refusal} path="/behaviour" />
     ${groups.map((group) => html`<${Group} name=${group} switches=${switches.filter((one) => one.group === group)} act=${act} />`)}
   <//>`;
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { hasOneAnswer, inputOf, ruleFields, ruleInput, type ShownRule } from './form-input.ts';
-import { html, Problem, Rows, Section } from './html.ts';
+import { html, Refusal, Rows, Section } from './html.ts';
 import type { SectionProps } from './mock-view.ts';
 import { type BodySchema, type Group, SchemaForm } from './schema-form.ts';
 
@@ -25,7 +25,7 @@ export function RuleSection({ view: { rules }, bodySchema, refusal, act }: Secti
         start=${startOf(schema, edited)} isEdited=${edited !== undefined}
         label=${edited === undefined ? 'New rule' : `Rule ${edited.id}`} submit=${edited === undefined ? 'Add rule' : 'Save rule'}
         actions=${edited !== undefined && html`<button type="button" onClick=${() => setEdited(undefined)}>Cancel</button>`}>
-        <${Problem} refusal=${refusal} path="/rules" below />
+        <${Refusal} refusal=${refusal} path="/rules" below />
       <//>`
     }
     <${Rows} items=${rules.toReversed()} row=${row} empty="No rules." atOnce=${20} />
