@@ -37,6 +37,11 @@ export function recordOf<Value extends z.ZodType>(words: string, value: Value, n
           context.addIssue({ code: 'custom', message: `at most ${MOST_NAMES} names` });
           return given;
         }
+        const [long] = entries.find(([, one]) => Array.isArray(one) && one.length > MOST_VALUES) ?? [];
+        if (long !== undefined) {
+          context.addIssue({ code: 'custom', message: `at most ${MOST_VALUES} values of ${long}` });
+          return given;
+        }
         const [lost] = entries.find(([name, one]) => name === '__proto__' || one === undefined) ?? [];
         const message = lost === '__proto__' ? 'names other than __proto__' : `a value for ${lost}, not undefined`;
         if (lost !== undefined) context.addIssue({ code: 'custom', message });
@@ -49,6 +54,7 @@ export function recordOf<Value extends z.ZodType>(words: string, value: Value, n
 
 /** Each request is compared with each of them. */
 const MOST_NAMES = 100;
+const MOST_VALUES = 1_000;
 
 /** These belong to the connection: a wrong one would be a failure of another kind. */
 const HEADER_NAME = /^(?!content-length$|transfer-encoding$|trailer$)[\w!#$%&'*+.^`|~-]+$/i;

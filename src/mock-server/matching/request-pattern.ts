@@ -20,7 +20,7 @@ function compiles({ matches, flags }: RegExpText): boolean {
   }
 }
 
-/** Of a regular expression. No target or header of a request is longer. */
+/** Of a path or a regular expression. No target or header of a request is longer. */
 const MOST_CHARACTERS = 16_384;
 
 /** A regular expression in JSON. */
@@ -108,6 +108,7 @@ export const requestPattern = strictObject({
     "a path such as /api/v1/latest or /api/*; a query is matched with query: { base: 'EUR' }",
     z
       .string()
+      .max(MOST_CHARACTERS, { abort: true })
       .regex(/^[/*][^?#]*$/)
       .overwrite((path) =>
         plainPath(path.replace(ENCODED_IN_PATHS, (text) => encodeURIComponent(Buffer.from(text).toString()))),

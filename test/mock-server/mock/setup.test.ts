@@ -163,6 +163,12 @@ test.each<[string, (mock: MockServer) => unknown]>([
     },
   ],
   [
+    'expected at most 1000 values of set-cookie.',
+    (mock) =>
+      mock.rules.add({ respond: { status: 200, body: '', headers: { 'set-cookie': Array(1_001).fill('a=1') } } }),
+  ],
+  ['match.path is "/**', (mock) => mock.rules.add({ delayMs: 1, match: { path: `/${'*'.repeat(16_384)}` } })],
+  [
     'expected at most 100 names.',
     (mock) => {
       const query = Object.fromEntries(Array.from({ length: 101 }, (_, name) => [`p${name}`, 'x']));
