@@ -42,9 +42,9 @@ export type {
   RuleMatch,
   RuleOptions,
   RuleRequest,
+  SavedRule,
   SentAnswer,
 } from './rules/rule-schema.ts';
-export type { SavedRule } from './rules/rule-state.ts';
 export {
   connectMockServer,
   type Remote,

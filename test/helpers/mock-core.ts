@@ -9,7 +9,7 @@ import { createMockState, createSpaceState } from '../../src/mock-server/mock/mo
 import { checkOptions } from '../../src/mock-server/mock/options.ts';
 import { createRouter, type Responder } from '../../src/mock-server/mock/respond.ts';
 import { createLatestResponder } from '../../src/mock-server/mock/respond-latest.ts';
-import { emptyRuleState } from '../../src/mock-server/rules/rule-state.ts';
+import { emptyRuleState } from '../../src/mock-server/rules/rule-schema.ts';
 import { createAccounts } from '../../src/mock-server/service/accounts.ts';
 import { createKeys } from '../../src/mock-server/service/keys.ts';
 

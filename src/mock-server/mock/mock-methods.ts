@@ -19,7 +19,7 @@ import {
 } from '../journal/mock-journal.ts';
 import { createMockLatest, type MockLatest } from '../rules/latest-rules.ts';
 import { createMockRules, expectAllUsed, type MockRules } from '../rules/mock-rules.ts';
-import { emptyRuleState, type RuleState } from '../rules/rule-state.ts';
+import { emptyRuleState, type RuleState } from '../rules/rule-schema.ts';
 import { type Accounts, createAccounts } from '../service/accounts.ts';
 import { quotaPeriod, quotaUse } from '../service/decide.ts';
 import {

@@ -8,7 +8,7 @@ import { strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.
 import { within } from '../input/mock-server-error.ts';
 import { Journal } from '../journal/journal.ts';
 import { addRules, type CheckedRule, placedRules } from '../rules/mock-rules.ts';
-import { emptyRuleState, type RuleState } from '../rules/rule-state.ts';
+import { emptyRuleState, type RuleState } from '../rules/rule-schema.ts';
 import { revoke } from '../service/accounts.ts';
 import { applyUsage, type CreatedKey, createKeyWithAccount, findKey } from '../service/keys.ts';
 import { resetKeyUse } from '../service/service-state.ts';

@@ -3,8 +3,7 @@ import { readHeaders } from '../http/message.ts';
 import { codeOfStatus, errorBody, reasonPhrase, STATUSES_WITHOUT_BODY, successBody } from '../http/responses.ts';
 import { checkedInput, eachOf, type Steps } from '../input/checked-input.ts';
 import { checkLength, invalidOption, within } from '../input/mock-server-error.ts';
-import { type Answer, type AnswerFunction, answerSchema, type SentAnswer } from './rule-schema.ts';
-import type { PreparedAnswer } from './rule-state.ts';
+import { type Answer, type AnswerFunction, answerSchema, type PreparedAnswer, type SentAnswer } from './rule-schema.ts';
 
 /** The field `respond` of a rule, checked: its responses as they are sent, or its function. */
 export function* preparedAnswers(respond: unknown): Steps<readonly PreparedAnswer[] | AnswerFunction> {

@@ -30,8 +30,16 @@ import {
   type RuleContext,
   removeRules,
 } from './mock-rules.ts';
-import type { Answer, RuleMatch, RuleOptions } from './rule-schema.ts';
-import { isLatest, isRecorded, LATEST, type PreparedAnswer, RECORDED } from './rule-state.ts';
+import {
+  type Answer,
+  isLatest,
+  isRecorded,
+  LATEST,
+  type PreparedAnswer,
+  RECORDED,
+  type RuleMatch,
+  type RuleOptions,
+} from './rule-schema.ts';
 
 /**
  * The `data` of `latest`: an object, an array with one element per request (the last one repeats), or JSON text of an object

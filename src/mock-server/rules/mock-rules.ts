@@ -16,15 +16,20 @@ import {
 import { checkKeyId } from '../matching/request-pattern.ts';
 import { codeIn, preparedAnswers, ruleWithDigits } from './answers.ts';
 import { changesResponse, checkAdapterSupport, checkFailure } from './failures.ts';
-import { EFFECTS, type Rule, type RuleMatch, type RuleOptions, ruleOptions, type SentAnswer } from './rule-schema.ts';
 import {
+  EFFECTS,
   isRecorded,
   type PreparedAnswer,
+  type Rule,
+  type RuleMatch,
+  type RuleOptions,
   type RuleRecord,
   type RuleState,
   rankOf,
+  ruleOptions,
   type SavedRule,
-} from './rule-state.ts';
+  type SentAnswer,
+} from './rule-schema.ts';
 
 /** Adds and removes rules: responses, delays and failures that the test defines. */
 export interface MockRules {

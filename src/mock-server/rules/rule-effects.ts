@@ -4,8 +4,7 @@ import type { MockResponse } from '../http/message.ts';
 import { errorResponse } from '../http/responses.ts';
 import { preparedAnswer } from './answers.ts';
 import { FAILURES, withHeader } from './failures.ts';
-import type { AnswerContext, AnswerFunction, Delay, RuleOptions, RuleRequest } from './rule-schema.ts';
-import type { PreparedAnswer } from './rule-state.ts';
+import type { AnswerContext, AnswerFunction, Delay, PreparedAnswer, RuleOptions, RuleRequest } from './rule-schema.ts';
 import { endOf, type RuleTurns, type Turn } from './rule-turns.ts';
 
 interface AnsweredRequest {

@@ -3,8 +3,7 @@ import { within } from '../input/mock-server-error.ts';
 import { differences, type MatchedRequest, matchesPattern, nearMisses } from '../matching/request-pattern.ts';
 import { chance } from '../service/random.ts';
 import { checkAdapterSupport } from './failures.ts';
-import type { EFFECTS } from './rule-schema.ts';
-import { isRecorded, type RuleRecord, type RuleState } from './rule-state.ts';
+import { type EFFECTS, isRecorded, type RuleRecord, type RuleState } from './rule-schema.ts';
 
 type EffectName = (typeof EFFECTS)[number];
 
