@@ -321,14 +321,15 @@ interface NearMiss<Candidate> {
 
 /**
  * The candidates, requests or patterns, that nearly match: up to three, the nearest first. Of those at the same distance the
- * last one is first: it is the newest request, or the rule that would count.
+ * last one is first: it is the newest request, or the rule that would count. `most` is the largest distance.
  */
 export function nearMisses<Candidate>(
   candidates: readonly Candidate[],
   compare: (candidate: Candidate) => Comparison,
+  most = Number.POSITIVE_INFINITY,
 ): readonly NearMiss<Candidate>[] {
   return candidates
-    .map((candidate) => ({ candidate, ...compared(compare(candidate)) }))
+    .map((candidate) => ({ candidate, ...compared(compare(candidate), most) }))
     .filter(({ isClose }) => isClose)
     .reverse()
     .sort((one, other) => one.distance - other.distance)
@@ -341,20 +342,28 @@ export function nearMisses<Candidate>(
 
 const MOST_CLOSE = 3;
 
-function compared({ pattern, differences: found }: Comparison) {
-  const differences = [...found];
+/** Stops at the difference that makes the distance too large: a mock can have thousands of rules. */
+function compared({ pattern, differences: found }: Comparison, most: number) {
+  const differences: Difference[] = [];
+  let distance = 0;
+  for (const difference of found) {
+    distance += distanceOf(difference, most);
+    if (distance > most) return { differences, distance, isClose: false };
+    differences.push(difference);
+  }
   // A candidate without any match is no help.
   const hasMatch =
     differences.length < countFields(pattern) ||
     differences.every(({ field }) => /^(?:query|headers)\.|^body$/.test(field));
-  const distance = differences.reduce((sum, difference) => sum + distanceOf(difference), 0);
   return { differences, distance, isClose: differences.length > 0 && hasMatch };
 }
 
-/** From 0, for texts that differ in upper and lower case only, to 1, for a value that is absent. */
-function distanceOf({ actual, expected }: Difference): number {
+/** From 0, for texts that differ in upper and lower case only, to 1, for a value that is absent. Exact up to `most`. */
+function distanceOf({ actual, expected }: Difference, most: number): number {
   if (actual === 'absent' || expected === 'absent') return 1;
-  return editDistance(actual.toLowerCase(), expected.toLowerCase()) / Math.max(actual.length, expected.length);
+  const longest = Math.max(actual.length, expected.length);
+  const least = Math.abs(actual.length - expected.length) / longest;
+  return least > most ? least : editDistance(actual.toLowerCase(), expected.toLowerCase()) / longest;
 }
 
 function textOf({ field, actual, expected }: Difference): string {

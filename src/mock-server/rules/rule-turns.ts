@@ -84,13 +84,12 @@ export class RuleTurns {
     const candidates = this.#state.rules.filter(
       ({ settings: { id, match } }) => !isRecorded(id) && !(isUnknownRoute && match.operation !== undefined),
     );
-    const close = nearMisses(candidates, (rule) => {
+    const compare = (rule: RuleRecord) => {
       const pattern = patternOf(rule, request);
       return { pattern, differences: differences(pattern, request) };
-    });
-    return close
-      .filter(({ distance }) => isUnknownRoute || distance <= NEAR)
-      .map(({ candidate: { settings }, text }) => `${settings.id} ${text}`);
+    };
+    const close = nearMisses(candidates, compare, isUnknownRoute ? Number.POSITIVE_INFINITY : NEAR);
+    return close.map(({ candidate: { settings }, text }) => `${settings.id} ${text}`);
   }
 
   /** The rules that match and have their turn, newest first. Counts the matches. */
