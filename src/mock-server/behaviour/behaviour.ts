@@ -192,6 +192,20 @@ export type BehaviourOptions = {
   readonly about?: unknown;
 };
 
+/** Switches to change, as JSON. */
+const behaviourChanges = z.strictObject({
+  preset: z.enum(PRESET_NAMES).optional(),
+  about: z.unknown().optional().describe('A note. The mock ignores it.'),
+  ...Object.fromEntries(SWITCH_NAMES.map((name) => [name, changeOf(name)])),
+});
+/** As `BehaviourOptions`, for the description of the admin API. */
+export const presetOrChanges = z.union([z.enum(PRESET_NAMES), behaviourChanges]);
+
+function changeOf(name: SwitchName): z.ZodType {
+  const { schema } = switches[name];
+  return z.union([schema, z.strictObject({ value: schema, provenance: z.enum(PROVENANCES) })]).optional();
+}
+
 /** One possible behaviour of the service, for example for `test.each`. */
 export interface BehaviourCase {
   /** The values that differ from the defaults, for example `rateWindow: token-bucket`. */

@@ -83,6 +83,21 @@ export const clockState = z.object({
   iso: z.iso.datetime(),
 });
 
+/** A move of a clock through the admin API. */
+export const clockStep = z
+  .strictObject({
+    advanceMs: expected('milliseconds from 0', z.number().min(0)).optional().describe('Milliseconds to advance.'),
+    advanceTo: z
+      .union([z.string(), z.number()])
+      .optional()
+      .describe('`quota-reset`, `next-window`, or a time: ISO 8601, or milliseconds.'),
+    frozen: z.boolean().optional().describe('`true` freezes the clock, `false` resumes it.'),
+  })
+  .refine((step) => Object.values(step).filter((value) => value !== undefined).length === 1, {
+    error: 'exactly one of advanceMs, advanceTo and frozen',
+  })
+  .meta({ minProperties: 1, maxProperties: 1 });
+
 /** The option `clock` as an object, with valid fields. */
 export function checkedClockOptions(option: 'real' | 'virtual' | ClockOptions): ClockOptions {
   if (isJsonObject(option))

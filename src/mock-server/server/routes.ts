@@ -1,8 +1,6 @@
 import * as z from 'zod';
-import { type SwitchDescription, switchDescription } from '../behaviour/behaviour.ts';
-import { PRESET_NAMES, PROVENANCES } from '../behaviour/switch.ts';
-import { SWITCH_NAMES, type SwitchName, switches } from '../behaviour/switches.ts';
-import { clockMode, clockOptions, clockState } from '../clock/clock.ts';
+import { presetOrChanges, type SwitchDescription, switchDescription } from '../behaviour/behaviour.ts';
+import { clockMode, clockOptions, clockState, clockStep } from '../clock/clock.ts';
 import { checkedInput, expected } from '../input/checked-input.ts';
 import { createMatcher, journalEntry, type RequestFilter, requestFilter } from '../journal/journal.ts';
 import {
@@ -28,14 +26,6 @@ import { account, accountOptions, newPlan } from '../service/accounts.ts';
 import { createdKey, keyFilter, keySummary, keyUsage, newKey } from '../service/keys.ts';
 import { type AdminCall, type AdminRoute, method, openApi, route } from './route.ts';
 
-/** Switches to change. */
-const behaviourChanges = z.strictObject({
-  preset: z.enum(PRESET_NAMES).optional(),
-  about: z.unknown().optional().describe('A note. The mock ignores it.'),
-  ...Object.fromEntries(SWITCH_NAMES.map((name) => [name, changeOf(name)])),
-});
-const presetOrChanges = z.union([z.enum(PRESET_NAMES), behaviourChanges]);
-
 const object = z.looseObject({});
 /** The `data` of `latest`. */
 const latestData = z.union([object, z.array(object)]);
@@ -53,20 +43,6 @@ const setup = setupParts.extend({
   rules: z.array(ruleInput).optional(),
   $schema: z.string().optional().describe('Ignored by the mock. Editors read it.'),
 });
-
-const step = z
-  .strictObject({
-    advanceMs: expected('milliseconds from 0', z.number().min(0)).optional().describe('Milliseconds to advance.'),
-    advanceTo: z
-      .union([z.string(), z.number()])
-      .optional()
-      .describe('`quota-reset`, `next-window`, or a time: ISO 8601, or milliseconds.'),
-    frozen: z.boolean().optional().describe('`true` freezes the clock, `false` resumes it.'),
-  })
-  .refine((step) => Object.values(step).filter((value) => value !== undefined).length === 1, {
-    error: 'exactly one of advanceMs, advanceTo and frozen',
-  })
-  .meta({ minProperties: 1, maxProperties: 1 });
 
 const list = z.object({
   entries: z.array(journalEntry).describe('Oldest first.'),
@@ -157,7 +133,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   route('POST /clock', {
     id: 'moveClock',
     summary: 'Advance, freeze or resume the clock; waits that end before the new time end in order',
-    body: step,
+    body: clockStep,
     response: clockState,
     calls: {
       'clock.advance': { send: (advanceMs: number) => ({ body: { advanceMs } }), read: nowIn },
@@ -379,11 +355,6 @@ export const adminRoutes: readonly AdminRoute[] = [
     run: ({ state, path }) => closeMock(findSpace(state, path['space'] ?? '')),
   }),
 ];
-
-function changeOf(name: SwitchName): z.ZodType {
-  const { schema } = switches[name];
-  return z.union([schema, z.strictObject({ value: schema, provenance: z.enum(PROVENANCES) })]).optional();
-}
 
 function clockStateOf({ mock: { clock } }: Pick<AdminCall<unknown, unknown>, 'mock'>) {
   const now = clock.now();
