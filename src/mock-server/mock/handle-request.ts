@@ -11,7 +11,7 @@ import { completed, internalError, isPreflight, withCorsHeaders } from '../http/
 import type { JournalEntry } from '../journal/journal.ts';
 import { arrivalDelay, withEffects } from '../rules/rule-effects.ts';
 import { RuleTurns } from '../rules/rule-turns.ts';
-import { isOpen, type MockState } from './mock-state.ts';
+import { isOpen, type MockState, noteSpace } from './mock-state.ts';
 import { factsOf, identified, type Reply, respond, respondWithoutService } from './respond.ts';
 
 /**
@@ -41,16 +41,13 @@ export function createHandler(receiver: MockState): HandleRequest {
 
 /** Finds the mock or the space that has the key of a request; the mock without a known key. */
 function createOwnerFinder(mock: MockState): (request: ParsedRequest) => MockState {
-  const { state, spaces } = mock;
-  // By hash of a key, so that a request does not ask each of many spaces. Names, because a space can be closed.
-  const names = new Map<string, string>();
+  const { state, spaces, spaceNames } = mock;
   const hasKey = (space: MockState | undefined, hash: string) => space?.state.keysByHash.has(hash) === true;
   const findSpace = (hash: string) => {
-    const known = spaces.get(names.get(hash) ?? '');
-    if (hasKey(known, hash)) return known;
+    const known = spaces.get(spaceNames.get(hash) ?? '');
+    if (hasKey(known, hash)) return known; // so that a request does not ask each of many spaces
     const found = Array.from(spaces.values()).find((space) => hasKey(space, hash));
-    if (names.size === MOST_NAMES) names.clear();
-    if (found?.name !== undefined) names.set(hash, found.name);
+    if (found !== undefined) noteSpace(found, hash);
     return found;
   };
   return ({ credentials }) => {
@@ -62,9 +59,6 @@ function createOwnerFinder(mock: MockState): (request: ParsedRequest) => MockSta
     return mock;
   };
 }
-
-/** A hundred keys for each of a hundred spaces. */
-const MOST_NAMES = 10_000;
 
 interface Exchange {
   readonly mock: MockState;

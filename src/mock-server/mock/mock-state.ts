@@ -48,8 +48,8 @@ export interface MockState extends EmulatedService {
   readonly parent: MockState | undefined;
   /** The open spaces by name. A space has none. */
   readonly spaces: Map<string, MockState>;
-  /** The names of closed spaces by hash of their keys, for the reason of a refusal. */
-  readonly closedSpaces: Map<string, string>;
+  /** Names of spaces by hash of their keys, also of closed ones, which the reason of a refusal names. */
+  readonly spaceNames: Map<string, string>;
   readonly clock: DrivenClock;
   readonly journal: Journal;
   readonly delays: ResponseDelays;
@@ -101,7 +101,7 @@ function assembleState(given: Given): MockState {
     findRoute,
     warned: new Set(),
     spaces: new Map(),
-    closedSpaces: new Map(),
+    spaceNames: new Map(),
     journal: new Journal(journalSize),
     delays: new ResponseDelays(clock),
   };
@@ -118,14 +118,19 @@ export function isOpen(space: MockState): boolean {
 export function closeMock(mock: MockState): void {
   mock.delays.endAll();
   mock.journal.close();
-  const { name, parent, state } = mock;
-  if (name === undefined || parent === undefined || !isOpen(mock)) return;
-  parent.spaces.delete(name);
-  if (parent.closedSpaces.size > MOST_CLOSED) parent.closedSpaces.clear();
-  for (const hash of state.keysByHash.keys()) parent.closedSpaces.set(hash, name);
+  if (mock.name === undefined || !isOpen(mock)) return;
+  mock.parent?.spaces.delete(mock.name);
+  for (const hash of mock.state.keysByHash.keys()) noteSpace(mock, hash);
 }
 
-const MOST_CLOSED = 10_000;
+/** The parent of a space knows then to which one a key belongs. */
+export function noteSpace({ name = '', parent }: MockState, hash: string): void {
+  if (parent?.spaceNames.size === MOST_NAMES) parent.spaceNames.clear();
+  parent?.spaceNames.set(hash, name);
+}
+
+/** A hundred keys for each of a hundred spaces. */
+const MOST_NAMES = 10_000;
 
 /** Applies a setup in one step. If it throws, because a part of it is not possible in this mock, nothing has changed. */
 export function applySetup({ behaviour, keys, rules }: CheckedSetup, mock: MockState): SetupResult {

@@ -43,7 +43,7 @@ export interface EmulatedService extends ServiceContext {
   /** By operation id; the other operations return the example of openapi.yaml. */
   readonly responders: Readonly<Record<string, Responder>>;
   readonly options: { readonly onAssumption: OnAssumption };
-  readonly closedSpaces: ReadonlyMap<string, string>;
+  readonly spaceNames: ReadonlyMap<string, string>;
   /** The assumptions that a process warning has named. */
   readonly warned: Set<string>;
 }
@@ -322,10 +322,12 @@ function authenticate(
   return { key };
 }
 
-function refusalOf({ key, hash }: SentCredential, { closedSpaces }: EmulatedService): AuthenticationRefusal {
+function refusalOf({ key, hash }: SentCredential, { spaceNames }: EmulatedService): AuthenticationRefusal {
   if (!API_KEY.test(key)) return MALFORMED;
-  const space = closedSpaces.get(hash);
-  return space === undefined ? UNKNOWN : { ...UNKNOWN, why: `the key belongs to the space ${space}, which is closed` };
+  const space = spaceNames.get(hash);
+  return space === undefined
+    ? UNKNOWN
+    : { ...UNKNOWN, why: `the key belonged to the space ${space}, which was closed or reset` };
 }
 
 const API_KEY = new RegExp(apiKeyPattern);
