@@ -2,9 +2,10 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Tests that change their process for good: they load nock and fake timers, or listen to all calls (OpenTelemetry). */
+/** Tests that change their process for good: nock, fake timers, a listener for all calls (OpenTelemetry), flags of V8. */
 const ISOLATED = [
   'test/browser/**/*.test.ts',
+  'test/cli/growth.test.ts',
   'test/client/call-trace.test.ts',
   'test/e2e/{real-limiters,replaced-fetch}.test.ts',
 ];
