@@ -15,8 +15,7 @@ import {
   wholeFrom,
 } from '../input/checked-input.ts';
 import { checkLength, expectedText, fieldError, invalidOption, within } from '../input/mock-server-error.ts';
-import { ruleWithDigits } from '../rules/answers.ts';
-import { type CheckedRule, checkedRules, MOST_RULES } from '../rules/mock-rules.ts';
+import { type CheckedRule, checkedRules } from '../rules/mock-rules.ts';
 import type { RuleOptions } from '../rules/rule-schema.ts';
 import { type CreatedKey, checkMinute, keyUsage } from '../service/keys.ts';
 import { rateLimitOf } from '../service/rate-windows.ts';
@@ -200,7 +199,7 @@ export function* checkedSetup(given: Setup | string): Steps<CheckedSetup> {
   return {
     behaviour,
     keys: yield* checkedKeys(keys),
-    rules: yield* checkedRules(json === undefined ? rules : yield* rulesWithDigits(json, rules)),
+    rules: yield* checkedRules(rules, json && rulesIn(json)),
   };
 }
 
@@ -227,14 +226,7 @@ function checkedKey(given: SetupKey): SetupKey {
   return key;
 }
 
-/** The rules of a setup in JSON text, whose numbers in responses keep their digits. */
-function* rulesWithDigits(json: string, rules: readonly unknown[]): Steps<readonly unknown[]> {
-  checkLength('rules', rules, MOST_RULES);
-  const { text = '' } = Array.from(members(json)).findLast(({ name }) => name === 'rules') ?? {};
-  const exact: unknown[] = [];
-  for (const member of members(text)) {
-    exact.push(ruleWithDigits(member.text, rules[exact.length]));
-    yield;
-  }
-  return exact;
+/** The text of the rules, whose numbers in responses keep their digits. */
+function rulesIn(json: string): string | undefined {
+  return Array.from(members(json)).findLast(({ name }) => name === 'rules')?.text;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from '../../json.ts';
+import { isJsonObject, members, parseJson } from '../../json.ts';
 import type { ResponseDelays } from '../clock/response-delays.ts';
 import type { AdapterName } from '../http/message.ts';
 import { isAdminPath } from '../http/parse-request.ts';
@@ -111,12 +111,15 @@ export function removeRules({ state, delays }: ChangedRules, isMeant: (id: strin
   state.rules = state.rules.filter(({ settings }) => !isMeant(settings.id));
 }
 
-/** Rules of a setup, of the option `rules`, or of a recording, checked apart from what depends on the mock. */
-export function* checkedRules(given: readonly unknown[]): Steps<readonly CheckedRule[]> {
+/** Rules of a setup, of the option `rules`, or of a recording, checked apart from what depends on the mock. `json`: their text. */
+export function* checkedRules(given: readonly unknown[], json?: string): Steps<readonly CheckedRule[]> {
   checkLength('rules', given, MOST_RULES);
   const rules: CheckedRule[] = [];
+  const texts = json === undefined ? undefined : members(json);
   for (const [index, options] of given.entries()) {
-    rules.push(yield* stepsWithin(`rules[${index}]`, checkedRule(options)));
+    const text = texts?.next().value?.text;
+    const rule = text === undefined ? options : ruleWithDigits(text, options);
+    rules.push(yield* stepsWithin(`rules[${index}]`, checkedRule(rule)));
     yield;
   }
   return rules;
