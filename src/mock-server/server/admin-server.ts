@@ -6,7 +6,7 @@ import { createOperationFinder } from '../../operation.ts';
 import { inTurns } from '../clock/event-loop.ts';
 import { hasBody, parseTarget } from '../http/parse-request.ts';
 import { CheckedValue, checkedInput } from '../input/checked-input.ts';
-import { MockServerError, thrownText } from '../input/mock-server-error.ts';
+import { MockServerError, show, thrownText } from '../input/mock-server-error.ts';
 import { findSpace, MockMethods } from '../mock/mock-methods.ts';
 import type { MockState } from '../mock/mock-state.ts';
 import { PANEL_PATHS, redirectToPanel, servePanel } from '../panel/serve-panel.ts';
@@ -159,16 +159,11 @@ function valuesIn(parameters: URLSearchParams, schema: z.ZodType | undefined): R
     const isText = fields.get(name)?.safeParse(text).success ?? true;
     return [name, isText ? text : (parseJson(text) ?? text)];
   });
-  const twice = values.find(([name], index) => values.findIndex(([other]) => other === name) < index);
-  if (twice !== undefined) {
-    const [name] = twice;
-    throw new Problem(`${name} occurs more than once in the query; send one value.`, {
-      status: 400,
-      code: 'invalid_option',
-      field: name,
-    });
-  }
-  return Object.fromEntries(values);
+  const given = Object.fromEntries(values);
+  const [twice] = values.find(([name, value]) => given[name] !== value) ?? [];
+  if (twice === undefined) return given;
+  const text = `The query has ${show(twice)} twice, with different values; send one.`;
+  throw new Problem(text, { status: 400, code: 'invalid_option', field: twice });
 }
 
 function parsed(schema: z.ZodType | undefined, value: unknown, place: 'query' | 'body'): unknown {
