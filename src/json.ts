@@ -14,8 +14,12 @@ export function parseJson(text: string, revive?: (name: string, value: unknown) 
   }
 }
 
-/** Where a text stops being JSON: `line 3, column 5`. The message of `JSON.parse` can quote a key, and not every one has the place. */
+/**
+ * Where a text stops being JSON: `line 3, column 5`; nothing for an empty or a very long text. The message of `JSON.parse` can
+ * quote a key, and not every one has the place.
+ */
 export function jsonErrorPlace(text: string): string {
+  if (text === '' || text.length > MOST_SEARCHED) return '';
   let [start, end] = [0, text.length];
   while (start < end) {
     const middle = Math.ceil((start + end) / 2);
@@ -25,6 +29,9 @@ export function jsonErrorPlace(text: string): string {
   const lines = text.slice(0, start).split('\n');
   return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
 }
+
+/** The search takes several times as long as parsing. */
+const MOST_SEARCHED = 256 * 1024;
 
 function isBeginningOfJson(text: string): boolean {
   try {

@@ -139,5 +139,6 @@ export function parseJsonFile(bytes: Buffer): ParsedJson | { readonly problem: s
   if (text === undefined) return { problem: UTF16_PROBLEM };
   const value = parseJson(text);
   if (value !== undefined) return { text, value };
-  return { problem: `it is not valid JSON${text === '' ? '' : `: ${jsonErrorPlace(text)}`}` };
+  const place = jsonErrorPlace(text);
+  return { problem: `it is not valid JSON${place && `: ${place}`}` };
 }

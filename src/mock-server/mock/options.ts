@@ -191,8 +191,8 @@ export function* checkedSetup(given: Setup | string): Steps<CheckedSetup> {
   const setup = json === undefined ? given : parseJson(json);
   if (json !== undefined && setup === undefined) {
     const expected = expectedText(json, 'a setup as JSON');
-    const isContent = json.startsWith('{') && json.length <= MOST_SEARCHED;
-    throw invalidOption('setup', json, isContent ? `${expected}. It is wrong at ${jsonErrorPlace(json)}` : expected);
+    const place = json.startsWith('{') ? jsonErrorPlace(json) : ''; // otherwise, it is a path
+    throw invalidOption('setup', json, expected + (place && `. It is wrong at ${place}`));
   }
   if (!isJsonObject(setup)) throw invalidOption('setup', setup, 'an object');
   const { behaviour, keys = [], rules = [] } = checkedInput(setupParts, setup, { what: 'a field of a setup' });
@@ -210,9 +210,6 @@ function* checkedKeys(given: readonly SetupKey[]): Steps<readonly SetupKey[]> {
   if (counted <= MOST_COUNTED) return keys;
   throw fieldError('keys', `have ${counted} requests in usage.minute; expected at most ${MOST_COUNTED} of all keys.`);
 }
-
-/** The place of a mistake takes several times as long as parsing. */
-const MOST_SEARCHED = 256 * 1024;
 
 /** They are created in one step, in which the mock handles no request. */
 const MOST_KEYS = 2_000;

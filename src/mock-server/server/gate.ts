@@ -141,8 +141,9 @@ export async function readJsonBody(incoming: IncomingMessage, { mostBytes, isTex
   const value = parseJson(text);
   // The message of the parser can contain text of the body.
   if (value === undefined) {
-    const place = text.length > 256 * 1024 ? '' : `; it is wrong at ${jsonErrorPlace(text)}`;
-    throw new Problem(`The body is not JSON${place}.`, { status: 400, code: 'invalid_json' });
+    const place = jsonErrorPlace(text);
+    const problem = `The body is not JSON${place && `; it is wrong at ${place}`}.`;
+    throw new Problem(problem, { status: 400, code: 'invalid_json' });
   }
   return value;
 }

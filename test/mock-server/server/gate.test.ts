@@ -94,6 +94,9 @@ test('refuses a body that is too large, is not JSON, or has another content type
 
   expect(await post('', { 'content-length': String(256 * 1024 + 1) })).toMatchObject({ status: 413 });
   expect(await post('{')).toMatchObject({ status: 400, code: 'invalid_json' });
+  expect((await post('{\n  "advanceMs": one }')).text).toContain(
+    'The body is not JSON; it is wrong at line 2, column 16.',
+  );
   expect(await post('advanceMs=1', { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
   expect(await post('[]')).toMatchObject({ status: 400, code: 'invalid_option' });
 });
