@@ -44,13 +44,19 @@ test('warns once per process when the last waiting call is more than a minute aw
   ]);
 });
 
-test('the warning about a call that waits for longer than a minute names only known limits', async () => {
-  const { fx, clock, warnings } = testClient([failure(429, { headers: { 'retry-after': '120' } }), success()]);
+test.each([
+  ['61', '61 s'],
+  ['120', '2 minutes'],
+  ['130', '2 minutes'],
+])('the warning about a call that waits for %s s names only known limits, and %s', async (retryAfter, time) => {
+  const { fx, clock, warnings } = testClient([rateLimited(retryAfter), success()]);
 
   await clock.run(fx.latest());
 
   expect(warnings).toEqual([
-    expect.stringMatching(/^1 call of key fx_live_…\w{4} waits for its limit; it will be sent in about 2 minutes; /),
+    expect.stringMatching(
+      new RegExp(`^1 call of key fx_live_…\\w{4} waits for its limit; it will be sent in about ${time}; `),
+    ),
   ]);
 });
 

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import type { FxRates } from '../../src/client/index.ts';
+import { ApiKey } from '../../src/client/key/api-key.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
 import { fakeFetch } from '../helpers/fake-fetch.ts';
 import { MemoryLimitStore } from '../helpers/memory-limit-store.ts';
-import { success } from '../helpers/service-replies.ts';
-import { testClient } from '../helpers/test-client.ts';
+import { API_KEY, success } from '../helpers/service-replies.ts';
+import { ask, StrictLimiter } from '../helpers/strict-limiter.ts';
+import { BASE_URL, differentCalls, testClient } from '../helpers/test-client.ts';
 
 const LIMIT = /^rateLimit\.store: the store failed \(connection refused\)/;
 const CACHE = /^cache: the store failed \(connection refused\)/;
@@ -58,4 +60,23 @@ test.each(ways)('each outage of a store causes one warning per kind of store, wi
   }
 
   expect(warnings).toHaveLength(6);
+});
+
+test('without the store, the warning about a long wait names the share of the process', async () => {
+  const clock = new FakeClock();
+  const store = new MemoryLimitStore(clock);
+  const options = { clock, rateLimit: { perMinute: 20, store }, fetch: fakeFetch(success()) };
+  const { fx, warnings } = testClient(success(), options);
+  const other = new StrictLimiter({ clock, shared: { store, name: `${BASE_URL}#${ApiKey.from(API_KEY).hash}` } });
+  ask(other, 1);
+  await clock.run(fx.latest());
+  store.health = 'down';
+
+  await clock.run(Promise.all(differentCalls(fx, 20)));
+
+  expect(warnings.filter((text) => !LIMIT.test(text))).toEqual([
+    expect.stringMatching(
+      /^11 calls of key \S+ wait for this process's share of its limit, 10 per minute; the last will be sent in about 2 /,
+    ),
+  ]);
 });

@@ -43,6 +43,8 @@ export interface Wait {
 export interface LongWait {
   readonly waiting: number;
   readonly perMinute: number;
+  /** Whether `perMinute` is only the part of this process, because the store of the limit failed. */
+  readonly isPart: boolean;
   /** Milliseconds until the last of them is sent, as far as is known. */
   readonly lastMs: number;
 }
@@ -369,7 +371,8 @@ export class RateLimiter {
     const lastMs = this.#slotAt(now, waiting - 1, { estimate: expectedSlotAt }) - now;
     if (lastMs <= WINDOW_MS) return;
     this.#hasReportedLongWait = true;
-    this.#options.onLongWait?.({ waiting, perMinute: this.#limit.state.limit, lastMs });
+    const isPart = this.shared?.isPart === true;
+    this.#options.onLongWait?.({ waiting, perMinute: this.#limit.state.limit, isPart, lastMs });
   }
 
   readonly #end: OnEnd = (permit, end) => {

@@ -155,15 +155,16 @@ function createLimiter(
   });
 }
 
-function longWaitWarning(key: string, { waiting, perMinute, lastMs }: LongWait): Warning {
-  const minutes = Math.ceil(lastMs / 60_000);
-  const limit = Number.isFinite(perMinute) ? `its limit of ${perMinute} per minute` : 'its limit';
+function longWaitWarning(key: string, { waiting, perMinute, isPart, lastMs }: LongWait): Warning {
+  const inTime = lastMs < 120_000 ? `${Math.round(lastMs / 1000)} s` : `${Math.round(lastMs / 60_000)} minutes`;
+  const whose = isPart ? "this process's share of its limit," : 'its limit of';
+  const limit = Number.isFinite(perMinute) ? `${whose} ${perMinute} per minute` : 'its limit';
   const calls =
     waiting === 1
       ? `1 call of key ${key} waits for ${limit}; it`
       : `${waiting} calls of key ${key} wait for ${limit}; the last`;
   return {
-    summary: `${calls} will be sent in about ${minutes} minutes`,
+    summary: `${calls} will be sent in about ${inTime}`,
     advice: "in a request handler, set deadlineMs or onLimit: 'throw'",
   };
 }

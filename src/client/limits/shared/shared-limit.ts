@@ -60,6 +60,11 @@ export class SharedLimit implements Limit {
     return this.#known.state;
   }
 
+  /** Whether the limit in `state` is only the part of this process, without the store. */
+  get isPart(): boolean {
+    return this.#sharers > 1;
+  }
+
   /** `state` counts the slots that no call uses yet as in flight. */
   slotAt(now: number, ahead: number, options: SlotOptions): number {
     const { count } = this.#granted;
