@@ -313,7 +313,8 @@ describe.each(transports)('%s', (_, transport) => {
       expect(error).toMatchObject({
         kind: 'response',
         status,
-        message: `HTTP ${status} redirects to ${other.url}/api/v1/latest; not followed, because the client would send the key there`,
+        summary: `HTTP ${status} redirects to ${other.url}/api/v1/latest; not followed, because the client would send the key there`,
+        advice: 'if the service has moved there, set baseUrl to its new URL',
       });
       expect(other.connections()).toBe(0);
       expect(server.requests).toHaveLength(1);

@@ -103,11 +103,24 @@ function refusedError(
 ): AuthenticationError | RequestError {
   const { masked } = call.key;
   const target = shortened(call.key.redact(basePath + call.endpoint.target));
-  if (details.status === 401) return new AuthenticationError(`The service refused the key ${masked}${suffix}`, details);
-  if (details.status !== 403) return new RequestError(`The service refused ${target}${suffix}`, details);
+  if (details.status === 401) {
+    const refused = `The service refused the key ${masked}${suffix}`;
+    return new AuthenticationError(refused, { ...details, advice: CHECK_KEY });
+  }
+  if (details.status !== 403) {
+    const advice = details.status === 404 ? notFoundAdvice(call) : undefined;
+    return new RequestError(`The service refused ${target}${suffix}`, { ...details, advice });
+  }
   return isPage(body, response)
     ? new RequestError(`The service, or a proxy before it, refused ${target} with a page${suffix}`, details)
     : new AuthenticationError(`The service does not allow this request with the key ${masked}${suffix}`, details);
+}
+
+const CHECK_KEY = 'check apiKey or FXRATES_API_KEY, and whether the key is for this baseUrl';
+const CHECK_SERVER = 'check baseUrl, and the server or proxy there';
+
+function notFoundAdvice({ endpoint }: Call): string {
+  return endpoint.operation === undefined ? 'check the path of get(), and baseUrl' : 'check baseUrl';
 }
 
 function codeIn(body: unknown, { key }: Call): string | undefined {
@@ -184,20 +197,22 @@ function unexpectedStatus(response: TransportResponse, call: Call): ResponseErro
     return new ResponseError(message, detailsOf(response, call));
   }
   const location = shownHeader('location', response, call);
-  const message =
-    location === undefined
-      ? `Unexpected HTTP ${status}`
-      : `HTTP ${status} redirects to ${shortened(location)}; not followed, because the client would send the key there`;
-  return new ResponseError(message, detailsOf(response, call));
+  const details = detailsOf(response, call);
+  if (location === undefined)
+    return new ResponseError(`Unexpected HTTP ${status}`, { ...details, advice: CHECK_SERVER });
+  return new ResponseError(
+    `HTTP ${status} redirects to ${shortened(location)}; not followed, because the client would send the key there`,
+    { ...details, advice: 'if the service has moved there, set baseUrl to its new URL' },
+  );
 }
 
 function notJson(response: TransportResponse, call: Call): ResponseError {
   const type = shownHeader('content-type', response, call) ?? 'no content type';
   const problem = response.rawBody === '' ? 'is empty' : 'is not JSON';
-  return new ResponseError(
-    `The body ${problem} (HTTP ${response.status}, ${shortened(type)})`,
-    detailsOf(response, call),
-  );
+  return new ResponseError(`The body ${problem} (HTTP ${response.status}, ${shortened(type)})`, {
+    ...detailsOf(response, call),
+    advice: CHECK_SERVER,
+  });
 }
 
 function detailsOf(

@@ -55,7 +55,7 @@ export class ApiKey {
 
 function problemOf(value: unknown): string | undefined {
   if (typeof value !== 'string') return `expected a string or a function that returns one, got ${typeof value}`;
-  return value === '' ? 'is empty; set FXRATES_API_KEY or pass apiKey' : keyProblem(value);
+  return value === '' ? 'the key from the function is empty; check where the function reads it' : keyProblem(value);
 }
 
 /**

@@ -48,10 +48,18 @@ test.each([
   ['https://fx.test/api/v1/rates', {}, 'The service refused /api/v1/rates/api/v1/latest (HTTP 404)'],
   ['https://fx.test/proxy/', {}, 'The service refused /proxy/api/v1/latest (HTTP 404)'],
   ['https://fx.test', { a: 'x'.repeat(1_000) }, `The service refused /api/v1/latest?a=${'x'.repeat(183)}… (HTTP 404)`],
-])('a refusal by %s has the requested path, shortened', async (baseUrl, query, message) => {
+])('a refusal by %s has the requested path, shortened', async (baseUrl, query, summary) => {
   const { fx } = testClient({ status: 404, body: '{}' }, { baseUrl });
 
-  expect(await errorOf(fx.latest(query))).toMatchObject({ message });
+  expect(await errorOf(fx.latest(query))).toMatchObject({ summary, message: `${summary}; check baseUrl` });
+});
+
+test('a 404 for a path that the contract does not have names the path of get()', async () => {
+  const { fx } = testClient({ status: 404, body: '' });
+
+  expect(await errorOf(fx.get('/api/v1/history'))).toMatchObject({
+    message: 'The service refused /api/v1/history (HTTP 404); check the path of get(), and baseUrl',
+  });
 });
 
 test('keeps fields that the contract does not have', async () => {
@@ -100,6 +108,7 @@ test.each([
   for (const error of errors.slice(1)) expect(error).toMatchObject({ code: undefined });
 });
 
+const CHECK_SERVER = '; check baseUrl, and the server or proxy there';
 const gone = { success: false, error: { code: 'gone', message: 'No.', status: 410 } };
 
 test.each<[Reply, string]>([
@@ -108,7 +117,10 @@ test.each<[Reply, string]>([
     'RequestError: The service refused /api/v1/latest: No symbol XXX. (HTTP 422, bad_symbol)',
   ],
   [{ status: 422, body: '' }, 'RequestError: The service refused /api/v1/latest (HTTP 422)'],
-  [{ status: 401, body: '' }, 'AuthenticationError: The service refused the key fx_live_…cdef (HTTP 401)'],
+  [
+    { status: 401, body: '' },
+    'AuthenticationError: The service refused the key fx_live_…cdef (HTTP 401); check apiKey or FXRATES_API_KEY, and whether the key is for this baseUrl',
+  ],
   [
     { status: 403, body: '' },
     'AuthenticationError: The service does not allow this request with the key fx_live_…cdef (HTTP 403)',
@@ -116,16 +128,22 @@ test.each<[Reply, string]>([
   [{ body: gone }, 'RequestError: The service refused /api/v1/latest: No. (status 410 in HTTP 200, gone)'],
   [
     { body: '<html>', headers: { 'content-type': 'text/html' } },
-    'ResponseError: The body is not JSON (HTTP 200, text/html)',
+    `ResponseError: The body is not JSON (HTTP 200, text/html)${CHECK_SERVER}`,
   ],
-  [() => new Response(Buffer.from('<html>')), 'ResponseError: The body is not JSON (HTTP 200, no content type)'],
+  [
+    () => new Response(Buffer.from('<html>')),
+    `ResponseError: The body is not JSON (HTTP 200, no content type)${CHECK_SERVER}`,
+  ],
   [() => new Response(new Uint8Array([0x22, 0xff])), 'ResponseError: The body is not UTF-8 (HTTP 200)'],
-  [failure(302, { code: 'moved' }), 'ResponseError: Unexpected HTTP 302'],
+  [failure(302, { code: 'moved' }), `ResponseError: Unexpected HTTP 302${CHECK_SERVER}`],
   [
     failure(503, { message: 'Closed.', headers: { 'retry-after': '120' } }),
     'ServerError: The service failed: Closed. (HTTP 503, some_code); Retry-After 120',
   ],
-  [() => new Response(null, { status: 204 }), 'ResponseError: The body is empty (HTTP 204, no content type)'],
+  [
+    () => new Response(null, { status: 204 }),
+    `ResponseError: The body is empty (HTTP 204, no content type)${CHECK_SERVER}`,
+  ],
 ])('the response %o is the error: %s', async (reply, text) => {
   expect(String(await errorFor(reply))).toBe(text);
 });
@@ -293,7 +311,7 @@ test('an error shows only the beginning of a long body, message, redirect and co
   ]);
 
   expect(body.bodyExcerpt).toBe('x'.repeat(200));
-  for (const { message } of others as Error[]) expect(message.length).toBeLessThan(320);
+  for (const { summary } of others as FxRatesError[]) expect(summary.length).toBeLessThan(320);
 });
 
 test('a key that lies across the end of an excerpt is masked, wherever the excerpt cuts it', async () => {

@@ -235,7 +235,8 @@ test.each<[string, Reply, CallOptions, string, string | undefined]>([
   ['a 429', rateLimited('30'), { onLimit: 'throw' }, 'The per-minute limit of key fx_live_…cdef is reached', 'onLimit'],
   ['a failed connection', failedFetch('ECONNREFUSED'), { maxRetries: 0 }, 'port', 'check baseUrl, or start the server'],
   ['a 503', failure(503, { headers: { 'retry-after': '700' } }), {}, '(HTTP 503, ', 'Retry-After 700'],
-  ['a 404', failure(404), {}, 'HTTP 404', undefined],
+  ['a 404', failure(404), {}, 'HTTP 404', 'check baseUrl'],
+  ['a 422', failure(422), {}, 'HTTP 422', undefined],
 ])('the message of %s is its summary, then its advice', async (_, reply, options, summary, advice) => {
   const { fx, clock } = testClient(reply);
 

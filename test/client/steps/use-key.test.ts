@@ -198,6 +198,15 @@ test('a provider that hangs ends the call after timeoutMs, and the next call cal
   await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
 });
 
+test('an empty key of the provider is an error about the function', async () => {
+  const { fx } = testClient(success(), { apiKey: () => '' });
+
+  expect(await errorOf(fx.latest())).toMatchObject({
+    kind: 'config',
+    message: 'apiKey: the key from the function is empty; check where the function reads it',
+  });
+});
+
 test('an unusable key of the provider rejects each call with a ConfigError before it is sent', async () => {
   const { fx, fetch } = testClient(success(), { apiKey: async () => `${OLD}\n` });
 

@@ -68,7 +68,13 @@ describe.each(TRANSPORTS)('with %s', (_, fetch) => {
       ...(['gzip', DATA, {}] as const),
       'The body cannot be decoded: incorrect header check (HTTP 200)',
     ],
-    ['empty', 'gzip', '', {}, 'The body is empty (HTTP 200, application/json)'],
+    [
+      'empty',
+      'gzip',
+      '',
+      {},
+      'The body is empty (HTTP 200, application/json); check baseUrl, and the server or proxy there',
+    ],
   ])('a body that is %s is an error of the response, without a retry', async (_, encoding, body, options, message) => {
     const { error, requests } = await callServer(encoding, body, { fetch, ...options });
 
