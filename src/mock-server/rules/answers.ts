@@ -1,12 +1,12 @@
-import { isJsonObject, members, parseJson } from '../../json.ts';
+import { isJson, isJsonObject, members, parseJson } from '../../json.ts';
 import { readHeaders } from '../http/message.ts';
 import { codeOfStatus, errorBody, reasonPhrase, STATUSES_WITHOUT_BODY, successBody } from '../http/responses.ts';
 import { checkedInput, eachOf, type Steps } from '../input/checked-input.ts';
 import { checkLength, invalidOption, within } from '../input/mock-server-error.ts';
-import { type Answer, type AnswerFunction, answerSchema, type PreparedAnswer, type SentAnswer } from './rule-schema.ts';
+import { type Answer, type AnswerFunction, answerSchema, type SentAnswer } from './rule-schema.ts';
 
 /** The field `respond` of a rule, checked: its responses as they are sent, or its function. */
-export function* preparedAnswers(respond: unknown): Steps<readonly PreparedAnswer[] | AnswerFunction> {
+export function* preparedAnswers(respond: unknown): Steps<readonly SentAnswer[] | AnswerFunction> {
   if (typeof respond === 'function') {
     if (respond.constructor.name !== 'AsyncFunction') return respond as AnswerFunction;
     throw invalidOption('respond', respond, 'a function that is not async');
@@ -21,55 +21,48 @@ export function* preparedAnswers(respond: unknown): Steps<readonly PreparedAnswe
 export const MOST_ANSWERS = 10_000;
 
 /** A response as it is sent. Throws `MockServerError` with code `invalid_option`. */
-export function preparedAnswer(given: unknown): PreparedAnswer {
+export function preparedAnswer(given: unknown): SentAnswer {
   if (!isJsonObject(given)) {
     throw invalidOption(WHOLE, given, 'an object with status, headers, data, error or body');
   }
   const answer = checkedInput(answerSchema, given, { what: 'a field of a response', whole: WHOLE });
   const { status = answer.error === undefined ? 200 : 400, headers } = answer;
-  const content = contentOf(answer, status);
+  const body = bodyOf(answer, status);
+  const isPlainText = typeof answer.body === 'string' && body !== '' && !isJson(body);
   const own = headers === undefined ? {} : readHeaders(headers);
-  return { status, body: content.body, code: content.code, headers: { ...content.headers, ...own } };
+  return { status, body, headers: isPlainText ? { ...PLAIN_TEXT, ...own } : own };
 }
 
 const WHOLE = 'response';
 
-interface Content extends Pick<PreparedAnswer, 'body' | 'code'> {
-  readonly headers?: SentAnswer['headers'];
-}
-
-function contentOf(given: Answer, status: number): Content {
+function bodyOf(given: Answer, status: number): string {
   const { data, error, body } = given;
   if ([data, error, body].filter((value) => value !== undefined).length > 1) {
     throw invalidOption(WHOLE, given, 'at most one of data, error and body');
   }
-  if (!STATUSES_WITHOUT_BODY.has(status)) return body === undefined ? envelopeOf(given, status) : wholeBody(body);
-  if (data === undefined && error === undefined && (body === undefined || body === '')) return NOTHING;
-  throw invalidOption(WHOLE, given, `no data, error or body, because a response with status ${status} has none`);
+  if (STATUSES_WITHOUT_BODY.has(status)) {
+    if (data === undefined && error === undefined && (body === undefined || body === '')) return '';
+    throw invalidOption(WHOLE, given, `no data, error or body, because a response with status ${status} has none`);
+  }
+  if (body === undefined) return envelopeOf(given, status);
+  return typeof body === 'string' ? body : textOf('body', body);
 }
 
-const NOTHING: Content = { body: '', code: undefined };
-
-function wholeBody(given: unknown): Content {
-  const body = typeof given === 'string' ? given : textOf('body', given);
-  const value = parseJson(body);
-  return { body, code: codeIn(value), ...(body === '' || value !== undefined ? {} : { headers: PLAIN_TEXT }) };
+function envelopeOf(given: Answer, status: number): string {
+  const { data, error } = given;
+  if (data !== undefined) return successBody(textOf('data', data));
+  if (error === undefined && status < 300) throw invalidOption(WHOLE, given, 'data, error or body');
+  // A redirect is complete with its Location header.
+  if (error === undefined && status < 400) return '';
+  const { code = codeOfStatus(status), message = reasonPhrase(status) || 'Unknown' } = error ?? {};
+  return errorBody({ status, code, message });
 }
 
 /** `error.code` of an error envelope, which the journal shows. */
-export function codeIn(envelope: unknown): string | undefined {
-  const { code } = Object(Object(envelope).error);
+export function codeIn(body: string): string | undefined {
+  if (!body.includes('"error"')) return undefined; // parsing a large body takes long
+  const { code } = Object(Object(parseJson(body)).error);
   return typeof code === 'string' ? code : undefined;
-}
-
-function envelopeOf(given: Answer, status: number): Content {
-  const { data, error } = given;
-  if (data !== undefined) return { body: successBody(textOf('data', data)), code: undefined };
-  if (error === undefined && status < 300) throw invalidOption(WHOLE, given, 'data, error or body');
-  // A redirect is complete with its Location header.
-  if (error === undefined && status < 400) return NOTHING;
-  const { code = codeOfStatus(status), message = reasonPhrase(status) || 'Unknown' } = error ?? {};
-  return { body: errorBody({ status, code, message }), code };
 }
 
 function textOf(field: string, value: unknown): string {

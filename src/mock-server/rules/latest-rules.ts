@@ -35,10 +35,10 @@ import {
   isLatest,
   isRecorded,
   LATEST,
-  type PreparedAnswer,
   RECORDED,
   type RuleMatch,
   type RuleOptions,
+  type SentAnswer,
 } from './rule-schema.ts';
 
 /**
@@ -122,14 +122,14 @@ const DATA = 'an object, an array of objects, or JSON text of one of these';
 const USE_RULE = `${DATA}; for a function, use mock.rules.add({ match: { operation: 'latest' }, respond: … })`;
 
 /** The responses of `mock.latest.set()`. */
-export function* checkedLatest(data: unknown): Steps<readonly PreparedAnswer[]> {
+export function* checkedLatest(data: unknown): Steps<readonly SentAnswer[]> {
   if (typeof data === 'function') throw invalidOption('latest', data, USE_RULE);
   const isList = typeof data === 'string' && data.trimStart().startsWith('[') && isJson(data);
   const values = isList ? Array.from(members(data), ({ text }) => unquoted(text)) : [data].flat();
   if (values.length === 0) throw invalidOption('latest', data, DATA);
   checkLength('latest', values, MOST_ANSWERS);
   const placeOf = (index: number) => (isList || Array.isArray(data) ? `latest[${index}]` : 'latest');
-  const answers: PreparedAnswer[] = [];
+  const answers: SentAnswer[] = [];
   for (const [index, value] of values.entries()) {
     const place = placeOf(index);
     const answer = { data: latestData(value, place) };

@@ -14,12 +14,11 @@ import {
   within,
 } from '../input/mock-server-error.ts';
 import { checkKeyId } from '../matching/request-pattern.ts';
-import { codeIn, preparedAnswers, ruleWithDigits } from './answers.ts';
+import { preparedAnswers, ruleWithDigits } from './answers.ts';
 import { changesResponse, checkAdapterSupport, checkFailure } from './failures.ts';
 import {
   EFFECTS,
   isRecorded,
-  type PreparedAnswer,
   type Rule,
   type RuleMatch,
   type RuleOptions,
@@ -28,7 +27,6 @@ import {
   rankOf,
   ruleOptions,
   type SavedRule,
-  type SentAnswer,
 } from './rule-schema.ts';
 
 /** Adds and removes rules: responses, delays and failures that the test defines. */
@@ -237,14 +235,9 @@ function checkSeen({ status, code }: RuleMatch, rule: RuleOptions): void {
 function toRule(rule: RuleRecord): Rule {
   const { settings, answers, addedAt, matched, used } = rule;
   const hasFunction = typeof answers === 'function';
-  const respond = hasFunction ? answers : answers?.map(sentAnswer);
+  const respond = hasFunction ? answers : structuredClone(answers);
   const added = { addedAt, matched, used, hasFunction };
   return { ...structuredClone(settings), ...(respond === undefined ? {} : { respond }), ...added };
-}
-
-/** A copy, which a test can change. */
-function sentAnswer({ status, headers, body }: PreparedAnswer): SentAnswer {
-  return { status, headers: structuredClone(headers), body };
 }
 
 /** A rule as a snapshot has it. */
@@ -260,7 +253,7 @@ export function restoredRules(saved: readonly SavedRule[], functions: readonly R
   return saved.flatMap((rule): RuleRecord[] => {
     const { respond, addedAt, matched, used, hasFunction, matchedByKey, ...settings } = structuredClone(rule);
     const known = answersById.get(rule.id);
-    const answers = hasFunction ? known : respond?.map((sent) => ({ ...sent, code: codeOf(sent.body) }));
+    const answers = hasFunction ? known : respond;
     if (hasFunction && typeof known !== 'function') return warnOfLost(rule);
     return [{ settings, answers, addedAt, matched, used, matchedByKey: { ...matchedByKey } }];
   });
@@ -271,10 +264,6 @@ function warnOfLost({ id }: SavedRule): RuleRecord[] {
   const text = `The rule ${id} of the snapshot was left out, because its function is not part of JSON; add a rule with this id before you restore the snapshot.`;
   process.emitWarning(text, { type: 'FxratesMockWarning', code: 'FXRATES_LOST_FUNCTION' });
   return [];
-}
-
-function codeOf(body: string): string | undefined {
-  return codeIn(parseJson(body));
 }
 
 /** Throws for rules that no request used, such as one with a misspelt pattern. A recording can have unused responses. */

@@ -2,9 +2,9 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { redactKeys } from '../../redactor.ts';
 import type { MockResponse } from '../http/message.ts';
 import { errorResponse } from '../http/responses.ts';
-import { preparedAnswer } from './answers.ts';
+import { codeIn, preparedAnswer } from './answers.ts';
 import { FAILURES, withHeader } from './failures.ts';
-import type { AnswerContext, AnswerFunction, Delay, PreparedAnswer, RuleOptions, RuleRequest } from './rule-schema.ts';
+import type { AnswerContext, AnswerFunction, Delay, RuleOptions, RuleRequest, SentAnswer } from './rule-schema.ts';
 import { endOf, type RuleTurns, type Turn } from './rule-turns.ts';
 
 interface AnsweredRequest {
@@ -17,16 +17,16 @@ export function answerOf(turn: Turn, turns: RuleTurns, { request, context }: Ans
   const { answers = [], settings } = turn.rule;
   const index = turns.use(turn);
   const why = `response of ${settings.id}`;
-  if (typeof answers === 'function') {
-    const { failure, ...answer } = callAnswer(answers, request, context);
-    return { ...answer, why: failure === undefined ? why : `${why}: ${failure}` };
-  }
-  const answer = answers[Math.min(index, answers.length - 1)];
+  const answer: CalledAnswer | undefined =
+    typeof answers === 'function'
+      ? callAnswer(answers, request, context)
+      : answers[Math.min(index, answers.length - 1)];
   if (answer === undefined) throw new Error(`Rule ${settings.id} has no response.`);
-  return { ...answer, why };
+  const { status, headers, body, failure } = answer;
+  return { status, headers, body, code: codeIn(body), why: failure === undefined ? why : `${why}: ${failure}` };
 }
 
-interface CalledAnswer extends PreparedAnswer {
+interface CalledAnswer extends SentAnswer {
   /** Why the function has no answer. */
   readonly failure?: string;
 }
@@ -51,8 +51,8 @@ function callAnswer(create: AnswerFunction, request: RuleRequest, context: Answe
 /** The response shows why the function failed, because the test wrote it. */
 function failedFunction(what: string): CalledAnswer {
   const message = redactKeys(`The function of the rule ${what}.`.replace(/\.\.$/, '.'));
-  const { status, body, code, headers } = errorResponse({ status: 500, code: 'internal_error', message });
-  return { status, body: String(body), code, headers, failure: message };
+  const { status, body, headers } = errorResponse({ status: 500, code: 'internal_error', message });
+  return { status, body: String(body), headers, failure: message };
 }
 
 interface ArrivalDelay {

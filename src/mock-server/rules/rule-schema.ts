@@ -277,18 +277,12 @@ export function emptyRuleState(seed: number): RuleState {
 export interface RuleRecord {
   readonly settings: Omit<Rule, 'respond' | 'addedAt' | 'matched' | 'used' | 'hasFunction'>;
   /** `undefined` if the rule has no response of its own. */
-  readonly answers: readonly PreparedAnswer[] | AnswerFunction | undefined;
+  readonly answers: readonly SentAnswer[] | AnswerFunction | undefined;
   readonly addedAt: number;
   matched: number;
   used: number;
   /** Matching requests by key id, `''` for requests without a known key. */
   readonly matchedByKey: Record<string, number>;
-}
-
-/** A response of a rule as the mock keeps it. */
-export interface PreparedAnswer extends SentAnswer {
-  /** `error.code` in the body, for the journal. */
-  readonly code: string | undefined;
 }
 
 /** A rule in a snapshot: without its function. */
