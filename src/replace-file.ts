@@ -1,5 +1,5 @@
 // Node.js loads `promises`, and `crypto` below, at their first use: `--help` has none.
-import { constants, promises as fs, type Stats } from 'node:fs';
+import { constants, promises as fs, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 interface ReplaceOptions {
@@ -74,13 +74,27 @@ async function targetOf(path: string): Promise<string> {
 }
 
 /** Creates the folder and its parents. Node.js' own `recursive` never returns for a path below `/proc`. */
-export async function makeFolder(path: string, mode?: number): Promise<void> {
-  if ((await statIfThere(path)) !== undefined) return;
+export function makeFolder(
+  path: string,
+  mode?: number,
+  files: { readonly lstatSync: typeof lstatSync; readonly mkdirSync: typeof mkdirSync } = { lstatSync, mkdirSync },
+): void {
+  if (files.lstatSync(path, { throwIfNoEntry: false }) !== undefined) return;
   const parent = dirname(path);
-  if (parent !== path) await makeFolder(parent, mode);
-  await fs.mkdir(path, { mode }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error; // another process made it
-  });
+  if (parent !== path) makeFolder(parent, mode, files);
+  try {
+    files.mkdirSync(path, { mode });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // another process made it
+  }
+}
+
+/** Why other users can change the content of a folder, and the next step; `undefined` if they cannot. */
+export function folderProblem(path: string, { uid, mode }: Pick<Stats, 'uid' | 'mode'>): string | undefined {
+  const own = process.geteuid?.();
+  if (own === undefined) return undefined; // Windows has no such owners and modes
+  if (uid !== own) return `${path} belongs to another user (uid ${uid}, expected ${own})`;
+  return (mode & 0o022) === 0 ? undefined : `${path} is writable by other users; run: chmod 700 '${path}'`;
 }
 
 async function statIfThere(path: string): Promise<Stats | undefined> {

@@ -159,7 +159,7 @@ const SEPARATOR = '\n// ---- the next generated file ----\n';
 
 async function write(files: Files, out: string): Promise<void> {
   try {
-    await makeFolder(out);
+    makeFolder(out);
     await Promise.all([...files].map(([name, text]) => writeFile(join(out, name), text)));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

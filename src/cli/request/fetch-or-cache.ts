@@ -1,7 +1,7 @@
 import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
 import type { CacheOptions, CacheStore, Clock } from '../../client/index.ts';
-import { makeFolder, replaceFile } from '../../replace-file.ts';
+import { folderProblem, makeFolder, replaceFile } from '../../replace-file.ts';
 import { noFolder } from '../errors/cli-error.ts';
 import type { Io } from '../io/io.ts';
 import { cacheFolder } from '../settings/folders.ts';
@@ -65,7 +65,7 @@ class FileCacheStore implements CacheStore {
   }
 
   async set(name: string, value: string): Promise<void> {
-    await makeFolder(this.folder, 0o700);
+    makeFolder(this.folder, 0o700);
     await this.#requireOwn();
     await replaceFile(await this.#pathOf(name), value, { isPrivate: true, isDisposable: true });
     // Not awaited, because the client limits the time of a write. If it fails, a later command tries again.
@@ -74,13 +74,9 @@ class FileCacheStore implements CacheStore {
 
   /** Other users who can write to the folder could change what a command prints. Throws the reason; the client warns with it. */
   async #requireOwn(): Promise<void> {
-    const uid = process.geteuid?.();
     const stats = await fs.stat(this.folder).catch(ifMissing(undefined));
-    if (uid === undefined || stats === undefined) return; // Windows has no such owners and modes
-    if (stats.uid !== uid)
-      throw new Error(`${this.folder} belongs to another user (uid ${stats.uid}, expected ${uid})`);
-    if ((stats.mode & 0o022) === 0) return;
-    throw new Error(`${this.folder} is writable by other users; run: chmod 700 '${this.folder}'`);
+    const problem = stats && folderProblem(this.folder, stats);
+    if (problem !== undefined) throw new Error(problem);
   }
 
   async #removeOld(): Promise<void> {

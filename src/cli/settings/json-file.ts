@@ -45,7 +45,7 @@ export async function updateJsonFile(
 ): Promise<string> {
   if (path === undefined) throw noFolder();
   try {
-    await makeFolder(dirname(path), 0o700);
+    makeFolder(dirname(path), 0o700);
     for (let isWritten = false; !isWritten; ) {
       const lock = await acquireLock(path, clock);
       try {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as nodeFiles from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { codeOf } from '../../foreign-values.ts';
+import { isAbsolute, join, resolve } from 'node:path';
+import { folderProblem, makeFolder } from '../../replace-file.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
 import { realClock } from '../time/clock.ts';
@@ -80,7 +80,7 @@ export function fileExchange(root: string, { now, files }: FileAccess) {
     const isAccepted = offer && current === known && Math.abs(offer.nowMs - nowMs) <= MAX_SKEW_MS;
     if (!isAccepted) return toExchange(content, known, nowMs);
     if (content === 'missing') {
-      makeFolder(root, files);
+      makeFolder(root, 0o700, files);
       hasOwnFolder(root, files);
     }
     const { version, state, keepMs } = offer;
@@ -114,27 +114,12 @@ function hasOwnFolder(path: string, files: Files): boolean {
   if (stats === undefined) return false;
   if (stats.isSymbolicLink()) throw new Error(`${path} is a symbolic link, expected a folder`);
   if (!stats.isDirectory()) throw new Error(`${path} is not a folder`);
-  const uid = process.geteuid?.();
-  if (uid === undefined) return true; // Windows has no such owners and modes
   // Such as /tmp: it must stay writable for its other users.
   if ((stats.mode & (STICKY | SET_GROUP_ID)) !== 0 && (stats.mode & WRITABLE_BY_OTHERS) !== 0)
     throw new Error(`${path} is shared with other users; pass a folder in it: fileStore('${join(path, 'fxrates')}')`);
-  if (stats.uid !== uid) throw new Error(`${path} belongs to another user (uid ${stats.uid}, expected ${uid})`);
-  if ((stats.mode & WRITABLE_BY_OTHERS) !== 0)
-    throw new Error(`${path} is writable by other users; run: chmod 700 '${path}'`);
+  const problem = folderProblem(path, stats);
+  if (problem !== undefined) throw new Error(problem);
   return true;
-}
-
-/** Creates the folder and its parents. Node.js' own `recursive` never returns for a path below `/proc`. */
-function makeFolder(path: string, files: Files): void {
-  if (files.lstatSync(path, { throwIfNoEntry: false }) !== undefined) return;
-  const parent = dirname(path);
-  if (parent !== path) makeFolder(parent, files);
-  try {
-    files.mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error; // another process made it
-  }
 }
 
 /** The folder of the state if no path is given. @throws {ConfigError} without a home folder */
