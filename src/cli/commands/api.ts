@@ -64,7 +64,7 @@ async function runApi(invocation: Invocation<ApiOptions>): Promise<void> {
 /** Adds a hint with the complete path to a 404, if the typed path lacks the beginning. */
 function withWholePath(path: string, { argv, args: [typed = ''] }: Invocation): (error: unknown) => never {
   return (error) => {
-    if (!(error instanceof CliError) || error.details.status !== 404 || path.split('/')[1] === FIRST_SEGMENT)
+    if (!(error instanceof CliError) || error.details.facts?.status !== 404 || path.split('/')[1] === FIRST_SEGMENT)
       throw error;
     const whole = PATHS.find((known) => known.endsWith(path)) ?? BASE_PATH + path;
     const complete = typed.replace(/^[^?]*/, () => whole);

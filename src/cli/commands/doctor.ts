@@ -180,7 +180,7 @@ export async function checkService({ url, key }: Access, invocation: Invocation)
 }
 
 function failure(error: CliError, { key, argv }: Pick<Invocation, 'argv'> & { readonly key: KeyInUse }): CheckResult {
-  const { code, status, retryAfterSeconds } = error.details;
+  const { code, facts: { status, retry_after_seconds: seconds } = {} } = error.details;
   if (code === 'authentication') return { ...failed(error), next: refusedKeyHints(key, argv, otherKey(key, argv)) };
   if (code !== 'rate_limited') {
     const { next = [], ...result } = failed(error);
@@ -188,7 +188,7 @@ function failure(error: CliError, { key, argv }: Pick<Invocation, 'argv'> & { re
     return { ...result, next: next.length > 0 ? next : [details] };
   }
   // A used-up limit does not mean that the key is wrong.
-  const when = retryAfterSeconds === undefined ? '' : `, retry in ${formatDuration(retryAfterSeconds * 1000)}`;
+  const when = seconds === undefined ? '' : `, retry in ${formatDuration(seconds * 1000)}`;
   if (status !== undefined) return warning(`rate limited${when}`, `Try again later:  ${commandLine(argv)}`);
   const next = `To send a request anyway:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`;
   return warning(`nothing was sent: rate limited${when}`, next);

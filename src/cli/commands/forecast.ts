@@ -1,39 +1,18 @@
 import type { QuotaData } from '../../client/index.ts';
 
 /** Forecast of a key's quota, from the average of this period. */
-export interface QuotaForecast {
-  /** Requests left; `undefined` if the plan has no numeric limit. */
-  readonly remaining: number | undefined;
-  /** Assumed start of the period: one calendar month before `resetsAt`, or now if that is earlier. The service does not document its length. */
-  readonly periodStart: Date;
-  /** Time at which the quota resets. */
-  readonly resetsAt: Date;
-  /** Elapsed share of the period, from 0 to 1. */
-  readonly elapsed: number;
-  /** Average requests per day; `undefined` at the very start of the period. */
-  readonly perDay: number | undefined;
-  /** Projected number of requests at the reset; `undefined` if `perDay` is. */
-  readonly usedAtReset: number | undefined;
-  /** Projected time at which the quota runs out; `undefined` if it lasts until the reset. */
-  readonly exhaustsAt: Date | undefined;
-  /** Requests per day with which the quota lasts until the reset; `undefined` if the plan has no numeric limit. */
-  readonly safePerDay: number | undefined;
-  /** Interval in milliseconds with which the quota lasts until the reset; `undefined` without a limit or without requests left. */
-  readonly safeIntervalMs: number | undefined;
-  /** `'low'` in the first day of the period, and below 20 requests; else `'ok'`. */
-  readonly confidence: 'ok' | 'low';
-}
+export type QuotaForecast = Readonly<NonNullable<ReturnType<typeof forecastQuota>>>;
 
 const DAY_MS = 86_400_000;
 const SETTLED_AFTER_MS = DAY_MS;
 const SETTLED_AFTER_REQUESTS = 20;
 
 /** The use of a quota until its reset, from the average of this period; `undefined` if `resets_at` is not after `at`. */
-export function forecastQuota(quota: QuotaData, at: number): QuotaForecast | undefined {
+export function forecastQuota(quota: QuotaData, at: number) {
   const nowMs = Math.floor(at);
   const resetsAtMs = Date.parse(quota.resets_at);
   if (!(resetsAtMs > nowMs)) return undefined;
-  const startMs = Math.min(monthBefore(resetsAtMs), nowMs);
+  const startMs = Math.min(monthBefore(resetsAtMs), nowMs); // assumed: the service does not document the length
   const elapsedMs = nowMs - startMs;
   const leftMs = resetsAtMs - nowMs;
   const elapsed = elapsedMs / (resetsAtMs - startMs);
@@ -41,17 +20,23 @@ export function forecastQuota(quota: QuotaData, at: number): QuotaForecast | und
   const perMs = elapsedMs > 0 ? used / elapsedMs : undefined;
   const remaining = remainingOf(quota);
   const outAtMs = nowMs + lastsMs(remaining, perMs);
+  const isSettled = elapsedMs >= SETTLED_AFTER_MS && used >= SETTLED_AFTER_REQUESTS;
   return {
+    /** `undefined` if the plan has no numeric limit, as are `safePerDay` and `safeIntervalMs`. */
     remaining,
     periodStart: new Date(startMs),
     resetsAt: new Date(resetsAtMs),
+    /** Share of the period, from 0 to 1. */
     elapsed,
+    /** `undefined` at the very start of the period, as is `usedAtReset`. */
     perDay: perMs === undefined ? undefined : perMs * DAY_MS,
     usedAtReset: perMs === undefined ? undefined : Math.round(used + perMs * leftMs),
+    /** `undefined` if the quota lasts until the reset. */
     exhaustsAt: outAtMs < resetsAtMs ? new Date(outAtMs) : undefined,
+    /** With which the quota lasts until the reset; no interval without requests left. */
     safePerDay: remaining === undefined ? undefined : remaining / (leftMs / DAY_MS),
     safeIntervalMs: remaining ? Math.ceil(leftMs / remaining) : undefined,
-    confidence: elapsedMs >= SETTLED_AFTER_MS && used >= SETTLED_AFTER_REQUESTS ? 'ok' : 'low',
+    confidence: isSettled ? ('ok' as const) : ('low' as const),
   };
 }
 

@@ -107,10 +107,10 @@ function requireSafeWatch(
 ): void {
   const { remaining, resetsAt, safeIntervalMs } = forecast ?? {};
   if (remaining === undefined || resetsAt === undefined) return;
-  const at = resetsAt.toISOString();
+  const facts = { resets_at: resetsAt.toISOString() };
   if (safeIntervalMs === undefined) {
     const hints = [`See:  ${relatedCommand(['quota'], argv)}`];
-    throw new CliError('the monthly quota is used up', { code: 'quota_exhausted', resetsAt: at, hints });
+    throw new CliError('the monthly quota is used up', { code: 'quota_exhausted', facts, hints });
   }
   const isSafe = count === undefined ? typeof watch !== 'number' || watch >= safeIntervalMs : count <= remaining;
   if (isSafe) return;
@@ -118,7 +118,7 @@ function requireSafeWatch(
   throw new CliError(`${asked} would use up the monthly quota`, {
     code: 'watch_unsafe',
     why: `${grouped(remaining)} requests are left, enough for one every ${formatDuration(safeIntervalMs)}`,
-    resetsAt: at,
+    facts,
     hints: [
       `As often as the quota allows:  ${changedCommand(argv, { without: ['--watch=', '--count='], add: ['--watch'] })}`,
       `To continue anyway:  ${changedCommand(argv, { add: ['--force'] })}`,

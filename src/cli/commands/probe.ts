@@ -111,7 +111,7 @@ function probeFailed(cause: unknown, context: ProbeContext): unknown {
     const why = isOther ? `the response to quota, HTTP ${status}, is not a quota record` : message;
     const ofKey = code === 'authentication' ? [`The key is from ${key.source}.`, ...keyHints()] : [];
     const hints = isOther ? [baseUrlHint(context)] : ofKey;
-    return new CliError(`cannot probe ${baseUrl}`, { code, why, hints, status, cause });
+    return new CliError(`cannot probe ${baseUrl}`, { code, why, hints, facts: { status }, cause });
   }
   const isProxyFailure = cause instanceof ProxyFailure;
   const { code, message }: NodeJS.ErrnoException = cause;
@@ -119,7 +119,7 @@ function probeFailed(cause: unknown, context: ProbeContext): unknown {
     { code, why: message, advice: 'check baseUrl', isProxyFailure },
     context,
   );
-  return new CliError(what, { code: 'network', causeCode: code, ...explanation, cause });
+  return new CliError(what, { code: 'network', facts: { cause_code: code }, ...explanation, cause });
 }
 
 function isRefusal(cause: Error): cause is Error & { readonly status: number } {

@@ -129,7 +129,7 @@ function checkUse({ data, limit }: QuotaRecord, { failAt }: QuotaOptions): void 
   throw new CliError(`the monthly quota has reached --fail-at ${text}`, {
     code: 'fail_at',
     why: `${grouped(used)}${ofLimit(limit)} used`,
-    resetsAt: data.resets_at,
+    facts: { resets_at: data.resets_at },
   });
 }
 

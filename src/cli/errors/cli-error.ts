@@ -8,14 +8,19 @@ interface CliErrorDetails {
   readonly why?: string | undefined;
   /** What to do next; the last line is the one to act on. */
   readonly hints?: readonly string[] | undefined;
+  readonly cause?: unknown;
+  /** For programs, by the names that they read. */
+  readonly facts?: ErrorFacts;
+}
+
+interface ErrorFacts {
   readonly status?: number | undefined;
   /** `x-request-id` of the response or a header like it: for the support of the service. */
-  readonly requestId?: string | undefined;
+  readonly request_id?: string | undefined;
   /** `error.code` of the service, or the system's code. */
-  readonly causeCode?: string | undefined;
-  readonly retryAfterSeconds?: number | undefined;
-  readonly resetsAt?: string | undefined;
-  readonly cause?: unknown;
+  readonly cause_code?: string | undefined;
+  readonly retry_after_seconds?: number | undefined;
+  readonly resets_at?: string | undefined;
 }
 
 /** An error for the user: what failed, why, and the next step. */

@@ -28,8 +28,8 @@ function toCliError(error: unknown): CliError {
 }
 
 function paragraph({ message, details }: CliError, { err }: Screen): string {
-  const { requestId, hints: nextSteps = [] } = details;
-  const hints = requestId === undefined ? nextSteps : [`Request ID: ${requestId}`, ...nextSteps];
+  const { facts: { request_id: id } = {}, hints: nextSteps = [] } = details;
+  const hints = id === undefined ? nextSteps : [`Request ID: ${id}`, ...nextSteps];
   const [what = '', ...why] = visible(`fxrates: ${message}`).split(' — ');
   const lines = [[err.palette.failure(what), ...why].join(' — ')];
   if (hints.length > 0) lines.push('', ...hints.flatMap((hint) => hintLines(visible(hint), err)));
@@ -44,18 +44,9 @@ function hintLines(hint: string, { isTTY, columns }: Screen['err']): string[] {
 
 /** A failure for programs. */
 export function errorFacts(error: CliError): object {
-  const { code, status, requestId, causeCode, retryAfterSeconds, resetsAt, hints = [] } = error.details;
-  return {
-    code,
-    message: error.message,
-    status,
-    request_id: requestId,
-    cause_code: causeCode,
-    retry_after_seconds: retryAfterSeconds,
-    resets_at: resetsAt,
-    hint: hints.length > 0 ? hints.join('\n') : undefined,
-    exit_code: error.exitCode,
-  };
+  const { code, facts, hints = [] } = error.details;
+  const hint = hints.length > 0 ? hints.join('\n') : undefined;
+  return { code, message: error.message, ...facts, hint, exit_code: error.exitCode };
 }
 
 function stackOf(error: unknown): string {

@@ -24,34 +24,29 @@ export function explainClientError(error: AnyFxRatesError, context: ErrorContext
     return waitTooLong(retryAfterMs, context.invocation, { status, requestId, isStored });
   }
   const { what = lowerFirst(error.summary), why, hints } = explanationOf(error, context);
-  const resetsAt = kind === 'quota_exhausted' ? error.resetsAt?.toISOString() : undefined;
-  const { status, requestId, code: causeCode } = error;
-  const { words, retryAfterSeconds } = outageOf(error);
+  const { words, seconds } = outageOf(error);
   const reasons = [...(why === undefined ? [] : [why]), ...words];
-  return new CliError(what, {
-    code: kind,
-    why: reasons.length === 0 ? undefined : reasons.join(', '),
-    hints,
-    status,
-    requestId,
-    causeCode,
-    retryAfterSeconds,
-    resetsAt,
-    cause: error,
-  });
+  const facts = {
+    status: error.status,
+    request_id: error.requestId,
+    cause_code: error.code,
+    retry_after_seconds: seconds,
+    resets_at: kind === 'quota_exhausted' ? error.resetsAt?.toISOString() : undefined,
+  };
+  return new CliError(what, { code: kind, why: reasons.join(', ') || undefined, hints, facts, cause: error });
 }
 
 /** The number of attempts and the Retry-After, for a failure of the service or the network. */
 function outageOf({ kind, attempts, retryAfter }: AnyFxRatesError): {
   readonly words: readonly string[];
-  readonly retryAfterSeconds?: number | undefined;
+  readonly seconds?: number;
 } {
   if (kind !== 'server' && kind !== 'network' && kind !== 'timeout') return { words: [] };
   const sent = attempts.length > 1 ? [`after ${attempts.length} attempts`] : [];
   if (retryAfter === undefined || retryAfter.form === 'invalid') return { words: sent };
   const waitMs = retryAfter.form === 'wait' ? retryAfter.ms : 1000 * retryAfter.value;
   if (waitMs <= 0) return { words: sent };
-  return { words: [...sent, `retry in ${formatDuration(waitMs)}`], retryAfterSeconds: Math.ceil(waitMs / 1000) };
+  return { words: [...sent, `retry in ${formatDuration(waitMs)}`], seconds: Math.ceil(waitMs / 1000) };
 }
 
 interface Explanation {
@@ -147,7 +142,6 @@ export function waitTooLong(
   { sumMs, status, requestId, isStored = false }: LimitedWait = {},
 ): CliError {
   const { maxWaitMs } = settings;
-  const retryAfterSeconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
   const when = waitMs === undefined ? 'the service sent no usable Retry-After' : `retry in ${formatDuration(waitMs)}`;
   const hasWaited = sumMs !== undefined && Math.round(sumMs) > Math.round(waitMs ?? 0);
   const enough = durationOptionAbove((sumMs ?? waitMs ?? 60_000) + JITTER_MS);
@@ -160,9 +154,11 @@ export function waitTooLong(
       `To wait:  ${changedCommand(argv, { without: ['--max-wait=', '--no-wait'], add })}`,
       ...(isStored ? [`To send a request anyway:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`] : []),
     ],
-    status,
-    requestId,
-    retryAfterSeconds,
+    facts: {
+      status,
+      request_id: requestId,
+      retry_after_seconds: waitMs === undefined ? undefined : Math.ceil(waitMs / 1000),
+    },
   });
 }
 

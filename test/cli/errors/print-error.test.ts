@@ -64,8 +64,8 @@ test.each([
 
 test('as JSON, an error has its known fields and no others', async () => {
   const options = { code: 'no_key' } as const;
-  const facts = { status: 429, causeCode: 'rate_limited', retryAfterSeconds: 7, resetsAt: '2026-02-01' };
-  const full = new CliError('what', { ...options, ...facts, why: 'why', hints: ['one', 'two'] });
+  const facts = { status: 429, cause_code: 'rate_limited', retry_after_seconds: 7, resets_at: '2026-02-01' };
+  const full = new CliError('what', { ...options, facts, why: 'why', hints: ['one', 'two'] });
 
   const [bare, all] = [new CliError('what', options), full].map((error) => printed(error, { output: 'json' }));
 
