@@ -32,7 +32,7 @@ import { answerOf } from '../rules/rule-effects.ts';
 import type { RuleRequest, RuleState } from '../rules/rule-schema.ts';
 import { type RuleTurns, respondsTo, type Turn } from '../rules/rule-turns.ts';
 import { keysAboveCap } from '../service/accounts.ts';
-import { type Decision, decide, type QuotaUse } from '../service/decide.ts';
+import { decide, type MeteredDecision, type QuotaUse } from '../service/decide.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
 import { inventedFor } from './respond-latest.ts';
 
@@ -267,7 +267,7 @@ function decideByLimits(routed: RoutedRequest, key: KeyRecord, keyTransport: Use
 }
 
 function responseTo(
-  decision: Decision<MockResponse>,
+  decision: MeteredDecision<MockResponse>,
   { windowMs, at }: { readonly windowMs: number; readonly at: number },
   switches: Switches,
 ): MockResponse {

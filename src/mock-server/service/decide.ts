@@ -120,7 +120,11 @@ interface MeteredRequest<Result> {
 }
 
 /** The decision, with the usage of both limits. The usage includes a served request. */
-export type Decision<Result> = { readonly limit: RateLimit; readonly rate: RateUse; readonly quota: QuotaUse } & (
+export type MeteredDecision<Result> = {
+  readonly limit: RateLimit;
+  readonly rate: RateUse;
+  readonly quota: QuotaUse;
+} & (
   | { readonly kind: 'served'; readonly response: Result }
   /** A request is accepted after `waitMs`. */
   | { readonly kind: 'rate-limited'; readonly waitMs: number }
@@ -146,7 +150,7 @@ export interface RateUse extends ValueOf<typeof minuteUsage> {}
 export function decide<Result extends { readonly status: number }>(
   request: MeteredRequest<Result>,
   switches: Switches,
-): Decision<Result> {
+): MeteredDecision<Result> {
   const { key, at } = request;
   const window = windowOf(request, switches);
   const limit = rateLimitOf(key);
