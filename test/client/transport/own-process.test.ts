@@ -7,7 +7,7 @@ import { bundledProgram } from '../../helpers/child-program.ts';
 import { hasProgram } from '../../helpers/has-program.ts';
 import { close, listen } from '../../helpers/listen.ts';
 import { type RawServer, respond, startRawServer } from '../../helpers/raw-server.ts';
-import { success } from '../../helpers/service-replies.ts';
+import { failure, success } from '../../helpers/service-replies.ts';
 import { type Ending, play, type Scene } from './mixed-undici.child.ts';
 
 const run = promisify(execFile);
@@ -110,3 +110,28 @@ for (const { name, program, args } of runtimes) {
     expect(JSON.parse(stdout)).toEqual({ data: { EUR: 1 }, attempts: 2 });
   });
 }
+
+const frozen = await bundledProgram(new URL('./frozen-intrinsics.child.ts', import.meta.url));
+
+test('calls, batches, polls and the mock server work with frozen built-in objects', async () => {
+  const server = await startRawServer({
+    onRequest: ({ socket, head }) =>
+      respond(socket, head.includes('refuse=') ? failure(400, { code: 'bad_base' }) : success({ EUR: 1 })),
+  });
+  onTestFinished(() => server.close());
+
+  const { stdout } = await run(process.execPath, ['--frozen-intrinsics', frozen, server.url]);
+
+  expect(JSON.parse(stdout)).toEqual({
+    latest: { EUR: 1 },
+    batch: [{ EUR: 1 }, { EUR: 1 }],
+    'batch that is left': { EUR: 1 },
+    poll: { EUR: 1 },
+    refused: 'RequestError bad_base',
+    aborted: 'AbortError undefined',
+    mock: 'string',
+    reset: 'NetworkError ECONNRESET',
+    truncate: 'NetworkError UND_ERR_SOCKET',
+    'error with the key': 'NetworkError undefined',
+  });
+});

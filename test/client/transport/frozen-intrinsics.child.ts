@@ -2,9 +2,9 @@
  * Run as a program, uses the client in a process whose built-in objects are frozen. Prints the results as one line of JSON.
  * Argument: the URL of a server.
  */
-import { FxRates, type FxRatesError } from '../../src/client/index.ts';
-import { createMockServer } from '../../src/mock-server/index.ts';
-import { API_KEY } from '../helpers/service-replies.ts';
+import { FxRates, type FxRatesError } from '../../../src/client/index.ts';
+import { createMockServer } from '../../../src/mock-server/index.ts';
+import { API_KEY } from '../../helpers/service-replies.ts';
 
 const [url = ''] = process.argv.slice(2);
 const fx = new FxRates({ baseUrl: url, apiKey: API_KEY, maxRetries: 0, cache: { maxAgeMs: 60_000 } });
