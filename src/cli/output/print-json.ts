@@ -22,11 +22,9 @@ import { valuesTable } from './values-table.ts';
  * no number is parsed and printed again.
  */
 export async function printJson(json: string, { settings, screen, io }: Invocation): Promise<void> {
-  const { get, output } = settings;
-  const lines = get.length > 0 ? selectedLines(json, settings, screen.out) : FORMATS[output](json, screen.out);
   let chunk = '';
-  for (const line of lines) {
-    chunk += `${screen.out.isTTY && LINE_FORMATS.includes(output) ? visible(line) : line}\n`;
+  for (const line of linesOf(json, settings, screen.out)) {
+    chunk += `${screen.out.isTTY && LINE_FORMATS.includes(settings.output) ? visible(line) : line}\n`;
     if (chunk.length < CHUNK) continue;
     await screen.print(chunk);
     chunk = '';
@@ -48,34 +46,26 @@ export async function printRaw(body: string | Uint8Array, { screen }: Invocation
   return screen.print(text.endsWith('\n') || text === '' ? text : `${text}\n`);
 }
 
-const asReceived = (json: string, { indentsJson, palette }: StreamStyle) =>
-  indentsJson ? prettyJson(json, palette) : json;
-
 /** For people: a table, or indented JSON for nested data. */
 export function asTable(json: string, out: StreamStyle): string {
   return isContainer(json) ? (valuesTable(json, out) ?? prettyJson(json, out.palette)) : visible(scalarText(json));
 }
 
-/** The lines of a JSON text in each format. */
-const FORMATS = {
-  auto: (json, out) => [(out.isTTY ? asTable : asReceived)(json, out)],
-  table: (json, out) => [asTable(json, out)],
-  json: (json, out) => [asReceived(json, out)],
-  csv: (json) => tableDocument('csv')([], json),
-  tsv: (json) => tableDocument('tsv')([], json),
-} satisfies Record<OutputFormat, (json: string, out: StreamStyle) => Iterable<string>>;
-
-/** One value unchanged, several as one row. With `-o json` they are JSON; CSV has a header. */
-function selectedLines(json: string, { get, output }: CliSettings, out: StreamStyle): Iterable<string> {
+/** One selected value unchanged, several as one row. With `-o json` they are JSON; CSV has a header. */
+function linesOf(json: string, { get, output }: CliSettings, out: StreamStyle): Iterable<string> {
   if (output === 'csv') return tableDocument('csv', { get })([], json);
   const values = get.map((wanted) => requireValue(json, wanted));
-  const [only] = values;
-  if (values.length > 1 || only === undefined) {
-    const isJson = output === 'json';
-    return [shown(isJson ? `[${values.join(',')}]` : tsvLine(values.map(cellText)), out)];
-  }
-  if (output === 'json' || isContainer(only)) return FORMATS[output](only, out);
-  return [shown(scalarText(only), out)];
+  const [only = json] = values;
+  if (values.length > 1)
+    return [shown(output === 'json' ? `[${values.join(',')}]` : tsvLine(values.map(cellText)), out)];
+  const isScalar = values.length === 1 && !isContainer(only);
+  if (isScalar && output !== 'json') return [shown(scalarText(only), out)];
+  return output === 'tsv' ? tableDocument('tsv')([], only) : [wholeText(only, output, out)];
+}
+
+function wholeText(json: string, output: OutputFormat, out: StreamStyle): string {
+  if (output === 'table' || (output === 'auto' && out.isTTY)) return asTable(json, out);
+  return out.indentsJson ? prettyJson(json, out.palette) : json;
 }
 
 const LINES = { csv: csvLine, tsv: tsvLine, table: tableLine };
@@ -96,7 +86,7 @@ export function tableDocument(
 ) {
   const lineOf = LINES[output];
   let hasHeader = output === 'tsv' || options.hasHeader === false;
-  return function* linesOf(values: readonly string[], json: string): Generator<string> {
+  return function* linesWith(values: readonly string[], json: string): Generator<string> {
     const { header, rows } = csvTable(json, get, allowsGaps);
     if (!hasHeader) yield lineOf([...names, ...header]);
     hasHeader = true;

@@ -89,10 +89,14 @@ async function queriesOf(invocation: Invocation<BatchCommandOptions>): Promise<r
   const path = pathOf(invocation);
   const shared = joinParameters(parametersOf(invocation.options));
   const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, invocation.io);
-  if (queries.length === 0 && invocation.args.length === 0) throw noQueries();
+  // Without a file, such as in a job of cron: an explicit empty file, or `-`, is a batch without queries.
+  if (queries.length === 0 && invocation.args.length === 0)
+    throw usageError('there are no queries on standard input', 'it is empty or closed', WAYS_IN);
   // The parameters of a query are its first columns.
   return queries.map((query) => queryOf(operations.latest, { ...query, ...shared, ...query }));
 }
+
+const WAYS_IN = ['fxrates batch queries.txt', 'fxrates batch --each base=USD,EUR'];
 
 /** The file of queries, or `-` for stdin; `undefined` with `--each`. */
 function pathOf({ args: [file], options, io, settings }: Invocation<BatchCommandOptions>): string | undefined {
@@ -102,18 +106,7 @@ function pathOf({ args: [file], options, io, settings }: Invocation<BatchCommand
     throw usageError('--key-stdin and queries on stdin cannot be used together', 'pass a file or --each');
   const path = readsStdin ? '-' : file;
   if ((path === undefined) === isEach) return path;
-  throw usageError('batch expects a file of queries or --each', 'pass one of them', [
-    'fxrates batch queries.txt',
-    'fxrates batch --each base=USD,EUR',
-  ]);
-}
-
-/** Without a file, such as in a job of cron: an explicit empty file, or `-`, is a batch without queries. */
-function noQueries(): CliError {
-  return usageError('there are no queries on standard input', 'it is empty or closed', [
-    'fxrates batch queries.txt',
-    'fxrates batch --each base=USD,EUR',
-  ]);
+  throw usageError('batch expects a file of queries or --each', 'pass one of them', WAYS_IN);
 }
 
 type Item = BatchItem<Query, unknown>;
