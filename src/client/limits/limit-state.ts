@@ -1,4 +1,5 @@
-import type { RetryAfterUnit, UnitState } from './retry-after.ts';
+import * as z from 'zod/mini';
+import type { RetryAfterUnit } from './retry-after.ts';
 
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
 export const LIMITER_STATE_VERSION = 13;
@@ -14,68 +15,95 @@ export const UNBOUNDED = Number.POSITIVE_INFINITY;
 /** Most requests in flight while it is unknown how many the service accepts. */
 export const MANY_CALLS = 16;
 
-/** Every refusal closes the gate for all calls. When it opens, one request is sent first, then one more per response. */
-export interface Gate {
-  readonly opensAt: number;
+const time = z.number();
+const count = z.int().check(z.gte(0));
+const perMinute = z.int().check(z.positive());
+
+/** JSON has `null` instead of an infinite number; the field determines which one. */
+function orInfinite<const Infinite extends number>(schema: z.ZodMiniType<number, number>, infinite: Infinite) {
+  return z.pipe(
+    z.nullable(schema),
+    z.transform((value: number | null) => value ?? infinite),
+  );
+}
+
+const timeOrNever = orInfinite(time, LONG_AGO);
+const countOrUnbounded = orInfinite(perMinute, UNBOUNDED);
+
+const GATE = z.object({
+  opensAt: timeOrNever,
   /** A request that was sent before this time has met the last refusal: its response has no new information. */
-  readonly staleBefore: number;
+  staleBefore: timeOrNever,
   /** Most requests in flight; infinity without a ramp. */
-  readonly room: number;
+  room: countOrUnbounded,
   /** Requests accepted since it opened. */
-  readonly accepted: number;
+  accepted: count,
   /** Refusals minus the accepted requests since, at least 0. */
-  readonly refusals: number;
+  refusals: count,
   /**
    * Why requests are sent although the log is full: the service may have started a new window, or a learned limit may be
    * too low.
    */
-  readonly test: 'none' | 'window' | 'limit';
-}
+  test: z.enum(['none', 'window', 'limit']),
+});
+
+/** Every refusal closes the gate for all calls. When it opens, one request is sent first, then one more per response. */
+export type Gate = Readonly<z.infer<typeof GATE>>;
+
+const PACE = z.object({
+  perMs: z.number().check(z.gte(1 / LONGEST_WAIT_MS)), // a lower rate would never send
+  capacity: z.number().check(z.gte(1)),
+  tokens: z.number(),
+  at: time,
+  /** Factor by which the rate grows next. */
+  step: z.number().check(z.gte(1), z.lte(2)),
+  /** Whether it has grown since the last refusal. */
+  grew: z.boolean(),
+  growsAt: time,
+  refusedAt: time,
+});
 
 /** Even sending: one request per `1 / perMs`, and up to `capacity` at once after a pause. */
-export interface Pace {
-  readonly perMs: number;
-  readonly capacity: number;
-  readonly tokens: number;
-  readonly at: number;
-  /** Factor by which the rate grows next. */
-  readonly step: number;
-  /** Whether it has grown since the last refusal. */
-  readonly grew: boolean;
-  readonly growsAt: number;
-  readonly refusedAt: number;
-}
+export type Pace = Readonly<z.infer<typeof PACE>>;
+
+const LOG = z.pipe(
+  z.string().check(z.regex(/^(-?\d+l?(,\d+l?)*)?$/)),
+  z.transform((saved: string) => new AcceptedLog(saved)),
+);
+
+/** Checks and parses the state of another process. */
+export const LIMITER_STATE = z.object({
+  /** Requests per minute, from the options or from `quota()`; infinity for unknown. */
+  configured: countOrUnbounded,
+  /** Whether `configured` is a number of the options, which no test may exceed. */
+  isCap: z.boolean(),
+  /** Time at which it was read; -Infinity if never, or if a request was refused although the limit was not used up. */
+  configuredAt: timeOrNever,
+  /** Requests per minute: the configured number, or the one that was accepted before a refusal. */
+  limit: countOrUnbounded,
+  inFlight: count,
+  gate: GATE,
+  /** Whether a request beyond the full log would tell when the service's window ends. `never`: the log is right. */
+  test: z.enum(['due', 'done', 'never']),
+  /** Time from which a request tests whether a learned limit is too low. */
+  testAt: timeOrNever,
+  /** `null` if requests are sent as soon as the log has room. */
+  pace: z.nullable(PACE),
+  unit: z.object({ evidence: z.enum(['assumed', 'on-trial', 'confirmed', 'refuted']), endsAt: time }),
+  /** The service asked for a wait longer than `maxRetryAfterMs`: nothing is sent before this time. */
+  blockedUntil: timeOrNever,
+  /** When a call of normal or high priority arrived last. */
+  calledAt: timeOrNever,
+  /** Requests that the service accepted, or may have accepted. With a cap, also those that it refused. */
+  log: LOG,
+});
 
 /**
  * All that the limiter knows about one key, in one record that processes can share. The functions of limit-rules.ts
  * and key-limit.ts return the next record; they change nothing but the log. Times are milliseconds of the
  * limiter's clock.
  */
-export interface LimiterState {
-  /** Requests per minute, from the options or from `quota()`; infinity for unknown. */
-  readonly configured: number;
-  /** Whether `configured` is a number of the options, which no test may exceed. */
-  readonly isCap: boolean;
-  /** Time at which it was read; -Infinity if never, or if a request was refused although the limit was not used up. */
-  readonly configuredAt: number;
-  /** Requests per minute: the configured number, or the one that was accepted before a refusal. */
-  readonly limit: number;
-  readonly inFlight: number;
-  readonly gate: Gate;
-  /** Whether a request beyond the full log would tell when the service's window ends. `never`: the log is right. */
-  readonly test: 'due' | 'done' | 'never';
-  /** Time from which a request tests whether a learned limit is too low. */
-  readonly testAt: number;
-  /** `null` if requests are sent as soon as the log has room. */
-  readonly pace: Pace | null;
-  readonly unit: UnitState;
-  /** The service asked for a wait longer than `maxRetryAfterMs`: nothing is sent before this time. */
-  readonly blockedUntil: number;
-  /** When a call of normal or high priority arrived last. */
-  readonly calledAt: number;
-  /** Requests that the service accepted, or may have accepted. With a cap, also those that it refused. */
-  readonly log: AcceptedLog;
-}
+export type LimiterState = Readonly<z.infer<typeof LIMITER_STATE>>;
 
 export interface LimiterSettings {
   /** Requests per minute, a cap; `'learn'` reads or learns the number. */

@@ -5,13 +5,11 @@ import { describeValue, thrownMessage } from '../../errors/program-values.ts';
 import { type Clock, type SteadyTime, steadyTime } from '../../time/clock.ts';
 import { StoreGuard } from '../../time/store-guard.ts';
 import {
-  AcceptedLog,
   closedUntil,
+  LIMITER_STATE,
   LIMITER_STATE_VERSION,
   type LimiterState,
-  LONG_AGO,
   LONGEST_WAIT_MS,
-  UNBOUNDED,
   WINDOW_MS,
 } from '../limit-state.ts';
 import { LATEST_MS } from '../retry-after.ts';
@@ -161,57 +159,7 @@ const MOST_CHARACTERS = 1 << 20;
 const MOST_IN_FLIGHT = 10_000;
 
 const count = z.int().check(z.gte(0), z.lte(MOST_IN_FLIGHT));
-const perMinute = z.int().check(z.positive());
 const time = z.number();
-
-/** JSON has `null` instead of an infinite number; the field determines which one. */
-function orInfinite<const Infinite extends number>(schema: z.ZodMiniType<number, number>, infinite: Infinite) {
-  return z.pipe(
-    z.nullable(schema),
-    z.transform((value: number | null) => value ?? infinite),
-  );
-}
-
-const gate = z.object({
-  opensAt: orInfinite(time, LONG_AGO),
-  staleBefore: orInfinite(time, LONG_AGO),
-  room: orInfinite(perMinute, UNBOUNDED),
-  accepted: z.int().check(z.gte(0)),
-  refusals: z.int().check(z.gte(0)),
-  test: z.enum(['none', 'window', 'limit']),
-});
-
-const pace = z.object({
-  perMs: z.number().check(z.gte(1 / LONGEST_WAIT_MS)), // a lower rate would never send
-  capacity: z.number().check(z.gte(1)),
-  tokens: z.number(),
-  at: time,
-  step: z.number().check(z.gte(1), z.lte(2)),
-  grew: z.boolean(),
-  growsAt: time,
-  refusedAt: time,
-});
-
-const log = z.pipe(
-  z.string().check(z.regex(/^(-?\d+l?(,\d+l?)*)?$/)),
-  z.transform((saved: string) => new AcceptedLog(saved)),
-);
-
-const limiterState = z.object({
-  configured: orInfinite(perMinute, UNBOUNDED),
-  isCap: z.boolean(),
-  configuredAt: orInfinite(time, LONG_AGO),
-  limit: orInfinite(perMinute, UNBOUNDED),
-  inFlight: z.int().check(z.gte(0)),
-  gate,
-  test: z.enum(['due', 'done', 'never']),
-  testAt: orInfinite(time, LONG_AGO),
-  pace: z.nullable(pace),
-  unit: z.object({ evidence: z.enum(['assumed', 'on-trial', 'confirmed', 'refuted']), endsAt: time }),
-  blockedUntil: orInfinite(time, LONG_AGO),
-  calledAt: orInfinite(time, LONG_AGO),
-  log,
-});
 
 /** The requests of one process in flight, and the number of its waiting calls. */
 const lease = z.object({
@@ -230,7 +178,7 @@ const sharedState = z
     version: z.literal(LIMITER_STATE_VERSION),
     /** The last write, by the store's clock. */
     at: time,
-    limit: limiterState,
+    limit: LIMITER_STATE,
     leases: z.record(z.string(), lease),
   })
   .check(z.refine(({ at, limit, leases }) => areTimesUsable(at, limit, leases) && hasAllInFlight(limit, leases)));
