@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import * as z from 'zod/mini';
+import { codeOf } from '../../foreign-values.ts';
+import { parseJson } from '../../json.ts';
 
 /** The functions of `node:fs` that the store uses. Tests pass a fake that fails, or stops like a killed process. */
 export type Files = Pick<
@@ -8,12 +11,9 @@ export type Files = Pick<
   'lstatSync' | 'mkdirSync' | 'readdirSync' | 'readFileSync' | 'renameSync' | 'rmSync' | 'unlinkSync' | 'writeFileSync'
 >;
 
-export interface StoredState {
-  readonly version: string;
-  readonly state: string;
-  readonly writtenAtMs: number;
-  readonly keepMs: number;
-}
+const storedState = z.object({ version: z.string(), state: z.string(), writtenAtMs: z.number(), keepMs: z.number() });
+
+export type StoredState = Readonly<z.infer<typeof storedState>>;
 
 /** The current state and the id in the names of its files; `stored` is `undefined` if the file cannot be used. */
 interface CurrentState {
@@ -72,7 +72,8 @@ export class StateFolder {
       if (id === undefined) continue;
       const text = this.#readText(STATE + id);
       if (text !== undefined || missingId === id) {
-        this.#known = { id, stored: parseStored(text ?? '') };
+        // Incomplete after a power cut, or of another program.
+        this.#known = { id, stored: storedState.safeParse(parseJson(text ?? '')).data };
         return this.#known;
       }
       missingId = id; // another process has replaced it since the listing; if it is still current, its file is lost
@@ -204,23 +205,4 @@ function currentIdOf(names: readonly string[]): string | undefined {
 
 function isFolderName(name: string): boolean {
   return /^[0-9a-f]{64}(\.[0-9a-f-]{36})?$/.test(name);
-}
-
-/** `undefined` for an incomplete text (after a power cut), or one of another program. */
-function parseStored(text: string): StoredState | undefined {
-  try {
-    const stored = JSON.parse(text) as Partial<Record<keyof StoredState, unknown>> | null;
-    return isStored(stored) ? stored : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isStored(value: Partial<Record<keyof StoredState, unknown>> | null): value is StoredState {
-  if (typeof value?.version !== 'string' || typeof value.state !== 'string') return false;
-  return typeof value.writtenAtMs === 'number' && typeof value.keepMs === 'number';
-}
-
-function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException | undefined)?.code;
 }
