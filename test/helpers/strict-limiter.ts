@@ -14,6 +14,14 @@ export const DEFAULT_LIMITER_SETTINGS: LimiterSettings = {
   retryAfterUnit: 'auto',
 };
 
+const USUAL_CALL = {
+  due: { deadlineAt: Number.POSITIVE_INFINITY },
+  priority: 'normal',
+  waits: true,
+  isOwn: false,
+  retryOf: undefined,
+} as const;
+
 /** A call that the limiter did not send, with the reason. */
 export class NotSentError extends Error {
   readonly why: NotSent;
@@ -31,16 +39,16 @@ export class StrictLimiter extends RateLimiter {
     super({ ...DEFAULT_LIMITER_SETTINGS, random: Math.random, ...options });
   }
 
-  override async acquire(options?: AcquireOptions): Promise<Permit> {
-    const place = await super.acquire(options);
+  override async acquire(options?: Partial<AcquireOptions>): Promise<Permit> {
+    const place = await super.acquire({ ...USUAL_CALL, signal: new Cancellation(), ...options });
     if (place instanceof Permit) return place;
     throw new NotSentError(place);
   }
 
   /** The permit of a call that leaves if it would have to wait. */
-  tryAcquire(options?: AcquireOptions): Permit | undefined {
+  tryAcquire(options?: Partial<AcquireOptions>): Permit | undefined {
     const signal = new Cancellation();
-    const place = super.acquire({ ...options, signal });
+    const place = super.acquire({ ...USUAL_CALL, ...options, signal });
     if (place instanceof Permit) return place;
     if (place instanceof Promise) place.catch(() => undefined);
     signal.cancel('left');

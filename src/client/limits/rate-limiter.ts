@@ -86,7 +86,7 @@ export interface KeyLimits {
   readonly reason: 'retry_after' | 'service' | 'window' | 'in_flight' | undefined;
 }
 
-interface WaitingCall extends QueuedCall, Pick<AcquireOptions, 'retryOf' | 'isOwn'> {
+interface WaitingCall extends QueuedCall, AcquireOptions {
   readonly settle: (place: Place) => void;
 }
 
@@ -123,30 +123,30 @@ export class RateLimiter {
    * Returns the permit of a call that need not wait, or the reason why it is not sent. If it waits, returns a promise of
    * these, which rejects with the signal's reason on abort. Report the result of the request on the permit.
    */
-  acquire(options: AcquireOptions = {}): Place | Promise<Place> {
-    const { signal, retryOf, priority = 'normal', isOwn, wait: waits = true } = options;
-    const { due = { deadlineAt: UNBOUNDED } } = options;
+  acquire(options: AcquireOptions): Place | Promise<Place> {
+    const { signal, retryOf } = options;
     const now = this.#time.datedNow();
     this.#sawCall(now, options);
-    const place = this.#permitNow(now, options) ?? this.#whyNotSent(now, { retryOf, waits, due, priority });
+    const place = this.#permitNow(now, options) ?? this.#whyNotSent(now, options);
     if (place !== undefined) return place;
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         this.#queue.remove(call);
         this.#serveSoon();
-        reject(signal?.reason);
+        reject(signal.reason);
       };
       const call: WaitingCall = {
-        ...{ ticket: retryOf?.ticket ?? ++this.#lastTicket, priority, retryOf, isOwn, waits, due },
+        ...options,
+        ticket: retryOf?.ticket ?? ++this.#lastTicket,
         failures: retryOf?.failures ?? 0,
         settle: (place) => {
-          signal?.unlisten(onAbort);
+          signal.unlisten(onAbort);
           resolve(place);
         },
       };
       this.#queue.add(call);
       this.#serveSoon();
-      signal?.listen(onAbort);
+      signal.listen(onAbort);
     });
   }
 
@@ -212,7 +212,7 @@ export class RateLimiter {
   /** The permit if no other call waits, and a slot is free. */
   #permitNow(now: number, options: AcquireOptions): Permit | undefined {
     const { priority, due } = options;
-    const deadlineAt = (due?.deadlineAt ?? UNBOUNDED) + this.#time.skippedMs;
+    const deadlineAt = due.deadlineAt + this.#time.skippedMs;
     if (this.shared || deadlineAt < now || this.#queue.size > 0) return undefined; // a store responds later
     if (this.#inFlight.room(now) === 0) return undefined;
     const { count } = this.#limit.grant(now, { wanted: 1, low: priority === 'low' ? 1 : 0, queued: 1, deadlineAt });
@@ -233,10 +233,7 @@ export class RateLimiter {
   }
 
   /** `ticket`: that of a call that has waited. A call that is sent again keeps its ticket, and so its place. */
-  #permit(
-    now: number,
-    { retryOf, priority, isOwn = false, ticket }: AcquireOptions & { readonly ticket?: number },
-  ): Permit {
+  #permit(now: number, { retryOf, priority, isOwn, ticket }: AcquireOptions & { readonly ticket?: number }): Permit {
     const isLow = priority === 'low' || isOwn; // it must not use what is left for others
     const place = ticket ?? retryOf?.ticket ?? ++this.#lastTicket;
     const { skippedMs } = this.#time;
@@ -280,8 +277,7 @@ export class RateLimiter {
   }
 
   /** Why a call does not wait; `undefined` if it does. */
-  #whyNotSent(now: number, call: Pick<WaitingCall, 'retryOf' | 'waits' | 'due' | 'priority'>): NotSent | undefined {
-    const { retryOf, waits, due, priority } = call;
+  #whyNotSent(now: number, { retryOf, waits, due, priority }: AcquireOptions): NotSent | undefined {
     const tooLong = this.#tooLongWait(now);
     if (tooLong) return tooLong;
     const slotAt = this.#slotAt(now, this.#queue.countAhead(priority, retryOf !== undefined), { priority });

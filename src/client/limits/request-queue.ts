@@ -13,30 +13,25 @@ export interface Due {
 
 /** How a call waits for its slot. */
 export interface AcquireOptions {
-  readonly signal?: Cancellation | undefined;
-  /** Default: no deadline. */
-  readonly due?: Due | undefined;
-  /** Calls of a higher priority are sent before all others. Default: `'normal'`. */
-  readonly priority?: Priority | undefined;
-  /** `false` rejects the call (reason `'policy'`) instead of waiting for the limit. Default: true. */
-  readonly wait?: boolean | undefined;
-  /** Whether it is a `quota()` of the client itself, which no caller waits for. Default: false. */
-  readonly isOwn?: boolean | undefined;
+  readonly signal: Cancellation;
+  readonly due: Due;
+  /** Calls of a higher priority are sent before all others. */
+  readonly priority: Priority;
+  /** `false`: the call is rejected (reason `'policy'`) if the limit has no free slot; it waits for requests in flight. */
+  readonly waits: boolean;
+  /** Whether it is a `quota()` of the client itself, which no caller waits for. */
+  readonly isOwn: boolean;
   /** The permit of the previous attempt: the call keeps its place, at the head of the queue. */
-  readonly retryOf?: Permit | undefined;
+  readonly retryOf: Permit | undefined;
 }
 
 /**
  * A waiting call. Tickets are numbered in the order of arrival; a refused call returns to the head with its own ticket.
  */
-export interface QueuedCall {
+export interface QueuedCall extends Pick<AcquireOptions, 'due' | 'priority' | 'waits'> {
   readonly ticket: number;
-  readonly priority: Priority;
   /** Failed attempts of the call. */
   readonly failures: number;
-  /** `false`: the call is rejected as soon as the limit has no free slot; it waits for requests in flight. */
-  readonly waits: boolean;
-  readonly due: Due;
   /** Set by the queue while it contains the call. */
   nodes?: Nodes | undefined;
 }

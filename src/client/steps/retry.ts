@@ -130,7 +130,7 @@ class Attempts {
     const place = limiter.acquire({
       signal,
       due: call,
-      wait: settings.onLimit === 'wait',
+      waits: settings.onLimit === 'wait',
       priority: settings.priority,
       isOwn: call.quotaReason !== 'call',
       retryOf: this.#permit, // a call that is sent again keeps its place in the queue

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Permit, RequestEnd, RequestFailure } from '../../../src/client/limits/in-flight.ts';
 import type { Due } from '../../../src/client/limits/request-queue.ts';
 import { retryAfterMs } from '../../../src/client/limits/retry-after.ts';
+import { definedOf } from '../../../src/json.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { HeardCancellation } from '../../helpers/heard-cancellation.ts';
 import { seededRandom } from '../../helpers/limits-random.ts';
@@ -28,7 +29,7 @@ async function call(limiter: StrictLimiter, network: Network): Promise<void> {
   const { signal, due, onPermit } = network;
   let permit: Permit | undefined;
   for (;;) {
-    permit = await limiter.acquire({ retryOf: permit, signal, due });
+    permit = await limiter.acquire({ retryOf: permit, ...definedOf({ signal, due }) });
     onPermit?.();
     const end = await response(network);
     const { perMinute = Number.POSITIVE_INFINITY } = limiter.limits();

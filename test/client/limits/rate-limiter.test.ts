@@ -30,7 +30,7 @@ test('a call that need not wait has its permit without a promise', async () => {
   expect(limiter.limits()).toMatchObject({ inFlight: 1, waiting: 0 });
 });
 
-test.each<[string, (limiter: StrictLimiter) => Promise<unknown>, (start: number) => AcquireOptions]>([
+test.each<[string, (limiter: StrictLimiter) => Promise<unknown>, (start: number) => Partial<AcquireOptions>]>([
   ['no slot', async (limiter) => [await limiter.acquire(), await limiter.acquire()], () => ({})],
   [
     'a refusal',
@@ -100,12 +100,12 @@ test.each([
 
 test.each([
   ['a deadline before it', { deadlineAt: (start: number) => start + 59_999 }, 'deadline'],
-  ['the policy not to wait', { wait: false }, 'policy'],
+  ['the policy not to wait', { waits: false }, 'policy'],
 ] as const)(
   'with a cap, the next slot is known before the kind of window is: %s ends a call',
   async (_, given, reason) => {
     const { clock, start, limiter } = setUpLimiter({ perMinute: 2 });
-    const options = 'wait' in given ? given : { due: { deadlineAt: given.deadlineAt(start) } };
+    const options = 'waits' in given ? given : { due: { deadlineAt: given.deadlineAt(start) } };
     await serve(limiter, 2);
 
     await expect(limiter.acquire(options)).rejects.toMatchObject({ reason, retryAt: start + 60_000 });
@@ -178,13 +178,13 @@ test('rejects waiting calls as soon as the gate closes until after their deadlin
 test('a call that does not wait rejects without a slot, also if it loses its slot in the queue', async () => {
   const { start, limiter } = setUpLimiter({ maxConcurrent: 1 });
   const first = await limiter.acquire();
-  const unlucky = limiter.acquire({ wait: false });
+  const unlucky = limiter.acquire({ waits: false });
   await quiet();
 
   first.end({ kind: 'refused', retryAfter: hint('5') });
 
   await expect(unlucky).rejects.toMatchObject({ reason: 'policy', retryAt: start + 5_000 });
-  await expect(limiter.acquire({ wait: false })).rejects.toMatchObject({ reason: 'policy', retryAt: start + 5_000 });
+  await expect(limiter.acquire({ waits: false })).rejects.toMatchObject({ reason: 'policy', retryAt: start + 5_000 });
 });
 
 test('a Retry-After above the maximum rejects calls until its rest is short enough to wait', async () => {
