@@ -103,9 +103,11 @@ export interface ApiResponse {
   };
 }
 
-/** A response and the time of its arrival, in milliseconds since the Unix epoch. */
 export interface StoredResponse extends ApiResponse {
+  /** Epoch milliseconds at which it arrived. */
   readonly storedAtMs: number;
+  /** Milliseconds between the snapshots of the plan; only with `cache: 'snapshot'`. */
+  readonly snapshotMs?: number | undefined;
 }
 
 export interface StoredCopy {

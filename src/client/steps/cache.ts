@@ -18,7 +18,6 @@ import { granularityMs } from '../state/quota-record.ts';
 import { abortable, Cancellation } from '../time/abort.ts';
 import type { SteadyTime } from '../time/clock.ts';
 import { StoreGuard } from '../time/store-guard.ts';
-import type { HeaderList } from '../transport/transport.ts';
 import { refreshQuota } from './quota-guard.ts';
 import type { StepContext } from './send.ts';
 
@@ -38,11 +37,9 @@ export function cache(context: StepContext, settings: CacheSettings, next: Handl
   return (call) => (call.endpoint.consumesQuota ? responses.send(call) : next(call));
 }
 
-type CachedResponse = CacheEntry & ApiResponse;
-
 /** What a call has read from the store. */
 interface Copy extends StoredCopy {
-  found: CachedResponse | undefined;
+  found: StoredResponse | undefined;
   /** Settles when the store has responded; `undefined` while it is away. */
   reading: Promise<void> | undefined;
 }
@@ -74,11 +71,7 @@ export function storedInstead(
   return isYounger(found, staleMs, now) ? fromStore(found, now, error.kind) : undefined;
 }
 
-function isYounger<Stored extends StoredResponse>(
-  stored: Stored | undefined,
-  maxAgeMs: number,
-  now: number,
-): stored is Stored {
+function isYounger(stored: StoredResponse | undefined, maxAgeMs: number, now: number): stored is StoredResponse {
   return stored !== undefined && ageMs(stored, now) < maxAgeMs;
 }
 
@@ -116,7 +109,7 @@ class ResponseCache {
   }
 
   /** The response of `staleWhileRevalidateMs`, which a call of the client renews. */
-  #atOnce(call: Call, found: CachedResponse | undefined): ApiResponse | undefined {
+  #atOnce(call: Call, found: StoredResponse | undefined): ApiResponse | undefined {
     const { maxAgeMs: option, staleWhileRevalidateMs } = this.#settings;
     if (call.settings.maxAgeMs === 0 || !this.#isYounger(found, staleWhileRevalidateMs)) return undefined;
     const { quota } = this.#context.states.of(call.key);
@@ -134,14 +127,14 @@ class ResponseCache {
     const { store } = this.#settings;
     const renewing = renewals.get(store) ?? new Set();
     renewals.set(store, renewing);
-    const fields = {
+    const own = new Call({
       endpoint,
       key,
+      settings: { ...settings, priority: 'low', onLimit: 'wait' },
       deadlineAt: Number.POSITIVE_INFINITY,
       signal: new Cancellation(),
       quotaReason: 'call',
-    } as const;
-    const own = new Call({ ...fields, settings: { ...settings, priority: 'low', onLimit: 'wait' } });
+    });
     const name = this.#nameOf(own);
     if (renewing.has(name)) return;
     renewing.add(name);
@@ -185,11 +178,11 @@ class ResponseCache {
   }
 
   /** Checked now, because the call may have waited since the entry was read. */
-  #isYounger(cached: CachedResponse | undefined, maxAgeMs: number): cached is CachedResponse {
+  #isYounger(cached: StoredResponse | undefined, maxAgeMs: number): cached is StoredResponse {
     return isYounger(cached, maxAgeMs, this.#now());
   }
 
-  #from(found: CachedResponse, staleReason?: StaleReason): ApiResponse {
+  #from(found: StoredResponse, staleReason?: StaleReason): ApiResponse {
     return fromStore(found, this.#now(), staleReason);
   }
 
@@ -202,7 +195,7 @@ class ResponseCache {
    * `quota()`. If `quota()` fails and no response is stored, or the interval cannot be parsed: 0, so nothing is stored.
    * Read for each call, because the plan can change.
    */
-  async #snapshotMs(call: Call, cached: CachedResponse | undefined): Promise<number> {
+  async #snapshotMs(call: Call, cached: StoredResponse | undefined): Promise<number> {
     const { snapshotMs = 0 } = cached ?? {};
     const { quota: ofKey } = this.#context.states.of(call.key);
     // Another process stored it. Without this, each process would call quota() before its first call.
@@ -235,7 +228,7 @@ class ResponseCache {
   }
 
   /** `undefined` if the entry is missing or invalid. */
-  #decode(call: Call, stored: unknown): CachedResponse | undefined {
+  #decode(call: Call, stored: unknown): StoredResponse | undefined {
     const entry = decodeEntry(stored);
     if (entry === undefined || entry.storedAtMs > this.#now() + CLOCK_SKEW_MS) return undefined;
     const { issues, data } = parseBody(call.endpoint, parseJson(entry.rawBody));
@@ -286,15 +279,7 @@ function guardOf(store: CacheSettings['store'], { settings: { time }, events }: 
 }
 
 /** A stored response with its exact text, so that no digit changes. */
-export interface CacheEntry {
-  /** Epoch milliseconds at which the response arrived. */
-  readonly storedAtMs: number;
-  /** Milliseconds between the snapshots of the plan; only with `cache: 'snapshot'`. */
-  readonly snapshotMs?: number | undefined;
-  readonly status: number;
-  readonly headers: HeaderList;
-  readonly rawBody: string;
-}
+export type CacheEntry = Pick<StoredResponse, 'storedAtMs' | 'snapshotMs' | 'status' | 'headers' | 'rawBody'>;
 
 const VERSION = 1;
 
