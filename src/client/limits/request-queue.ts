@@ -53,7 +53,8 @@ export class RequestQueue<Queued extends QueuedCall> {
   readonly #sizes: Record<Priority, number> = { high: 0, normal: 0, low: 0 };
 
   get size(): number {
-    return this.#order.size;
+    const { high, normal, low } = this.#sizes;
+    return high + normal + low;
   }
 
   /** Number of calls that are served before a new call, or before a refused one, which returns to the head of its priority. */
