@@ -200,7 +200,7 @@ describe.each(transports)('%s', (_, transport) => {
     [
       'a body that is not UTF-8',
       { body: Buffer.from('{"success":true,"data":{"name":"\xe9"}}', 'latin1') },
-      { kind: 'response', status: 200, message: 'The body is not UTF-8 (HTTP 200)', attempts: [{ status: 200 }] },
+      { kind: 'response', status: 200, summary: 'The body is not UTF-8 (HTTP 200)', attempts: [{ status: 200 }] },
     ],
   ])('%s is an error of the expected kind', async (_, response, expected) => {
     const { error } = await errorFrom(({ socket }) => respond(socket, response), { onLimit: 'throw' });

@@ -70,9 +70,9 @@ function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: Err
     case 'timeout':
       return timeoutExplanation(error.scope, invocation, baseUrl);
     case 'response':
-      return { why: excerpt(error.bodyExcerpt), hints: error.issues.length === 0 ? [baseUrlHint(context)] : [] };
+      return { why: excerpt(error.bodyExcerpt), hints: baseUrlHints(error, context) };
     case 'request':
-      return error.status === 404 ? { hints: [baseUrlHint(context)] } : {};
+      return { hints: baseUrlHints(error, context) };
     default:
       return {};
   }
@@ -177,6 +177,11 @@ export interface NetworkContext {
 
 export function baseUrlHint({ baseUrl, source }: NetworkContext): string {
   return `Is ${baseUrl} the right base URL? It comes from ${source}.`;
+}
+
+/** The advice of the client about its base URL, with the place that sets it. */
+function baseUrlHints({ advice }: Pick<AnyFxRatesError, 'advice'>, context: NetworkContext): readonly string[] {
+  return advice?.includes('baseUrl') ? [baseUrlHint(context)] : [];
 }
 
 /** The port can have the other scheme. */

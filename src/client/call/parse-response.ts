@@ -28,7 +28,7 @@ interface Arrival {
 
 /** The data of a success, or a refusal for the rate. @throws the error of another failure, by status and envelope */
 export function parseResponse(response: TransportResponse, call: Call, arrival: Arrival): ApiResponse | Refusal {
-  const { status, headers, rawBody, problem, advice } = response;
+  const { status, headers, rawBody, problem, advice = CHECK_SERVER } = response;
   if (status >= 300 && status < 400) throw unexpectedStatus(response, call); // whatever its body says
   const body = parseJson(rawBody); // the text is empty if there was a problem with it
   const failedStatus = status >= 400 ? status : statusOfFailure(body, status);

@@ -134,7 +134,7 @@ test.each<[Reply, string]>([
     () => new Response(Buffer.from('<html>')),
     `ResponseError: The body is not JSON (HTTP 200, no content type)${CHECK_SERVER}`,
   ],
-  [() => new Response(new Uint8Array([0x22, 0xff])), 'ResponseError: The body is not UTF-8 (HTTP 200)'],
+  [() => new Response(new Uint8Array([0x22, 0xff])), `ResponseError: The body is not UTF-8 (HTTP 200)${CHECK_SERVER}`],
   [failure(302, { code: 'moved' }), `ResponseError: Unexpected HTTP 302${CHECK_SERVER}`],
   [
     failure(503, { message: 'Closed.', headers: { 'retry-after': '120' } }),

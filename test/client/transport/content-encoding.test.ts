@@ -66,7 +66,7 @@ describe.each(TRANSPORTS)('with %s', (_, fetch) => {
     [
       'not compressed as its header says',
       ...(['gzip', DATA, {}] as const),
-      'The body cannot be decoded: incorrect header check (HTTP 200)',
+      'The body cannot be decoded: incorrect header check (HTTP 200); check baseUrl, and the server or proxy there',
     ],
     [
       'empty',
@@ -88,7 +88,7 @@ test.each(TRANSPORTS.filter(([name]) => name !== 'fetch'))(
   async (_, fetch) => {
     const { error } = await callServer('zstd', gzipSync(DATA), { fetch });
 
-    const message = "The body cannot be decoded: unknown content encoding 'zstd' (HTTP 200)";
-    expect(error).toMatchObject({ kind: 'response', message });
+    const summary = "The body cannot be decoded: unknown content encoding 'zstd' (HTTP 200)";
+    expect(error).toMatchObject({ kind: 'response', summary });
   },
 );
