@@ -19,12 +19,12 @@ const SOURCE_STEPS: readonly Step[] = [
   ['types (tsc)', [TSC_7, '--incremental', '--tsBuildInfoFile', 'node_modules/.cache/verify.tsbuildinfo']],
   ['types of the control panel (tsc)', [TSC_7, '-p', 'src/mock-server/panel/browser']],
   ['English of documents and help (prose)', ['tsx', 'scripts/lint-prose.ts']],
-  ['docstrings of the API reference (typedoc)', ['typedoc', '--emit', 'none']],
+  ['no dead files, exports or dependencies (knip)', ['knip']],
 ];
 const PACKAGE_STEPS: readonly Step[] = [
   ['build (tsup)', ['tsup', '--silent']],
   ['demo', ['tsx', 'scripts/demo.ts']],
-  ['no dead files, exports or dependencies (knip)', ['knip']],
+  ['docstrings of the API reference (typedoc)', ['typedoc', '--emit', 'none']],
 ];
 
 if (process.argv.length > 2) {
