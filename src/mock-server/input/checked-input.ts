@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { holdsKey } from '../../redactor.ts';
 import { invalidOption, type MockServerError, unknownName, within } from './mock-server-error.ts';
 
 /**
@@ -20,8 +21,18 @@ export const trueOrFalse = expected('true or false', z.boolean());
 /** The status of a response that a test defines. */
 export const responseStatus = expected('an HTTP status from 200 to 599', z.int().min(200).max(599));
 
-/** A name that a test has chosen. */
-export const nameSchema = expected('up to 64 letters, digits, _ and -', z.string().regex(/^[\w-]{1,64}$/));
+/** A name that a test has chosen. It is in URLs, responses and messages, so it cannot be a key. */
+export const nameSchema = expected(
+  'up to 64 letters, digits, _ and -, not an API key',
+  z
+    .string()
+    .regex(/^[\w-]{1,64}$/)
+    .refine(isNoKey),
+);
+
+function isNoKey(text: string): boolean {
+  return !holdsKey(text);
+}
 
 /**
  * An object of values by name. A parser drops the name `__proto__`, and JSON an undefined value, such as that of a misspelt
@@ -111,7 +122,13 @@ export const plainObject: <Fields extends z.core.$ZodLooseShape>(fields: Fields)
   z.object;
 
 /** The id of a rule. A URL cannot have `.` and `..` as a segment. */
-export const idSchema = expected('letters, digits, _ . and -', z.string().regex(/^(?!\.{1,2}$)[\w.-]{1,64}$/));
+export const idSchema = expected(
+  'letters, digits, _ . and -, not an API key',
+  z
+    .string()
+    .regex(/^(?!\.{1,2}$)[\w.-]{1,64}$/)
+    .refine(isNoKey),
+);
 
 /** A field that the mock adds. It is ignored in an input, so that a value that was read can be added again. */
 export const ADDED_FIELD = z.unknown().optional().describe('Ignored.').meta({ readOnly: true });
