@@ -1,6 +1,7 @@
 // Node.js loads `promises`, and `crypto` below, at their first use: `--help` has none.
 import { constants, promises as fs, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { codeOf } from './foreign-values.ts';
 
 interface ReplaceOptions {
   /** Only the owner can read the file. Default: an existing file keeps its mode, a new one has that of the umask. */
@@ -85,7 +86,7 @@ export function makeFolder(
   try {
     files.mkdirSync(path, { mode });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // another process made it
+    if (codeOf(error) !== 'EEXIST') throw error; // another process made it
   }
 }
 

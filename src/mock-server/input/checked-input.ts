@@ -21,7 +21,7 @@ export const trueOrFalse = expected('true or false', z.boolean());
 /** The status of a response that a test defines. */
 export const responseStatus = expected('an HTTP status from 200 to 599', z.int().min(200).max(599));
 
-/** A name that a test has chosen. It is in URLs, responses and messages, so it cannot be a key. */
+/** A name that a test has chosen. */
 export const nameSchema = expected(
   'up to 64 letters, digits, _ and -, not an API key',
   z
@@ -30,7 +30,8 @@ export const nameSchema = expected(
     .refine(isNoKey),
 );
 
-function isNoKey(text: string): boolean {
+/** For a text that the mock shows again, in URLs, responses and messages. */
+export function isNoKey(text: string): boolean {
   return !holdsKey(text);
 }
 

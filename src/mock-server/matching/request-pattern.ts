@@ -110,6 +110,7 @@ export const requestPattern = strictObject({
       .string()
       .max(MOST_CHARACTERS, { abort: true })
       .regex(/^[/*][^?#]*$/)
+      .refine(hasNoKey, MASKED)
       .overwrite((path) =>
         plainPath(path.replace(ENCODED_IN_PATHS, (text) => encodeURIComponent(Buffer.from(text).toString()))),
       ),

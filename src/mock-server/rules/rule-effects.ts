@@ -77,7 +77,7 @@ export function withEffects(response: MockResponse, turns: RuleTurns, at: number
   let changed = changeRetryAfter(response, turns);
   changed = encode(changed, turns);
   const failing = turns.of('fail');
-  // Without a response, there is none to delay.
+  // A request that hangs gets no response that could be delayed.
   if (failing?.rule.settings.fail?.kind !== 'hang') changed = delayed(changed, turns);
   return failing === undefined ? changed : failed(changed, turns, { failing, at });
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type PlanName, plans } from '../../generated/service.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
-import { checkedInput, expected, plainObject, strictObject, type ValueOf } from '../input/checked-input.ts';
+import { checkedInput, expected, isNoKey, plainObject, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { withId } from '../input/mock-server-error.ts';
 import {
   type AccountRecord,
@@ -32,7 +32,13 @@ export const accountOptions = strictObject({
    * E-mail address of the account.
    * @default an invented address below `example.test`
    */
-  email: expected('an e-mail address', z.string().regex(/^[^\s@]+@[^\s@]+$/)).optional(),
+  email: expected(
+    'an e-mail address',
+    z
+      .string()
+      .regex(/^[^\s@]+@[^\s@]+$/)
+      .refine(isNoKey, { error: 'an e-mail address without an API key' }),
+  ).optional(),
   /**
    * Plan of the account.
    * @default 'free'

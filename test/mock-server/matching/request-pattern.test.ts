@@ -171,6 +171,10 @@ test.each<[object, string]>([
     'filter.headers is {"authorization":"Bearer fx_live_…"}; expected no API key, because recorded requests have it masked',
   ],
   [
+    { path: `/api/v1/fx_live_${'0'.repeat(48)}` },
+    'filter.path is "/api/v1/fx_live_…"; expected no API key, because recorded requests have it masked',
+  ],
+  [
     { headers: { Cookie: 'session=1' } },
     'filter.headers is {"Cookie":"session=1"}; expected no credential, because recorded requests have it masked',
   ],

@@ -128,6 +128,10 @@ test.each<[(mock: MockServer) => unknown, string]>([
   [(mock) => mock.accounts.create({ email: 'an ada@example.test' }), 'expected an e-mail address.'],
   [(mock) => mock.accounts.create({ email: 'ada@example.test or so' }), 'expected an e-mail address.'],
   [(mock) => mock.accounts.create({ email: ['ada@example.test'] as never }), 'expected an e-mail address.'],
+  [
+    (mock) => mock.accounts.create({ email: `fx_live_${'a1b2c3d4'.repeat(6)}@example.test` }),
+    'email is "fx_live_…@example.test"; expected an e-mail address without an API key.',
+  ],
   [(mock) => mock.keys.setUsage(mock.createKey().id, { month: -1 }), 'month is -1; expected a whole number from 0.'],
 ])('rejects an invalid argument with its value and what was expected', (act, message) => {
   expect(() => act(virtual())).toThrow(message);
