@@ -216,19 +216,6 @@ test('inspect and JSON show no key of a space, here or in another process', asyn
   }
 });
 
-test('the error of a function is recorded without the key in it', async () => {
-  const { mock, key } = mockWithKey();
-  mock.rules.add({
-    respond: () => {
-      throw new Error(`for Bearer ${key}`);
-    },
-  });
-
-  await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: `Bearer ${key}` } });
-
-  expect(mock.journal.list()[0]?.why).toContain('threw Error: for Bearer fx_live_….');
-});
-
 test.each(mockAdapters)('shows, logs and stores no key: $name', async ({ open }) => {
   const { mock, id, key, accountId } = mockWithKey();
   const { send, close } = await open(mock);

@@ -78,17 +78,6 @@ test('an abort ends the wait for a body that does not end', async () => {
   await expect(response).rejects.toThrow('enough');
 });
 
-test('an abort ends the wait for a delayed response', async () => {
-  const mock = newMock();
-  mock.rules.add({ fail: { kind: 'hang' } });
-  const controller = new AbortController();
-
-  const sent = mock.fetch(`${mock.baseUrl}/hang`, { signal: controller.signal });
-  controller.abort(new Error('enough'));
-
-  await expect(sent).rejects.toThrow('enough');
-});
-
 test('a damaged content coding is an error of the body, as with fetch', async () => {
   const mock = newMock();
   mock.rules.add({ encoding: 'gzip', fail: { kind: 'bad-json' } });

@@ -5,22 +5,9 @@ import {
   type Recording,
   recordedRules,
 } from '../../../src/mock-server/index.ts';
-import { snapshotIntervalMs } from '../../../src/mock-server/mock/respond-latest.ts';
 import { CURRENCIES } from '../../../src/mock-server/service/invented-rates.ts';
 import { MockCore, type MockCoreOptions } from '../../helpers/mock-core.ts';
 import { mockWithKey, sender } from '../../helpers/mock-with-key.ts';
-
-test.each([
-  ['5min', 300_000],
-  ['1min', 60_000],
-  ['60min', 3_600_000],
-  ['30s', 30_000],
-  ['1h', 3_600_000],
-  ['1d', 86_400_000],
-  ['2fortnights', 300_000],
-])('a granularity of %s is a new snapshot every %i ms', (granularity, intervalMs) => {
-  expect(snapshotIntervalMs(granularity)).toBe(intervalMs);
-});
 
 function latest(query = '', options: MockCoreOptions = {}) {
   const core = new MockCore(options);
@@ -49,6 +36,10 @@ test.each([
   ['1min', '2026-01-15T12:34:00.000Z'],
   ['5min', '2026-01-15T12:30:00.000Z'],
   ['60min', '2026-01-15T12:00:00.000Z'],
+  ['30s', '2026-01-15T12:34:30.000Z'],
+  ['1h', '2026-01-15T12:00:00.000Z'],
+  ['1d', '2026-01-15T00:00:00.000Z'],
+  ['2fortnights', '2026-01-15T12:30:00.000Z'],
 ])('with a granularity of %s, the timestamp is %s', (snapshotGranularity, timestamp) => {
   const now = Date.parse('2026-01-15T12:34:56.789Z');
 
@@ -201,16 +192,6 @@ test('an array begins again for a space and after a reset, and continues in a co
   expect(await first(mock, mock.createKey().key)).toEqual({ number: 1 });
 });
 
-test('an object is the data of every response until reset', async () => {
-  const { mock, data } = asked();
-
-  mock.latest.set({ rates: { USD: 1.1 } });
-  expect([await data(), await data('?base=GBP')]).toEqual([{ rates: { USD: 1.1 } }, { rates: { USD: 1.1 } }]);
-
-  mock.latest.reset();
-  expect(await data('?base=GBP')).toMatchObject({ base: 'GBP' });
-});
-
 test('the data of one base takes precedence over the data of all', async () => {
   const { mock, data } = asked();
   mock.latest.set({ n: 'EUR' }, { base: 'EUR' });
@@ -231,14 +212,6 @@ test('reset() without a base also removes the data of each base, and keeps other
 
   expect(mock.rules.list().map((rule) => rule.id)).toEqual([id]);
   expect(await data('?base=EUR')).not.toHaveProperty('n');
-});
-
-test('a rule takes precedence over mock.latest', async () => {
-  const { mock, data } = asked();
-  mock.rules.add({ match: { operation: 'latest' }, times: 1, respond: { data: { n: 'rule' } } });
-  mock.latest.set({ n: 'set' }, { base: 'EUR' });
-
-  expect([await data('?base=EUR'), await data('?base=EUR')]).toEqual([{ n: 'rule' }, { n: 'set' }]);
 });
 
 test('JSON text keeps its digits', async () => {

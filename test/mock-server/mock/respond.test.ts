@@ -230,13 +230,3 @@ test('responses to one target have the date of their second, and the form of the
   });
   expect(rounds).toEqual(expected);
 });
-
-test('responses to one target within a second share their headers in the journal, frozen', async () => {
-  const { mock, send } = mockWithKey();
-  await send();
-  await send();
-
-  const [first, second] = mock.journal.list();
-  expect(first?.responseHeaders).toBe(second?.responseHeaders);
-  expect(Object.isFrozen(first?.responseHeaders)).toBe(true);
-});

@@ -11,13 +11,12 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { Behaviour } from '../../../src/mock-server/behaviour/behaviour.ts';
 import { connectMockServer, createMockServer } from '../../../src/mock-server/index.ts';
 import { readStateFile } from '../../../src/mock-server/mock/state-file.ts';
-import { isAbandoned, type LockOwner, StateLock } from '../../../src/mock-server/mock/state-lock.ts';
+import { isAbandoned, type LockOwner } from '../../../src/mock-server/mock/state-lock.ts';
 import { bundledProgram } from '../../helpers/child-program.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 import { until } from '../../helpers/until.ts';
@@ -230,16 +229,6 @@ test('a failed serve() changes neither the state nor the file', async () => {
   expect(savedIn(state)?.snapshot.keys).toMatchObject([{ id }]);
 });
 
-test('a request in process is saved, too', async () => {
-  const state = join(temporaryFolder(), 'state.json');
-  await using mock = createMockServer({ state });
-  const { key } = mock.createKey();
-
-  await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
-
-  await until(() => savedIn(state)?.snapshot.keys[0]?.used === 1);
-});
-
 test('a date that jumps does not delay the next write', async () => {
   const state = join(temporaryFolder(), 'state.json');
   await using mock = createMockServer({ state, clock: 'virtual' });
@@ -333,16 +322,4 @@ test.each<[string, LockOwner | 'unknown', Found, boolean]>([
   const finding = { host: 'here', pid, thread: 0, ageMs, isRunning: () => isRunning, heldIds: new Set(heldIds) };
 
   expect(isAbandoned(owner, finding)).toBe(expected);
-});
-
-test('of several mocks that start at the same time, one gets the lock, also after a killed one', () => {
-  const state = join(temporaryFolder(), 'state.json');
-  writeFileSync(`${state}.lock`, JSON.stringify({ host: hostname(), pid: process.pid, thread: 0, id: 'killed' }));
-  const first = StateLock.acquire(state);
-
-  expect(() => StateLock.acquire(state)).toThrow(expect.objectContaining({ code: 'state_in_use' }));
-  first.release();
-  StateLock.acquire(state).release();
-
-  expect(readdirSync(dirname(state))).toEqual([]);
 });
