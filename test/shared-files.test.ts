@@ -97,6 +97,16 @@ test('a million chunks of one byte take at most three times their bytes', () => 
   expect(body.bytes().buffer.byteLength).toBeLessThanOrEqual(3_000_000);
 });
 
+test('a chunk of a stream is never changed by the chunks after it', () => {
+  const body = new CollectedBytes();
+  const chunks = ['ab', '', 'cd', 'e'].map((text) => Buffer.from(text));
+
+  for (const chunk of chunks) body.add(chunk);
+
+  expect(String(body.bytes())).toBe('abcde');
+  expect(chunks.map(String)).toEqual(['ab', '', 'cd', 'e']);
+});
+
 test.each([6, 3000])('a body with %i codings is a decoding error that says so', async (count) => {
   const read = async () => {
     for await (const _ of decoded([Buffer.from('x')], Array(count).fill('gzip').join(', ')));

