@@ -120,15 +120,14 @@ function inheritedCache(option: AnyOptions['cache'], parent: CacheSettings | und
 /** The settings of one call: its own options over the client's, without its signal. @throws ConfigError */
 export function resolveCall(options: CallOptions, client: ClientSettings<string | undefined>): CallSettings {
   const given = readOptions('call', options);
-  const { timeoutMs, maxRetries, onLimit, deadlineMs: limitMs, coalesce } = { ...client, ...given };
+  const { timeoutMs = client.timeoutMs, maxRetries = client.maxRetries, onLimit = client.onLimit } = given;
+  const { deadlineMs: limitMs = client.deadlineMs, coalesce = client.coalesce, maxAgeMs, priority = 'normal' } = given;
   const deadlineMs = limitMs === false ? Number.POSITIVE_INFINITY : limitMs;
-  const { maxAgeMs, priority = 'normal' } = given;
   if (maxAgeMs !== undefined && client.cache === undefined) {
     throw new ConfigError('maxAgeMs: this client has no cache; create it with the option cache');
   }
   const headers = { ...client.headers, ...given.headers };
-  const settings = { timeoutMs, deadlineMs, maxRetries, onLimit, headers, maxAgeMs, priority };
-  const sent = { ...settings, headers: Object.entries(headers).sort() };
-  const sharedBy = coalesce ? JSON.stringify(sent) : undefined;
-  return { ...settings, sharedBy };
+  const settings = { timeoutMs, deadlineMs, maxRetries, onLimit, maxAgeMs, priority };
+  const sharedBy = coalesce ? JSON.stringify({ ...settings, headers: Object.entries(headers).sort() }) : undefined;
+  return { headers, sharedBy, ...settings };
 }
