@@ -1,4 +1,4 @@
-import { syncBuiltinESMExports } from 'node:module';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
 import type { RequestHandler } from 'msw';
 import type { setupServer } from 'msw/node';
 import * as z from 'zod';
@@ -8,7 +8,6 @@ import type { HandleRequest } from '../http/message.ts';
 import { checkedInput, expected, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { MockServerError } from '../input/mock-server-error.ts';
 import { fromRequest, toResponse } from './fetch.ts';
-import { load, mswMajorVersion } from './msw-package.ts';
 
 /** The mocks that intercept this process, by origin. */
 interface InterceptedMocks {
@@ -192,4 +191,40 @@ export function mswPath(url: string): string | RegExp {
   if (isPlain) return url.replaceAll(/\{(\w+)\}/g, ':$1');
   const fixed = url.split(/\{[^{}]+\}/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${fixed.join('[^/]+?')}$`);
+}
+
+/** The packages that are loaded on first use, because most users of the mock do not need them. */
+interface Packages {
+  readonly msw: typeof import('msw');
+  readonly 'msw/node': typeof import('msw/node');
+  readonly 'msw/package.json': { readonly version: string };
+}
+
+const require = createRequire(import.meta.url);
+
+/** `require`, because getters and `listen()` cannot wait; Node 20.19 and later require ES modules too. */
+function load<Name extends keyof Packages>(name: Name): Packages[Name] {
+  try {
+    if (NODE_VERSION < 22 && (name === 'msw' || name === 'msw/node')) refuseMsw3();
+    return require(name);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw cause;
+    throw new MockServerError(`msw is not installed; run ${INSTALL_MSW}.`, { code: 'msw_missing', cause });
+  }
+}
+
+function mswMajorVersion(): number {
+  return Number.parseInt(load('msw/package.json').version, 10);
+}
+
+const NODE_VERSION = Number.parseInt(process.versions.node, 10);
+
+/** msw 3 needs Node 22. */
+const INSTALL_MSW = NODE_VERSION < 22 ? 'npm i -D msw@2' : 'npm i -D msw';
+
+/** On Node 20, msw 3 loads, and fails at its first use with a TypeError. */
+function refuseMsw3(): void {
+  if (mswMajorVersion() < 3) return;
+  const text = `msw 3 requires Node.js 22, and this is Node.js ${process.versions.node}; run ${INSTALL_MSW}.`;
+  throw new MockServerError(text, { code: 'msw_missing' });
 }
