@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
-import { openApi } from '../../src/mock-server/server/route.ts';
+import { openApi } from '../../src/mock-server/server/openapi.ts';
 import { adminRoutes } from '../../src/mock-server/server/routes.ts';
 import { PEER_PACKAGES, requirePeers } from '../peers.ts';
 import { readOptions, report } from '../report.ts';

@@ -134,7 +134,7 @@ export const idSchema = expected(
 /** A field that the mock adds. It is ignored in an input, so that a value that was read can be added again. */
 export const ADDED_FIELD = z.unknown().optional().describe('Ignored.').meta({ readOnly: true });
 
-/** The check of a large value in many steps, between which a server can handle other requests. */
+/** Work on a large value in many steps, between which a server can handle other requests. */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
 /** Checks the entries of a list, one in each step. The error names the entry: `keys[2].plan`. */
@@ -151,18 +151,8 @@ export function* eachOf<Entry, Result>(
   return checked;
 }
 
-/** A value that the admin API has checked in steps. The method of the mock does not check it again. */
-export class CheckedValue<Value> {
-  constructor(readonly value: Value) {}
-}
-
-/** The checked value: that of the admin API, or all steps at once. */
-export function checkedAtOnce<Given, Value>(
-  given: Given | CheckedValue<Value>,
-  check: (given: Given) => Steps<Value>,
-): Value {
-  if (given instanceof CheckedValue) return given.value;
-  const steps = check(given);
+/** The result of all steps at once. */
+export function atOnce<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;

@@ -5,7 +5,7 @@ import { type BehaviourOptions, createMockBehaviour, type MockBehaviour } from '
 import type { PresetName } from '../behaviour/switch.ts';
 import { type Clock, type ClockOptions, LATEST_MS, type MockClock, parseInstant } from '../clock/clock.ts';
 import { BEFORE_THE_END, DrivenClock } from '../clock/driven-clock.ts';
-import { checkedAtOnce, checkedInput, nameSchema, strictObject, type ValueOf } from '../input/checked-input.ts';
+import { atOnce, checkedInput, nameSchema, type Steps, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { freeName, invalidOption, MockServerError, withId } from '../input/mock-server-error.ts';
 import type { RequestFilter } from '../journal/journal.ts';
 import {
@@ -114,7 +114,7 @@ export class MockMethods {
    * @example const { keys } = mock.setUp({ keys: [{ plan: 'developer' }], rules: [{ nth: 3, respond: { status: 503 } }] })
    */
   setUp(setup: Setup | string): SetupResult {
-    return applySetup(checkedAtOnce(setup, checkedSetup), this.#mock);
+    return atOnce(setUpSteps(this.#mock, setup));
   }
 
   /**
@@ -161,10 +161,7 @@ export class MockMethods {
    * @example mock.restore(prepared)
    */
   restore(snapshot: Snapshot): void {
-    const used = usedKeys(this.#mock.state);
-    const checked = checkedAtOnce(snapshot, (given) => checkedSnapshot(given, this.#mock.behaviour));
-    restoreSnapshot(this.#mock, checked);
-    renew(used);
+    atOnce(restoreSteps(this.#mock, snapshot));
   }
 
   /**
@@ -186,6 +183,19 @@ export class MockMethods {
     startState(this.#mock, { keepKeys });
     journal.clear();
   }
+}
+
+/** `setUp()`: checks the setup, and applies it to the mock as it is then. */
+export function* setUpSteps(mock: MockState, setup: Setup | string): Steps<SetupResult> {
+  return applySetup(yield* checkedSetup(setup), mock);
+}
+
+/** `restore()`: checks the snapshot, and restores it. */
+export function* restoreSteps(mock: MockState, snapshot: unknown): Steps<void> {
+  const checked = yield* checkedSnapshot(snapshot, mock.behaviour);
+  const used = usedKeys(mock.state);
+  restoreSnapshot(mock, checked);
+  renew(used);
 }
 
 /** The public clock: it also advances to times of the service, and never moves back. */

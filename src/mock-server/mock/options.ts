@@ -4,7 +4,7 @@ import type { BehaviourOptions } from '../behaviour/behaviour.ts';
 import type { PresetName } from '../behaviour/switch.ts';
 import type { ClockOptions } from '../clock/clock.ts';
 import {
-  checkedAtOnce,
+  atOnce,
   checkedInput,
   eachOf,
   expected,
@@ -111,8 +111,8 @@ export function checkOptions(options: MockServerOptions): CheckedMockOptions {
   const { setup = {}, rules = [] } = checked;
   return {
     ...checked,
-    setup: within('setup', () => checkedAtOnce(setup, checkedSetup)),
-    rules: checkedAtOnce(rules, checkedRules),
+    setup: within('setup', () => atOnce(checkedSetup(setup))),
+    rules: atOnce(checkedRules(rules)),
   };
 }
 

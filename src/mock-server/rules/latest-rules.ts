@@ -9,37 +9,24 @@ import {
   parseJson,
 } from '../../json.ts';
 import { successBody, withoutTags } from '../http/responses.ts';
-import {
-  checkedAtOnce,
-  checkedInput,
-  expected,
-  type Steps,
-  strictObject,
-  type ValueOf,
-} from '../input/checked-input.ts';
+import { atOnce, checkedInput, expected, type Steps, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { recordedQuery } from '../input/masked-keys.ts';
 import { checkLength, expectedText, fieldError, invalidOption, show, within } from '../input/mock-server-error.ts';
 import { JsonText, MOST_ANSWERS, preparedAnswer } from './answers.ts';
 import {
   addRule,
   addRules,
-  type CheckedRule,
   checkedRules,
-  MOST_RULES,
-  placedRules,
-  type RuleContext,
-  removeRules,
-} from './mock-rules.ts';
-import {
-  type Answer,
   isLatest,
   isRecorded,
   LATEST,
+  MOST_RULES,
+  placedRules,
   RECORDED,
-  type RuleMatch,
-  type RuleOptions,
-  type SentAnswer,
-} from './rule-schema.ts';
+  type RuleContext,
+  removeRules,
+} from './mock-rules.ts';
+import type { Answer, RuleMatch, RuleOptions, SentAnswer } from './rule-schema.ts';
 
 /**
  * The `data` of `latest`: an object, an array with one element per request (the last one repeats), or JSON text of an object
@@ -87,25 +74,34 @@ export const latestOptions = strictObject({
 export interface LatestOptions extends ValueOf<typeof latestOptions> {}
 
 export function createMockLatest(context: RuleContext): MockLatest {
-  const baseOf = (options: LatestOptions) =>
-    checkedInput(latestOptions, options, { what: 'an option of latest.set() and latest.reset()' }).base;
   return {
-    set(data, options = {}) {
-      const base = baseOf(options);
-      const answers = checkedAtOnce(data, checkedLatest);
-      if (base === undefined) removeRules(context, isRecorded);
-      addRule(context, { settings: { id: latestId(base), match: latestMatch(base), counted: true }, answers });
-    },
-    replay(recording) {
-      const added = placedRules(checkedAtOnce(recording, checkedRecording), context, context.state.keys);
-      removeRules(context, (id) => id === LATEST || isRecorded(id));
-      addRules(context, added);
-    },
+    set: (data, options) => atOnce(setLatestSteps(context, data, options)),
+    replay: (recording) => atOnce(replaySteps(context, recording)),
     reset(options = {}) {
       const base = baseOf(options);
       removeRules(context, (id) => (base === undefined ? isLatest(id) : id === latestId(base)));
     },
   };
+}
+
+/** `latest.set()`. */
+export function* setLatestSteps(context: RuleContext, data: unknown, options: LatestOptions = {}): Steps<void> {
+  const base = baseOf(options);
+  const answers = yield* checkedLatest(data);
+  if (base === undefined) removeRules(context, isRecorded);
+  addRule(context, { settings: { id: latestId(base), match: latestMatch(base), counted: true }, answers });
+}
+
+/** `latest.replay()`. */
+export function* replaySteps(context: RuleContext, recording: Recording): Steps<void> {
+  const rules = yield* checkedRules(yield* rulesOf(recording));
+  const added = placedRules(rules, context, context.state.keys);
+  removeRules(context, (id) => id === LATEST || isRecorded(id));
+  addRules(context, added);
+}
+
+function baseOf(options: LatestOptions): string | undefined {
+  return checkedInput(latestOptions, options, { what: 'an option of latest.set() and latest.reset()' }).base;
 }
 
 function latestId(base: string | undefined): string {
@@ -122,7 +118,7 @@ const DATA = 'an object, an array of objects, or JSON text of one of these';
 const USE_RULE = `${DATA}; for a function, use mock.rules.add({ match: { operation: 'latest' }, respond: … })`;
 
 /** The responses of `mock.latest.set()`. */
-export function* checkedLatest(data: unknown): Steps<readonly SentAnswer[]> {
+function* checkedLatest(data: unknown): Steps<readonly SentAnswer[]> {
   if (typeof data === 'function') throw invalidOption('latest', data, USE_RULE);
   const isList = typeof data === 'string' && data.trimStart().startsWith('[') && isJson(data);
   const values = isList ? Array.from(members(data), ({ text }) => unquoted(text)) : [data].flat();
@@ -168,12 +164,7 @@ export type Recording = string | Readonly<Record<string, unknown>>;
  * @example createMockServer({ rules: recordedRules(await readFile('rates.ndjson', 'utf8')) })
  */
 export function recordedRules(recording: Recording): readonly RuleOptions[] {
-  return checkedAtOnce(recording, rulesOf);
-}
-
-/** The rules of a recording as a mock adds them. */
-export function* checkedRecording(recording: Recording): Steps<readonly CheckedRule[]> {
-  return yield* checkedRules(yield* rulesOf(recording));
+  return atOnce(rulesOf(recording));
 }
 
 function* rulesOf(recording: Recording): Steps<readonly RuleOptions[]> {

@@ -2,7 +2,7 @@ import { isJsonObject, members, parseJson } from '../../json.ts';
 import type { ResponseDelays } from '../clock/response-delays.ts';
 import type { AdapterName } from '../http/message.ts';
 import { isAdminPath } from '../http/parse-request.ts';
-import { checkedAtOnce, checkedInput, type Steps } from '../input/checked-input.ts';
+import { atOnce, checkedInput, type Steps } from '../input/checked-input.ts';
 import {
   checkLength,
   freeName,
@@ -18,13 +18,11 @@ import { preparedAnswers, ruleWithDigits } from './answers.ts';
 import { changesResponse, checkAdapterSupport, checkFailure } from './failures.ts';
 import {
   EFFECTS,
-  isRecorded,
   type Rule,
   type RuleMatch,
   type RuleOptions,
   type RuleRecord,
   type RuleState,
-  rankOf,
   ruleOptions,
   type SavedRule,
 } from './rule-schema.ts';
@@ -68,7 +66,7 @@ export function createMockRules(context: RuleContext): MockRules {
   const find = (id: string) =>
     withId('rule', id, { among: new Map(state.rules.map((rule) => [rule.settings.id, rule])) });
   return {
-    add: (given) => toRule(addRule(context, checkedAtOnce(given, checkedRuleText))),
+    add: (given) => atOnce(addRuleSteps(context, given)),
     list: () => state.rules.map(toRule),
     get: (id) => toRule(find(id)),
     remove(id) {
@@ -77,6 +75,11 @@ export function createMockRules(context: RuleContext): MockRules {
     },
     clear: () => removeRules(context, () => true),
   };
+}
+
+/** `rules.add()`, also for JSON text of a rule, in which numbers keep their digits. */
+export function* addRuleSteps(context: RuleContext, given: unknown): Steps<Rule> {
+  return toRule(addRule(context, yield* checkedRuleText(given)));
 }
 
 /** Adds one rule. Throws as `mock.rules.add()`. */
@@ -101,6 +104,28 @@ export function addRules({ state, delays }: ChangedRules, added: readonly RuleRe
   }
   state.lastRule += added.length;
   state.rules = Array.from(rules.values()).sort((one, other) => rankOf(one.settings.id) - rankOf(other.settings.id));
+}
+
+/** The rule of `mock.latest` for every query; those for one base have its id and the base. */
+export const LATEST = 'latest';
+/** The lowest rule of a recording; the others have its id and a number. */
+export const RECORDED = 'recorded';
+
+/** The place of a rule among the others: those for every query of `latest` lie below those for one base, below all others. */
+function rankOf(id: string): number {
+  if (id === RECORDED || id === LATEST) return 0;
+  if (isRecorded(id)) return 1;
+  return isLatest(id) ? 2 : 3;
+}
+
+/** Whether a rule is one of `mock.latest`. */
+export function isLatest(id: string): boolean {
+  return id === LATEST || id.startsWith(`${LATEST}.`) || isRecorded(id);
+}
+
+/** Whether a rule is one of a recording, of which a test need not use every response. */
+export function isRecorded(id: string): boolean {
+  return id === RECORDED || id.startsWith(`${RECORDED}.`);
 }
 
 /** Removes the rules with these ids. The requests that hang because of one end. */
@@ -148,8 +173,7 @@ export interface CheckedRule extends Pick<RuleRecord, 'answers'> {
   readonly settings: Omit<RuleRecord['settings'], 'id'> & { readonly id?: string | undefined };
 }
 
-/** A rule, or JSON text of one, in which numbers keep their digits. */
-export function* checkedRuleText(given: unknown): Steps<CheckedRule> {
+function* checkedRuleText(given: unknown): Steps<CheckedRule> {
   if (typeof given !== 'string') return yield* checkedRule(given);
   const rule = parseJson(given);
   if (rule === undefined) throw invalidOption('rule', given, 'a rule as JSON');

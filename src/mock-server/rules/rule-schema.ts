@@ -292,25 +292,3 @@ export interface SavedRule extends Omit<Rule, 'respond'> {
   /** Matching requests by key id, `''` for requests without a known key. */
   readonly matchedByKey: Readonly<Record<string, number>>;
 }
-
-/** The rule of `mock.latest` for every query; those for one base have its id and the base. */
-export const LATEST = 'latest';
-/** The lowest rule of a recording; the others have its id and a number. */
-export const RECORDED = 'recorded';
-
-/** The place of a rule among the others: those for every query of `latest` lie below those for one base, below all others. */
-export function rankOf(id: string): number {
-  if (id === RECORDED || id === LATEST) return 0;
-  if (isRecorded(id)) return 1;
-  return isLatest(id) ? 2 : 3;
-}
-
-/** Whether a rule is one of `mock.latest`. */
-export function isLatest(id: string): boolean {
-  return id === LATEST || id.startsWith(`${LATEST}.`) || isRecorded(id);
-}
-
-/** Whether a rule is one of a recording, of which a test need not use every response. */
-export function isRecorded(id: string): boolean {
-  return id === RECORDED || id.startsWith(`${RECORDED}.`);
-}

@@ -3,7 +3,8 @@ import { within } from '../input/mock-server-error.ts';
 import { differences, type MatchedRequest, matchesPattern, nearMisses } from '../matching/request-pattern.ts';
 import { chance } from '../service/random.ts';
 import { checkAdapterSupport } from './failures.ts';
-import { type EFFECTS, isRecorded, type RuleRecord, type RuleState } from './rule-schema.ts';
+import { isRecorded } from './mock-rules.ts';
+import type { EFFECTS, RuleRecord, RuleState } from './rule-schema.ts';
 
 type EffectName = (typeof EFFECTS)[number];
 

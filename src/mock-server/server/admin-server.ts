@@ -2,24 +2,173 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { parseJson } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
-import { createOperationFinder } from '../../operation.ts';
-import { inTurns } from '../clock/event-loop.ts';
+import { createOperationFinder, type FoundOperation } from '../../operation.ts';
+import { monotonicNow, nextTurn } from '../clock/event-loop.ts';
 import { hasBody, parseTarget } from '../http/parse-request.ts';
-import { CheckedValue, checkedInput } from '../input/checked-input.ts';
+import { checkedInput, type Steps } from '../input/checked-input.ts';
 import { MockServerError, show, thrownText } from '../input/mock-server-error.ts';
 import { findSpace, MockMethods } from '../mock/mock-methods.ts';
 import type { MockState } from '../mock/mock-state.ts';
 import { PANEL_PATHS, redirectToPanel, servePanel } from '../panel/serve-panel.ts';
-import { hasToken, Problem, readJsonBody, sendJson, sendProblem, tokenProblem } from './gate.ts';
-import type { AdminCall, AdminRoute } from './route.ts';
-import { adminRoutes } from './routes.ts';
+import { type HandleAdmin, hasToken, Problem, readJsonBody, sendJson, sendProblem, tokenProblem } from './gate.ts';
 
-export interface AdminServerOptions {
-  readonly mock: MockState;
-  readonly token: string;
+/** The tags of the routes, with their descriptions in openapi.json. */
+export const ADMIN_TAGS = {
+  health: 'Readiness, and the description of the API.',
+  state: 'Save, restore and reset the state.',
+  clock: 'The clock of windows, quota periods and rules.',
+  behaviour: 'Switches for undocumented behaviour.',
+  rules: 'Responses, delays and failures that a test defines.',
+  requests: 'The journal: every request with the reason for its response.',
+  accounts: 'Accounts. A new one is not confirmed, and has no key.',
+  keys: 'API keys. A full key is returned once, when it is created.',
+  spaces: 'Isolated parts of the mock, for tests that run at the same time.',
+} as const;
+
+type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A method and a path below `/__fxrates`, with parameters in braces: `PUT /accounts/{accountId}/plan`. */
+type RouteName = `${HttpMethod} /${string}`;
+
+/** A route of the admin API: the server, openapi.json and `connectMockServer` are made from it. */
+export interface AdminRoute extends Omit<RouteDescription, 'steps'> {
+  readonly method: HttpMethod;
+  readonly path: string;
+  /** The id in openapi.json. */
+  readonly id: string;
+  readonly tag: keyof typeof ADMIN_TAGS;
+  /** Whether a request without a body is refused: the schema refuses `{}`, which stands for no body, or the text is needed. */
+  readonly needsBody: boolean;
+  readonly mostBytes: number;
+  /** Returns the value of the response. */
+  readonly run: (call: AdminCall<unknown, unknown>) => unknown;
+  /** The same in steps, between which the server handles other requests. It is run instead. */
+  readonly steps?: ((call: AdminCall<unknown, unknown>) => Steps<unknown>) | undefined;
 }
 
-export type HandleAdmin = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => Promise<void>;
+/** How a method of `connectMockServer` calls a route. */
+interface RemoteCall {
+  /** The request for the arguments of the method. */
+  readonly send: (...given: never[]) => RouteRequest;
+  /**
+   * The result of the method, for the value of the response.
+   * @default that value
+   */
+  readonly read?: (value: never) => unknown;
+}
+
+/** A request to a route. */
+export interface RouteRequest {
+  /** Parameters of the path. */
+  readonly path?: Readonly<Record<string, unknown>>;
+  readonly query?: object | undefined;
+  readonly body?: unknown;
+}
+
+/** Input and output of a route. Its schemas check the parameters of `run`. */
+interface RouteDescription {
+  /** Default: the first part of the path. */
+  readonly tag?: keyof typeof ADMIN_TAGS;
+  readonly summary: string;
+  /** Without it, the route accepts no body. */
+  readonly body?: z.ZodType;
+  /** Whether `run` checks the body, as a method does with its argument: its error messages are more precise than those of the schema. */
+  readonly checksBody?: boolean;
+  /** The method in steps, with the same parameters: for bodies whose check takes long. */
+  readonly steps?: (state: MockState, ...given: never[]) => Steps<unknown>;
+  /** Whether `steps` parses the text of the body itself: numbers keep their digits. */
+  readonly isText?: boolean;
+  /** The largest body. Default: 256 KiB, which is checked so fast that no other request notices. */
+  readonly mostBytes?: number;
+  /** Without it, the route accepts no query. */
+  readonly query?: z.ZodType;
+  /** Schema of the response body. If omitted, the route responds with 204 and without a body. */
+  readonly response?: z.ZodType;
+  /** Needs no token. */
+  readonly isOpen?: boolean;
+  /** The methods of `connectMockServer` that call the route, by their names: `clock.now`. */
+  readonly calls?: Readonly<Record<string, RemoteCall>>;
+}
+
+export interface AdminCall<Body, Query> {
+  /** The mock or the space that is called. */
+  readonly state: MockState;
+  /** Its methods. */
+  readonly mock: MockMethods;
+  /** The parameters of the path. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly body: Body;
+  readonly query: Query;
+  /** Aborts when the caller disconnects. */
+  readonly signal: AbortSignal;
+}
+
+/** A route that is no method of the mock. */
+export function route<Body extends z.ZodType = z.ZodUndefined, Query extends z.ZodType = z.ZodUndefined>(
+  name: RouteName,
+  definition: Omit<RouteDescription, 'body' | 'query' | 'steps'> & {
+    readonly id: string;
+    readonly body?: Body;
+    readonly query?: Query;
+    readonly run: (call: AdminCall<z.output<Body>, z.output<Query>>) => unknown;
+  },
+): AdminRoute {
+  return { ...partsOf(name), ...definition, ...boundsOf(definition) } as AdminRoute; // its schemas check what `run` receives
+}
+
+type Methods<Part> = {
+  [Name in keyof Part & string]: Part[Name] extends (...given: never) => unknown ? Name : never;
+}[keyof Part & string];
+
+/** A method of a mock and a space: `createKey`, `rules.add`. */
+type MethodId =
+  | Methods<MockMethods>
+  | { [Part in keyof MockMethods & string]: `${Part}.${Methods<MockMethods[Part]>}` }[keyof MockMethods & string];
+
+/** A route that calls a method of the mock with the parameters of the path, then body and query, as `connectMockServer` does. */
+export function method(name: RouteName, id: MethodId, { calls, steps, ...description }: RouteDescription): AdminRoute {
+  const [part = '', own = part] = id.split('.');
+  const inPath = Array.from(name.matchAll(/\{(\w+)\}/g), ([, parameter = '']) => parameter);
+  const others = (['body', 'query'] as const).filter((place) => description[place] !== undefined);
+  const givenIn = (call: AdminCall<unknown, unknown>) =>
+    [...inPath.map((parameter) => call.path[parameter]), ...others.map((place) => call[place])] as never[]; // checked by the method
+  const run: AdminRoute['run'] = (call) => {
+    const target: object = own === part ? call.mock : Reflect.get(call.mock, part);
+    return Reflect.get(target, own).apply(target, givenIn(call));
+  };
+  const send = (...given: readonly unknown[]): RouteRequest => ({
+    path: Object.fromEntries(inPath.map((parameter, index) => [parameter, given[index]])),
+    ...Object.fromEntries(others.map((place, index) => [place, given[inPath.length + index]])),
+  });
+  const checksBody = description.body !== undefined;
+  return {
+    ...partsOf(name),
+    ...description,
+    ...boundsOf(description),
+    checksBody,
+    id,
+    calls: { [id]: { send }, ...calls },
+    run,
+    steps: steps && ((call) => steps(call.state, ...givenIn(call))),
+  };
+}
+
+function partsOf(name: RouteName): Pick<AdminRoute, 'method' | 'path' | 'tag'> {
+  const [, method, path, tag] = /^(\S+) (\/([a-z]+).*)$/.exec(name) ?? [];
+  return { method, path, tag } as Pick<AdminRoute, 'method' | 'path' | 'tag'>;
+}
+
+/** What is known of the body of a request before it is read. Without a body, a route accepts `{}`, which some clients send. */
+function boundsOf({ body, isText = false, mostBytes = 256 * 1024 }: RouteDescription) {
+  if (body === undefined) return { needsBody: false, mostBytes: 1024 };
+  return { needsBody: isText || !body.safeParse({}).success, mostBytes };
+}
+
+interface AdminServerOptions {
+  readonly mock: MockState;
+  readonly token: string;
+  readonly routes: readonly AdminRoute[];
+}
 
 /** Handles the paths below `/__fxrates`: the files of the control panel need no token, the API does. */
 export function createAdminServer(options: AdminServerOptions): HandleAdmin {
@@ -29,12 +178,13 @@ export function createAdminServer(options: AdminServerOptions): HandleAdmin {
     methods.set(state, known);
     return known;
   };
+  const api = { ...options, methodsOf, findPath: createOperationFinder(options.routes) };
   return async (incoming, outgoing, path) => {
     try {
       if (path === '') return void redirectToPanel(outgoing);
       const isPanel = PANEL_PATHS.has(path) && (incoming.method === 'GET' || incoming.method === 'HEAD');
       if (isPanel) await servePanel(incoming, outgoing, path);
-      else await handleApi({ ...options, methodsOf }, { incoming, outgoing, path });
+      else await handleApi(api, { incoming, outgoing, path });
     } catch (error) {
       // The admin API is for the owner of the mock. Unlike the emulated service, it shows the reason.
       const internal = { status: 500, code: 'internal_error' };
@@ -49,18 +199,20 @@ const IN_SPACE = /^\/spaces\/([^/]+)(\/.+)$/;
 interface AdminApi extends AdminServerOptions {
   /** The methods of the mock or of a space, which are created once. */
   readonly methodsOf: (state: MockState) => MockMethods;
+  readonly findPath: (path: string) => FoundOperation<AdminRoute> | undefined;
 }
 
-async function handleApi({ mock, token, methodsOf }: AdminApi, exchange: AdminExchange): Promise<void> {
+async function handleApi(api: AdminApi, exchange: AdminExchange): Promise<void> {
+  const { mock, token, methodsOf, routes } = api;
   const { incoming } = exchange;
   const [, space, path = exchange.path] = IN_SPACE.exec(exchange.path) ?? [];
   // node:http omits the body of a response to HEAD.
   const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? 'GET');
-  const found = findRoute(method, path);
+  const found = findRoute(api, method, path);
   // Without the token, known and unknown names of spaces get the same response.
   const isOpen = found.route?.isOpen === true && space === undefined;
   if (!hasToken(incoming.headers, token)) refuseStranger(incoming, isOpen);
-  if (found.route === undefined) throw noRoute({ method, path }, found.allowed);
+  if (found.route === undefined) throw noRoute({ method, path, routes }, found.allowed);
   const state = space === undefined ? mock : findSpace(mock, space);
   if (space !== undefined && found.route.tag === 'spaces') {
     throw new Problem('A space cannot contain spaces; use /__fxrates/spaces.', { status: 404, code: 'not_found' });
@@ -75,7 +227,7 @@ function refuseStranger(incoming: IncomingMessage, isOpen: boolean): void {
 }
 
 function noRoute(
-  { method, path }: { readonly method: string; readonly path: string },
+  { method, path, routes }: Pick<AdminApi, 'routes'> & { readonly method: string; readonly path: string },
   allowed: readonly string[],
 ): Problem {
   const methods = allowed.join(', ');
@@ -89,7 +241,10 @@ function noRoute(
       headers,
     });
   }
-  const nearest = nearestName(path, ROUTE_PATHS);
+  const nearest = nearestName(
+    path,
+    routes.map((route) => route.path),
+  );
   const hint = nearest === undefined ? '' : ` did you mean ${nearest}?`;
   const text = `This route does not exist;${hint} GET /__fxrates/openapi.json lists all routes.`;
   return new Problem(text, { status: 404, code: 'not_found' });
@@ -106,14 +261,11 @@ interface FoundRoute {
   readonly allowed: readonly string[];
 }
 
-const ROUTE_PATHS = adminRoutes.map(({ path }) => path);
-const findPath = createOperationFinder(adminRoutes);
-
-function findRoute(method: string, path: string): FoundRoute {
+function findRoute({ routes, findPath }: AdminApi, method: string, path: string): FoundRoute {
   const { operation, parameters = {} } = findPath(path) ?? {};
-  const routes = adminRoutes.filter((route) => route.path === operation?.path);
-  const allowed = routes.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
-  return { route: routes.find((route) => route.method === method), path: parameters, allowed };
+  const atPath = routes.filter((route) => route.path === operation?.path);
+  const allowed = atPath.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
+  return { route: atPath.find((route) => route.method === method), path: parameters, allowed };
 }
 
 /** A request of the admin API, and its response object. */
@@ -133,21 +285,36 @@ type Where = Pick<AdminCall<unknown, unknown>, 'state' | 'mock' | 'path'>;
 async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }: AdminExchange): Promise<void> {
   const parameters = new URLSearchParams(parseTarget(incoming.url ?? '').query);
   const query = parsed(route.query, valuesIn(parameters, route.query), 'query');
-  const body = await checkedBody(route, where, incoming);
+  const body = await checkedBody(route, incoming);
   const disconnected = new AbortController();
   outgoing.once('close', () => disconnected.abort());
-  const value = await route.run({ ...where, body, query, signal: disconnected.signal });
+  const call = { ...where, body, query, signal: disconnected.signal };
+  const value = await (route.steps === undefined ? route.run(call) : inTurns(route.steps(call)));
   const isEmpty = route.response === undefined;
   sendJson(outgoing, { status: isEmpty ? 204 : 200, body: isEmpty ? undefined : value });
 }
 
-async function checkedBody(route: AdminRoute, { state }: Where, incoming: IncomingMessage): Promise<unknown> {
-  const { check, isText = false, checksBody = false, needsBody, mostBytes } = route;
+/** All steps of a work, with a turn of the event loop every few milliseconds, so that other requests need not wait for its end. */
+export async function inTurns<Result>(
+  steps: Steps<Result>,
+  { turn = nextTurn, now = monotonicNow } = {},
+): Promise<Result> {
+  for (let since = now(), step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    if (now() - since < LONGEST_TURN_MS) continue;
+    await turn();
+    since = now();
+  }
+}
+
+const LONGEST_TURN_MS = 5;
+
+async function checkedBody(route: AdminRoute, incoming: IncomingMessage): Promise<unknown> {
+  const { isText = false, checksBody = false, needsBody, mostBytes } = route;
   const given = await readJsonBody(incoming, { mostBytes, isText });
   if (given === undefined && needsBody) {
     throw new Problem('The body is missing; send JSON.', { status: 400, code: 'invalid_option', field: 'body' });
   }
-  if (check !== undefined) return new CheckedValue(await inTurns(check(given as never, state))); // it checks any value
   const body = given ?? {};
   return checksBody ? body : parsed(route.body, body, 'body');
 }

@@ -8,8 +8,8 @@ import type { JournalEntry, RequestFilter } from '../journal/journal.ts';
 import { type Claim, createExpectation, type MockJournal, type RequestExpectation } from '../journal/mock-journal.ts';
 import { regExpText } from '../matching/request-pattern.ts';
 import type { MockMethods, Space, SpaceOptions } from '../mock/mock-methods.ts';
+import type { AdminRoute, RouteRequest } from './admin-server.ts';
 import { problem } from './gate.ts';
-import type { AdminRoute, RouteRequest } from './route.ts';
 import { adminRoutes } from './routes.ts';
 import { requestFromWorker } from './worker-request.ts';
 

@@ -5,18 +5,69 @@ import { isIP } from 'node:net';
 import * as z from 'zod';
 import { jsonErrorPlace, parseJson } from '../../json.ts';
 import { utf8Text } from '../../text.ts';
-import { hasBody, readBody } from '../http/parse-request.ts';
+import type { Admin } from '../adapters/node-server.ts';
+import { ADMIN_ROOT, hasBody, isAdminPath, parseTarget, readBody } from '../http/parse-request.ts';
 import { PAGE_HEADERS } from '../http/responses.ts';
 import { MockServerError, type MockServerErrorDetail } from '../input/mock-server-error.ts';
+import { acceptsPage, redirectToPanel, sendReadiness } from '../panel/serve-panel.ts';
 
 /** The names under which a server may be reached. */
-export interface OwnNames {
+interface OwnNames {
   /** The option `host` of the server. */
   readonly host: string | undefined;
   /** Whether other machines may reach the server, by the names of a private network. */
   readonly allowRemote: boolean | undefined;
   /** Of the server's own pages. */
   readonly scheme: 'http' | 'https';
+}
+
+interface GateOptions extends OwnNames {
+  readonly token: string;
+  /** Loads the control panel and the admin API, at the first request for them. */
+  readonly load: () => Promise<HandleAdmin>;
+}
+
+/** Handles a request for the path below `/__fxrates`. */
+export type HandleAdmin = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => Promise<void>;
+
+/** Handles the requests for the mock's own pages, by their path and their headers. Others are for the emulated service. */
+export function createGate({ token, load, ...names }: GateOptions): Admin {
+  let loaded: Promise<HandleAdmin> | undefined;
+  const refusalOf = (headers: IncomingHttpHeaders, path: string) => {
+    // Health contains nothing secret, and a token is a stronger proof than a host name.
+    const needsNoName = path === HEALTH || hasToken(headers, token);
+    return (needsNoName ? undefined : refuseForeignHost(headers, names)) ?? refuseForeignPage(headers, names);
+  };
+  const answerRoot = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (!isReading(incoming)) return false;
+    if (!acceptsPage(incoming)) sendReadiness(outgoing);
+    else if (!isRefused(outgoing, refuseForeignHost(incoming.headers, names))) redirectToPanel(outgoing);
+    return true;
+  };
+  return (incoming, outgoing) => {
+    const { url = '', headers } = incoming;
+    if (url === '/') return answerRoot(incoming, outgoing);
+    // A fast check of each request: other paths cannot be for the mock itself.
+    if (!url.includes('/__fxrates')) return false;
+    const { path } = parseTarget(url);
+    if (!isAdminPath(path)) return false;
+    if (isRefused(outgoing, refusalOf(headers, path))) return true;
+    loaded ??= load();
+    loaded.then((handle) => handle(incoming, outgoing, path.slice(ADMIN_ROOT.length))).catch(() => outgoing.destroy());
+    return true;
+  };
+}
+
+/** The service has no response for `/`. */
+function isReading({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+const HEALTH = `${ADMIN_ROOT}/health`;
+
+function isRefused(outgoing: ServerResponse, refusal: Problem | undefined): boolean {
+  if (refusal !== undefined) sendProblem(outgoing, refusal);
+  return refusal !== undefined;
 }
 
 /**
@@ -32,10 +83,7 @@ export function refuseForeignHost({ host = '' }: IncomingHttpHeaders, names: Own
 }
 
 /** Refuses requests that a page of another site can cause in a browser. */
-export function refuseForeignPage(
-  { host = '', origin }: IncomingHttpHeaders,
-  { scheme }: OwnNames,
-): Problem | undefined {
+function refuseForeignPage({ host = '', origin }: IncomingHttpHeaders, { scheme }: OwnNames): Problem | undefined {
   if (origin === undefined || origin === `${scheme}://${host}`) return undefined;
   const text = 'Pages of other origins cannot use the admin API; open the control panel of this server.';
   return new Problem(text, { status: 403, code: 'foreign_origin', field: 'Origin' });

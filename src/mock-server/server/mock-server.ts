@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import {
   checkedStrategy,
@@ -8,15 +7,9 @@ import {
   intercept,
   requireSameStrategy,
 } from '../adapters/interception.ts';
-import {
-  type Admin,
-  type ListeningServer,
-  type ListenOptions,
-  listenHttp,
-  listenOptions,
-} from '../adapters/node-server.ts';
+import { type ListeningServer, type ListenOptions, listenHttp, listenOptions } from '../adapters/node-server.ts';
 import type { HandleRequest } from '../http/message.ts';
-import { ADMIN_ROOT, isAdminPath, parseTarget } from '../http/parse-request.ts';
+import { ADMIN_ROOT } from '../http/parse-request.ts';
 import { checkedInput, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { invalidOption } from '../input/mock-server-error.ts';
 import { createHandler } from '../mock/handle-request.ts';
@@ -25,11 +18,9 @@ import { closeMock, createMockState, type MockState, startState } from '../mock/
 import { type CheckedMockOptions, checkOptions, type MockServerOptions } from '../mock/options.ts';
 import { restoreSnapshot } from '../mock/snapshot.ts';
 import { StatePersister } from '../mock/state-file.ts';
-import { acceptsPage, redirectToPanel, sendReadiness } from '../panel/serve-panel.ts';
 import { checkAdapterSupport } from '../rules/failures.ts';
 import type { CreatedKey } from '../service/keys.ts';
-import type { AdminServerOptions, HandleAdmin } from './admin-server.ts';
-import { hasToken, type OwnNames, type Problem, refuseForeignHost, refuseForeignPage, sendProblem } from './gate.ts';
+import { createGate } from './gate.ts';
 
 /**
  * Creates an emulated exchange-rate service with its own accounts, limits, clock and journal.
@@ -194,7 +185,8 @@ async function startServer(options: ServeOptions, { mock, state, onClose }: Serv
   const { clock, adapters } = mock;
   const { host, allowRemote, tls } = address;
   const names = { host, allowRemote, scheme: tls === undefined ? 'http' : 'https' } as const;
-  const admin = createAdmin({ mock, token: adminToken, ...names });
+  const load = () => loadAdminServer(mock, adminToken);
+  const admin = createGate({ token: adminToken, load, ...names });
   await state?.write(); // a file that cannot be written is reported before the port is open
   const onResponded = state && (() => state.noteChange());
   const handleRequest = createHandler(mock);
@@ -216,48 +208,16 @@ async function startServer(options: ServeOptions, { mock, state, onClose }: Serv
   return { ...server, adminUrl, adminToken, close, [Symbol.asyncDispose]: close };
 }
 
+async function loadAdminServer(mock: MockState, token: string) {
+  const [{ createAdminServer }, { adminRoutes: routes }] = await Promise.all([
+    import('./admin-server.ts'),
+    import('./routes.ts'),
+  ]);
+  return createAdminServer({ mock, token, routes });
+}
+
 function checkToken(token: unknown): void {
   if (typeof token === 'string' && /^[\w-]{16,128}$/.test(token)) return;
   // Not shown, because it may differ from the right token by one character.
   throw invalidOption('adminToken', '…', '16 to 128 letters, digits, _ and -');
-}
-
-/** Checks the path only. The control panel and the API are loaded at the first request for them. */
-function createAdmin({ mock, token, ...names }: AdminServerOptions & OwnNames): Admin {
-  let loaded: Promise<HandleAdmin> | undefined;
-  const refusalOf = (headers: IncomingHttpHeaders, path: string) => {
-    // Health contains nothing secret, and a token is a stronger proof than a host name.
-    const needsNoName = path === HEALTH || hasToken(headers, token);
-    return (needsNoName ? undefined : refuseForeignHost(headers, names)) ?? refuseForeignPage(headers, names);
-  };
-  const answerRoot = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (!isReading(incoming)) return false;
-    if (!acceptsPage(incoming)) sendReadiness(outgoing);
-    else if (!isRefused(outgoing, refuseForeignHost(incoming.headers, names))) redirectToPanel(outgoing);
-    return true;
-  };
-  return (incoming, outgoing) => {
-    const { url = '', headers } = incoming;
-    if (url === '/') return answerRoot(incoming, outgoing);
-    // A fast check of each request: other paths cannot be for the mock itself.
-    if (!url.includes('/__fxrates')) return false;
-    const { path } = parseTarget(url);
-    if (!isAdminPath(path)) return false;
-    if (isRefused(outgoing, refusalOf(headers, path))) return true;
-    loaded ??= import('./admin-server.ts').then(({ createAdminServer }) => createAdminServer({ mock, token }));
-    loaded.then((handle) => handle(incoming, outgoing, path.slice(ADMIN_ROOT.length))).catch(() => outgoing.destroy());
-    return true;
-  };
-}
-
-/** The service has no response for `/`. */
-function isReading({ method }: IncomingMessage): boolean {
-  return method === 'GET' || method === 'HEAD';
-}
-
-const HEALTH = `${ADMIN_ROOT}/health`;
-
-function isRefused(outgoing: ServerResponse, refusal: Problem | undefined): boolean {
-  if (refusal !== undefined) sendProblem(outgoing, refusal);
-  return refusal !== undefined;
 }

@@ -15,16 +15,24 @@ import {
   waitForRequests,
   waitOptions,
 } from '../journal/mock-journal.ts';
-import { findSpace, openSpace, type SpaceOptions, spaceOptions } from '../mock/mock-methods.ts';
+import {
+  findSpace,
+  openSpace,
+  restoreSteps,
+  type SpaceOptions,
+  setUpSteps,
+  spaceOptions,
+} from '../mock/mock-methods.ts';
 import { closeMock, type MockState, resetOptions } from '../mock/mock-state.ts';
-import { checkedSetup, setupKey, setupParts } from '../mock/options.ts';
-import { checkedSnapshot, snapshotSchema } from '../mock/snapshot.ts';
-import { checkedLatest, checkedRecording, latestOptions } from '../rules/latest-rules.ts';
-import { checkedRuleText } from '../rules/mock-rules.ts';
+import { setupKey, setupParts } from '../mock/options.ts';
+import { snapshotSchema } from '../mock/snapshot.ts';
+import { latestOptions, replaySteps, setLatestSteps } from '../rules/latest-rules.ts';
+import { addRuleSteps } from '../rules/mock-rules.ts';
 import { addedRule, ruleInput } from '../rules/rule-schema.ts';
 import { account, accountOptions, newPlan } from '../service/accounts.ts';
 import { createdKey, keyFilter, keySummary, keyUsage, newKey } from '../service/keys.ts';
-import { type AdminCall, type AdminRoute, method, openApi, route } from './route.ts';
+import { type AdminCall, type AdminRoute, method, route } from './admin-server.ts';
+import { openApi } from './openapi.ts';
 
 const object = z.looseObject({});
 /** The `data` of `latest`. */
@@ -105,7 +113,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('PUT /state', 'restore', {
     summary: 'Restore a state of this mock, of another one, or of this space, and clear the journal',
     body: snapshotSchema,
-    check: (snapshot, { behaviour }) => checkedSnapshot(snapshot, behaviour),
+    steps: restoreSteps,
     mostBytes: 4 * MIB,
   }),
   method('POST /reset', 'reset', {
@@ -118,7 +126,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     tag: 'state',
     summary: 'Create keys, change switches, and add rules; if a part is invalid, nothing changes',
     body: setup,
-    check: checkedSetup,
+    steps: setUpSteps,
     isText: true,
     mostBytes: 4 * MIB,
     response: z.object({ keys: z.array(createdKey) }),
@@ -167,7 +175,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('POST /rules', 'rules.add', {
     summary: 'Add a rule, or replace the one with its `id`; rejected if an adapter in use cannot do what it asks',
     body: ruleInput,
-    check: checkedRuleText,
+    steps: addRuleSteps,
     isText: true,
     mostBytes: 4 * MIB,
     response: addedRule,
@@ -183,7 +191,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Set the `data` of `latest`; numbers keep their digits, and an array has one element per request',
     query: latestOptions,
     body: latestData,
-    check: checkedLatest,
+    steps: setLatestSteps,
     isText: true,
     mostBytes: 4 * MIB,
   }),
@@ -191,7 +199,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     tag: 'rules',
     summary: 'Respond to `latest` from a recording of `fxrates latest --fixture-out`',
     body: object,
-    check: checkedRecording,
+    steps: replaySteps,
     isText: true,
     mostBytes: 4 * MIB,
   }),

@@ -11,7 +11,7 @@ import {
   type ShownRule,
   settingsIn,
 } from '../../../src/mock-server/panel/browser/form-input.ts';
-import { openApi } from '../../../src/mock-server/server/route.ts';
+import { openApi } from '../../../src/mock-server/server/openapi.ts';
 import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
 
 const text = { type: 'string' };

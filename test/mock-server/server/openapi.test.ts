@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { SWITCH_NAMES, switches } from '../../../src/mock-server/behaviour/switches.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { FAILURES, type FailureKind } from '../../../src/mock-server/rules/failures.ts';
-import { openApi } from '../../../src/mock-server/server/route.ts';
+import { openApi } from '../../../src/mock-server/server/openapi.ts';
 import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
 import { lintProblems } from '../../helpers/lint-problems.ts';
 import { until } from '../../helpers/until.ts';

@@ -1,15 +1,26 @@
 import { expect, test } from 'vitest';
-import { inTurns } from '../../../src/mock-server/clock/event-loop.ts';
 import { createMockServer, recordedRules } from '../../../src/mock-server/index.ts';
-import { CheckedValue, type Steps } from '../../../src/mock-server/input/checked-input.ts';
+import type { Steps } from '../../../src/mock-server/input/checked-input.ts';
+import { MockMethods } from '../../../src/mock-server/mock/mock-methods.ts';
 import { createMockState } from '../../../src/mock-server/mock/mock-state.ts';
 import { checkOptions } from '../../../src/mock-server/mock/options.ts';
+import { type AdminCall, inTurns } from '../../../src/mock-server/server/admin-server.ts';
 import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
 
 const ENTRIES = 50;
 
 function listOf(entry: (index: number) => unknown): readonly unknown[] {
   return Array.from({ length: ENTRIES }, (_, index) => entry(index));
+}
+
+/** The steps of a route on a new mock, and the methods of that. */
+function stepsOf(id: string, body: unknown) {
+  const state = createMockState(checkOptions({}));
+  const mock = new MockMethods(state);
+  const route = adminRoutes.find((one) => one.id === id);
+  const { signal } = new AbortController();
+  const call: AdminCall<unknown, unknown> = { state, mock, path: {}, body, query: {}, signal };
+  return { mock, steps: route?.steps?.(call) ?? expect.unreachable(id) };
 }
 
 function snapshotOf(fill: (mock: ReturnType<typeof createMockServer>) => unknown) {
@@ -31,8 +42,7 @@ test.each<[string, string, unknown]>([
   ['restore', 'keys', snapshotOf((mock) => listOf(() => mock.createKey()))],
   ['restore', 'rules', snapshotOf((mock) => mock.setUp({ rules: rules as never }))],
 ])('the route of %s checks no two %s in one step', (id, _, body) => {
-  const { check = () => expect.unreachable(id) } = adminRoutes.find((route) => route.id === id) ?? {};
-  const steps = (check as (body: unknown, state: object) => Steps<unknown>)(body, createMockState(checkOptions({})));
+  const { steps } = stepsOf(id, body);
   let count = 0;
 
   while (!steps.next().done) count += 1;
@@ -60,20 +70,16 @@ test('work in steps gives other work a turn whenever it has taken 5 ms', async (
 });
 
 test('a setup that was checked in turns is applied to the mock as it is then', () => {
-  const mock = createMockServer();
-  const { check = () => expect.unreachable() } = adminRoutes.find(({ id }) => id === 'setUp') ?? {};
-  const steps = check(
-    '{ "keys": [{}], "rules": [{ "delayMs": 1, "match": { "keyId": "key_2" } }] }' as never,
-    {} as never,
+  const { mock, steps } = stepsOf(
+    'setUp',
+    '{ "keys": [{}], "rules": [{ "delayMs": 1, "match": { "keyId": "key_2" } }] }',
   );
   let step = steps.next();
   mock.createKey();
   mock.rules.add({ delayMs: 2 });
   while (!step.done) step = steps.next();
 
-  const { keys } = mock.setUp(new CheckedValue(step.value) as never);
-
-  expect(keys).toMatchObject([{ id: 'key_2' }]);
+  expect(step.value).toMatchObject({ keys: [{ id: 'key_2' }] });
   expect(mock.rules.list()).toMatchObject([
     { id: 'rule_1', delayMs: 2 },
     { id: 'rule_2', delayMs: 1 },
@@ -85,35 +91,32 @@ test('the server checks a body in turns', async () => {
   const { url, adminToken } = await mock.serve();
   const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
   const route = adminRoutes.find(({ id }) => id === 'restore') ?? {};
-  const { check } = { check: undefined, ...route };
+  const { steps } = { steps: undefined, ...route };
   let hadTurn = false;
   let hadTurnInTime = false;
   Object.assign(route, {
-    *check(): Steps<unknown> {
+    *steps(): Steps<unknown> {
       setImmediate(() => {
         hadTurn = true;
       });
       for (let step = 0; !hadTurn && step < 5_000_000; step += 1) yield;
       hadTurnInTime = hadTurn;
-      return mock.snapshot();
+      return undefined;
     },
   });
 
   const response = await fetch(`${url}/__fxrates/state`, { method: 'PUT', headers, body: '{}' });
-  Object.assign(route, { check });
+  Object.assign(route, { steps });
 
   expect([response.status, hadTurnInTime]).toEqual([204, true]);
 });
 
 test('the rules of a recording are the same, checked at once or in turns', () => {
-  const { check = () => expect.unreachable() } = adminRoutes.find(({ id }) => id === 'latest.replay') ?? {};
-  const steps = check(JSON.stringify(recording) as never, {} as never);
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  const [inTurns, atOnce] = [createMockServer(), createMockServer({ rules: recordedRules(recording) })];
+  const { mock: checkedInTurns, steps } = stepsOf('latest.replay', JSON.stringify(recording));
+  const checkedAtOnce = createMockServer({ rules: recordedRules(recording) });
 
-  inTurns.latest.replay(new CheckedValue(step.value) as never);
+  while (!steps.next().done);
 
-  const withoutTimes = (mock: typeof atOnce) => mock.rules.list().map(({ addedAt: _, ...rule }) => rule);
-  expect(withoutTimes(inTurns)).toEqual(withoutTimes(atOnce));
+  const withoutTimes = (mock: MockMethods) => mock.rules.list().map(({ addedAt: _, ...rule }) => rule);
+  expect(withoutTimes(checkedInTurns)).toEqual(withoutTimes(checkedAtOnce));
 });
