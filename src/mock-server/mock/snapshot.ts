@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import type { Behaviour } from '../behaviour/behaviour.ts';
-import { type BehaviourValues, SWITCH_NAMES } from '../behaviour/switches.ts';
+import { type BehaviourValues, SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import { LATEST_MS } from '../clock/clock.ts';
-import type { Immutable, Steps } from '../input/checked-input.ts';
-import { MockServerError, show } from '../input/mock-server-error.ts';
+import { checkedInput, eachOf, expected, type Immutable, type Steps, wholeFrom } from '../input/checked-input.ts';
+import { fieldError, invalidOption, MockServerError, show } from '../input/mock-server-error.ts';
 import { restoredRules, savedRuleOf } from '../rules/mock-rules.ts';
 import { type RuleRecord, type RuleState, type SavedRule, savedRule } from '../rules/rule-schema.ts';
 import { randomFrom } from '../service/random.ts';
@@ -24,23 +24,23 @@ export const snapshotSchema = z.strictObject({
   /** Version of the format. */
   version: z.literal(1),
   /** Time of the mock's clock, in milliseconds since the Unix epoch. */
-  now: z.number().min(0).max(LATEST_MS),
+  now: expected('milliseconds since the Unix epoch', z.number().min(0).max(LATEST_MS)),
   /** Whether the clock is frozen. */
   frozen: z.boolean(),
   behaviour: z
-    .partialRecord(z.enum(SWITCH_NAMES), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+    .strictObject(Object.fromEntries(SWITCH_NAMES.map((name) => [name, switches[name].schema.optional()])))
     .describe('The value of each switch. A switch that is absent has its default.'),
   /** The option `seed`. */
   seed: WHOLE,
   /** State of the random number generator. */
-  random: z.array(WHOLE).length(4),
+  random: expected('four whole numbers', z.array(WHOLE).length(4)),
   ...counters.shape,
   /** The accounts. */
   accounts: z.array(savedAccount),
   /** The keys, without their secrets, and their usage. */
   keys: z.array(savedKey),
   /** Number of the newest rule. */
-  lastRule: WHOLE.min(0),
+  lastRule: wholeFrom(0),
   rules: z.array(savedRule),
 });
 
@@ -154,86 +154,60 @@ function addKey(state: ServiceState, { accountId, ...saved }: SavedKey, { rateWi
  * for a damaged one, because it would cause errors later, and for switches that a mock with `behaviour` does not accept.
  */
 export function* checkedSnapshot(snapshot: unknown, behaviour: Behaviour): Steps<Snapshot> {
-  const { version } = (snapshot ?? {}) as { readonly version?: unknown };
-  if (version !== 1) {
-    throw invalid(
-      `The snapshot has version ${show(version)}; expected version 1, as mock.snapshot() returns it.`,
-      'version',
-    );
+  try {
+    return yield* checkedParts(snapshot, behaviour);
+  } catch (error) {
+    if (!(error instanceof MockServerError)) throw error;
+    throw invalid(`snapshot.${error.message}`, error.field);
   }
-  const data = parsedPart(outerSchema, snapshot);
-  const { accounts, keys, rules } = snapshotSchema.shape;
+}
+
+function* checkedParts(snapshot: unknown, behaviour: Behaviour): Steps<Snapshot> {
+  const { version } = Object(snapshot);
+  if (version !== 1) throw invalidOption('version', version, 'version 1, as mock.snapshot() returns it');
+  const data = checkedInput(outerSchema, snapshot, { what: 'a field of a snapshot' });
+  const partOf = (schema: z.ZodType) => (part: unknown) => checkedInput(schema, part, { what: 'a field' });
   const checked = {
     ...data,
-    accounts: yield* eachParsed(accounts, data.accounts, 'accounts'),
-    keys: yield* eachParsed(keys, data.keys, 'keys'),
-    rules: (yield* eachParsed<unknown>(rules, data.rules, 'rules')) as readonly SavedRule[], // typed as options
-    behaviour: checkedSwitches(data.behaviour as BehaviourValues, behaviour),
-  };
+    accounts: yield* eachOf('accounts', data.accounts, partOf(savedAccount)),
+    keys: yield* eachOf('keys', data.keys, partOf(savedKey)),
+    rules: yield* eachOf('rules', data.rules, partOf(savedRule)),
+    behaviour: behaviour.checkedValues(data.behaviour),
+  } as Snapshot; // each part has been checked
   checkIds(checked);
   return checked;
-}
-
-/** Ids and keys are unique, and keys have an account. A counter below the number of an id would create it a second time. */
-function checkIds({ accounts, keys, ...last }: Snapshot): void {
-  const accountIds = new Set(accounts.map(({ id }) => id));
-  const orphan = keys.find(({ accountId }) => !accountIds.has(accountId));
-  if (orphan !== undefined) {
-    throw invalid(`The snapshot has no account ${show(orphan.accountId)} for ${orphan.id}.`, undefined);
-  }
-  const hashes = keys.map(({ hash }) => hash);
-  checkUnique('keys.hash', hashes);
-  for (const [counter, records] of [
-    ['lastAccount', accounts],
-    ['lastKey', keys],
-  ] as const) {
-    const ids = records.map(({ id }) => id);
-    checkUnique(`${counter.slice(4).toLowerCase()}s.id`, ids);
-    const later = records.find(({ id }) => Number(/_(\d+)$/.exec(id)?.[1] ?? 0) > last[counter]);
-    if (later === undefined) continue;
-    throw invalid(`snapshot.${counter} is ${last[counter]}; expected at least the number of ${later.id}.`, counter);
-  }
-}
-
-function checkUnique(field: string, values: readonly string[]): void {
-  const seen = new Set<string>();
-  const twice = values.find((value) => seen.has(value) || !seen.add(value));
-  if (twice !== undefined) throw invalid(`snapshot.${field} has ${show(twice)} twice; expected it once.`, field);
 }
 
 /** The lists are checked element by element, up to the first wrong one. The errors of a million would take all memory. */
 const list = z.array(z.unknown());
 const outerSchema = snapshotSchema.extend({ accounts: list, keys: list, rules: list });
 
-function* eachParsed<Element>(
-  { element }: { readonly element: z.ZodType<Element> },
-  given: readonly unknown[],
-  field: string,
-): Steps<readonly Element[]> {
-  const parsed: Element[] = [];
-  for (const [index, one] of given.entries()) {
-    parsed.push(parsedPart(element, one, [field, index]));
-    yield;
+/** Ids and keys are unique, and keys have an account. A counter below the number of an id would create it a second time. */
+function checkIds({ accounts, keys, ...last }: Snapshot): void {
+  const accountIds = new Set(accounts.map(({ id }) => id));
+  const orphan = keys.findIndex(({ accountId }) => !accountIds.has(accountId));
+  if (orphan !== -1) {
+    throw invalidOption(`keys[${orphan}].accountId`, keys[orphan]?.accountId, 'the id of an account of the snapshot');
   }
-  return parsed;
+  checkUnique(
+    'keys.hash',
+    keys.map(({ hash }) => hash),
+  );
+  for (const [counter, name, records] of [
+    ['lastAccount', 'accounts', accounts],
+    ['lastKey', 'keys', keys],
+  ] as const) {
+    const ids = records.map(({ id }) => id);
+    checkUnique(`${name}.id`, ids);
+    const later = ids.find((id) => Number(/_(\d+)$/.exec(id)?.[1] ?? 0) > last[counter]);
+    if (later !== undefined) throw invalidOption(counter, last[counter], `at least the number of ${later}`);
+  }
 }
 
-function parsedPart<Part>(schema: z.ZodType<Part>, given: unknown, place: readonly PropertyKey[] = []): Part {
-  const { data, error } = schema.safeParse(given);
-  if (error === undefined) return data as Part; // zod
-  const [issue] = error.issues;
-  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
-  const field = [...place, ...(issue?.path ?? []), ...unknown].map(String).join('.');
-  throw invalid(`snapshot.${field}: ${issue?.message}.`, field);
-}
-
-function checkedSwitches(values: Snapshot['behaviour'], behaviour: Behaviour): Snapshot['behaviour'] {
-  try {
-    return behaviour.checkedValues(values);
-  } catch (error) {
-    if (!(error instanceof MockServerError)) throw error;
-    throw invalid(`snapshot.${error.message}`, error.field);
-  }
+function checkUnique(field: string, values: readonly string[]): void {
+  const seen = new Set<string>();
+  const twice = values.find((value) => seen.has(value) || !seen.add(value));
+  if (twice !== undefined) throw fieldError(field, `has ${show(twice)} twice; expected it once.`);
 }
 
 function invalid(message: string, field: string | undefined): MockServerError {

@@ -9,7 +9,15 @@ import {
   parseJson,
 } from '../../json.ts';
 import { successBody, withoutTags } from '../http/responses.ts';
-import { atOnce, checkedInput, expected, type Steps, strictObject, type ValueOf } from '../input/checked-input.ts';
+import {
+  atOnce,
+  checkedInput,
+  eachOf,
+  expected,
+  type Steps,
+  strictObject,
+  type ValueOf,
+} from '../input/checked-input.ts';
 import { recordedQuery } from '../input/masked-keys.ts';
 import { checkLength, expectedText, fieldError, invalidOption, show, within } from '../input/mock-server-error.ts';
 import { JsonText, MOST_ANSWERS, preparedAnswer } from './answers.ts';
@@ -121,27 +129,22 @@ const USE_RULE = `${DATA}; for a function, use mock.rules.add({ match: { operati
 function* checkedLatest(data: unknown): Steps<readonly SentAnswer[]> {
   if (typeof data === 'function') throw invalidOption('latest', data, USE_RULE);
   const isList = typeof data === 'string' && data.trimStart().startsWith('[') && isJson(data);
-  const values = isList ? Array.from(members(data), ({ text }) => unquoted(text)) : [data].flat();
+  const values = isList ? Array.from(members(data), ({ text }) => unquoted(text)) : data;
+  if (!Array.isArray(values)) return [within('latest', () => latestAnswer(values, DATA))];
   if (values.length === 0) throw invalidOption('latest', data, DATA);
   checkLength('latest', values, MOST_ANSWERS);
-  const placeOf = (index: number) => (isList || Array.isArray(data) ? `latest[${index}]` : 'latest');
-  const answers: SentAnswer[] = [];
-  for (const [index, value] of values.entries()) {
-    const place = placeOf(index);
-    const answer = { data: latestData(value, place) };
-    answers.push(within(place, () => preparedAnswer(answer)));
-    yield;
-  }
-  return answers;
+  return yield* eachOf('latest', values, (value) => latestAnswer(value, OBJECT));
 }
 
-function latestData(data: unknown, place: string): unknown {
-  if (typeof data === 'string') {
-    if (!isJsonObject(parseJson(data))) throw invalidOption(place, data, 'an object');
-    return new JsonText(data.trim());
+const OBJECT = 'an object';
+
+function latestAnswer(data: unknown, expected: string): SentAnswer {
+  if (typeof data !== 'string') {
+    if (isJsonObject(data)) return preparedAnswer({ data });
+    throw invalidOption('response', data, expected);
   }
-  if (isJsonObject(data)) return data;
-  throw invalidOption(place, data, place === 'latest' ? DATA : 'an object');
+  if (!isJsonObject(parseJson(data))) throw invalidOption('response', data, OBJECT);
+  return preparedAnswer({ data: new JsonText(data.trim()) });
 }
 
 /** The parsed value of a part that is a string of JSON text; otherwise the part. */

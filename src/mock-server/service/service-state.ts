@@ -10,9 +10,9 @@ const PLAN_NAMES = Object.keys(plans) as [PlanName, ...PlanName[]];
 export const planName = expected(`one of ${PLAN_NAMES.join(', ')}`, z.enum(PLAN_NAMES));
 
 const text = z.string();
-const count = z.int().min(0);
+const count = wholeFrom(0);
 /** A period can begin before 1970, where the mock's clock starts at the earliest. */
-const savedTime = z.number().min(-LATEST_MS).max(LATEST_MS);
+const savedTime = expected('milliseconds since the Unix epoch', z.number().min(-LATEST_MS).max(LATEST_MS));
 /** Times and numbers of requests. */
 const savedWindow = z.array(savedTime).optional();
 
@@ -57,7 +57,7 @@ export const savedKey = z.strictObject({
   id: text,
   accountId: text,
   /** SHA-256 of the key, in hexadecimal. */
-  hash: text.regex(/^[0-9a-f]{64}$/),
+  hash: expected('64 hexadecimal digits', text.regex(/^[0-9a-f]{64}$/)),
   prefix: text,
   lastFour: text,
   createdAt: savedTime,

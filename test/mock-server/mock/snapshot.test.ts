@@ -272,19 +272,19 @@ test.each<[string, object]>([
   ['now', { now: -1 }],
   ['now', { now: Number.NaN }],
   ['now', { now: 1e300 }],
-  ['accounts.0.plan', { accounts: [{ ...ACCOUNT, plan: 'gold' }] }],
-  ['keys.0.hash', { keys: [{ ...KEY, hash: 'x' }] }],
-  ['keys.0.used', { keys: [{ ...KEY, used: -5 }] }],
-  ['keys.0.window', { keys: [{ ...KEY, window: 'x' }] }],
-  ['keys.0.window.0', { keys: [{ ...KEY, window: [1e300] }] }],
-  ['keys.0.createdAt', { keys: [{ ...KEY, createdAt: -1e300 }] }],
-  ['keys.0.usedFrom', { keys: [{ ...KEY, usedFrom: -1e300 }] }],
-  ['keys.0.retryAt', { keys: [{ ...KEY, retryAt: -1e300 }] }],
-  ['keys.0.accountId', { keys: [{ ...KEY, accountId: undefined }] }],
+  ['accounts[0].plan', { accounts: [{ ...ACCOUNT, plan: 'gold' }] }],
+  ['keys[0].hash', { keys: [{ ...KEY, hash: 'x' }] }],
+  ['keys[0].used', { keys: [{ ...KEY, used: -5 }] }],
+  ['keys[0].window', { keys: [{ ...KEY, window: 'x' }] }],
+  ['keys[0].window[0]', { keys: [{ ...KEY, window: [1e300] }] }],
+  ['keys[0].createdAt', { keys: [{ ...KEY, createdAt: -1e300 }] }],
+  ['keys[0].usedFrom', { keys: [{ ...KEY, usedFrom: -1e300 }] }],
+  ['keys[0].retryAt', { keys: [{ ...KEY, retryAt: -1e300 }] }],
+  ['keys[0].accountId', { keys: [{ ...KEY, accountId: undefined }] }],
   ['lastKey', { lastKey: -1 }],
   ['lastKey', { lastKey: 0 }],
   ['lastAccount', { lastAccount: 0 }],
-  ['rules.0.id', { rules: [{}] }],
+  ['rules[0].id', { rules: [{}] }],
   ['random', { random: [1, 2] }],
   ['behaviour.rateWindow', { behaviour: { rateWindow: 'round' } }],
   ['behaviour.preset', { behaviour: { preset: 'hostile' } }],
@@ -311,7 +311,7 @@ test('a damaged snapshot is read up to the first wrong account', () => {
 
   const damaged = { ...mock.snapshot(), accounts: [{ ...ACCOUNT, plan: 'gold' }, second] };
 
-  expect(() => mock.restore(damaged as never)).toThrow('snapshot.accounts.0.');
+  expect(() => mock.restore(damaged as never)).toThrow('snapshot.accounts[0].');
   expect(read).toEqual([]);
 });
 
@@ -357,7 +357,9 @@ test('a snapshot that contradicts itself is refused, and nothing is restored', (
   const before = JSON.stringify(mock.snapshot());
   const broken = { ...mock.snapshot(), accounts: [] };
 
-  expect(() => mock.restore(broken)).toThrow('The snapshot has no account "account_1" for key_1.');
+  expect(() => mock.restore(broken)).toThrow(
+    'snapshot.keys[0].accountId is "account_1"; expected the id of an account of the snapshot.',
+  );
 
   expect(JSON.stringify(mock.snapshot())).toBe(before);
 });
