@@ -53,9 +53,7 @@ interface JournalContext {
   readonly journal: Journal;
   readonly state: {
     readonly keys: ReadonlyMap<string, unknown>;
-    readonly rules: readonly {
-      readonly settings: { readonly id: string; readonly match: RequestPattern & { readonly via?: unknown } };
-    }[];
+    readonly rules: readonly { readonly id: string; readonly match: RequestPattern & { readonly via?: unknown } }[];
     readonly ruleIds: ReadonlySet<string>;
   };
 }
@@ -382,7 +380,7 @@ function nearestText(mock: JournalContext, filter: RequestFilter, among = mock.j
 /** The filter with the pattern of its rule, so that messages name the field that differs. */
 function withPatterns({ after: _, ...filter }: RequestFilter, { state }: JournalContext): RequestFilter {
   const { rule, ...others } = filter;
-  const { match } = state.rules.find(({ settings }) => settings.id === rule)?.settings ?? {};
+  const { match } = state.rules.find(({ id }) => id === rule) ?? {};
   if (match === undefined) return filter;
   const { via: __, ...pattern } = match;
   const query = { ...pattern.query, ...others.query };

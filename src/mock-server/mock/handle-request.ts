@@ -179,6 +179,7 @@ const NOTHING_SENT = { status: 0, code: undefined, responseHeaders: undefined, r
 function entryOf({ mock, request }: Exchange, { response, facts }: Reply, rule: readonly string[]): JournalEntry {
   const { recorded, target } = request;
   const { delivery, delayMs } = response;
+  const { use } = facts;
   const isSent = delivery?.sendsHead !== false && delayMs !== Number.POSITIVE_INFINITY;
   const { responseHeaders, responseBody } = isSent ? recordResponse(response, target) : NOTHING_SENT;
   return {
@@ -193,11 +194,11 @@ function entryOf({ mock, request }: Exchange, { response, facts }: Reply, rule: 
     hasKeyInUrl: recorded.hasKeyInUrl,
     operation: facts.operation,
     isUnknownRoute: facts.isUnknownRoute,
-    keyId: facts.keyId,
-    keyTransport: facts.keyTransport,
-    rate: facts.rate,
-    quota: facts.quota,
-    earlyByMs: facts.earlyByMs,
+    keyId: use.keyId,
+    keyTransport: use.keyTransport,
+    rate: use.rate,
+    quota: use.quota,
+    earlyByMs: use.earlyByMs,
     switches: facts.switches,
     rule,
     why: response.why,

@@ -156,7 +156,7 @@ function createSetupKey({ plan, limits, usage = {}, revoked = false }: SetupKey,
 
 /** What a space of the mock contains. It does not have the keys of the mock, so no rules for one of them. */
 export function initialStateOfSpace({ initial }: MockState, key: SetupKey): InitialState {
-  const isForAnyKey = ({ settings }: CheckedRule) => settings.match.keyId === undefined;
+  const isForAnyKey = ({ match }: CheckedRule) => match.keyId === undefined;
   const { rules, optionRules } = initial;
   return { keys: [key], rules: rules.filter(isForAnyKey), optionRules: optionRules.filter(isForAnyKey) };
 }

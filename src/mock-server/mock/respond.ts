@@ -49,7 +49,9 @@ export interface EmulatedService extends ServiceContext {
 }
 
 /** What the journal shows of a request, beside the message and the response. */
-type RequestFacts = Pick<JournalEntry, 'at' | 'operation' | 'isUnknownRoute' | 'switches' | keyof Use>;
+interface RequestFacts extends Pick<JournalEntry, 'at' | 'operation' | 'isUnknownRoute' | 'switches'> {
+  readonly use: Use;
+}
 
 /** The key of a request, and the usage of its limits. */
 type Use = Pick<JournalEntry, 'keyId' | 'keyTransport' | 'rate' | 'quota' | 'earlyByMs'>;
@@ -84,23 +86,17 @@ export function respond(service: EmulatedService, request: ParsedRequest, turns?
   const at = now();
   const answering = turns?.of('respond', respondsTo(method));
   const decided = decideByRoute({ service, switches, request, route, at, turns, answering });
-  const { keyId, keyTransport, rate, quota, earlyByMs } = decided;
   const used = switches.used.names;
   const response =
     options.onAssumption === 'ignore' ? decided.response : checkAssumptions(service, decided.response, used);
   return {
     response: turns === undefined ? completedOnce(response, request, at) : completed(response, { method, now: at }),
-    // All fields by name, because V8 adds fields slowly.
     facts: {
       at,
       operation: route.operation?.id,
       isUnknownRoute: route.kind === 'unknown' && answering === undefined,
-      keyId,
-      keyTransport,
-      rate,
-      quota,
-      earlyByMs,
       switches: used,
+      use: decided.use,
     },
   };
 }
@@ -130,7 +126,7 @@ export function respondWithoutService(
 ): Reply | undefined {
   const { method } = request.recorded;
   const answering = turns.of('respond', respondsTo(method));
-  const isCounted = [answering, turns.of('fail')].every((turn) => turn?.rule.settings.counted !== false);
+  const isCounted = [answering, turns.of('fail')].every((turn) => turn?.rule.counted !== false);
   if (isCounted) return undefined;
   const facts = factsOf(service, request);
   const answer = answering && answerOf(answering, turns, answeredRequest(service, request));
@@ -143,7 +139,7 @@ export function respondWithoutService(
 /** What the journal shows of a request that the service has not received. */
 export function factsOf(service: EmulatedService, request: ParsedRequest): RequestFacts {
   const { at, operation, keyId, keyTransport } = identified(request, service);
-  return { ...NO_USE, at, operation, keyId, keyTransport, isUnknownRoute: false, switches: [] };
+  return { at, operation, isUnknownRoute: false, switches: [], use: { ...NO_USE, keyId, keyTransport } };
 }
 
 function answeredRequest(service: EmulatedService, request: ParsedRequest) {
@@ -164,8 +160,9 @@ export interface RoutedRequest {
 }
 
 /** A response, with the key and its usage as far as they were read. */
-interface Decided extends Use {
+interface Decided {
   readonly response: MockResponse;
+  readonly use: Use;
 }
 
 const NO_USE: Use = {
@@ -199,21 +196,20 @@ const TOO_LARGE = errorResponse({
 function decideByRoute(routed: RoutedRequest): Decided {
   const { switches, route, request, answering } = routed;
   const { headers, body } = request.message;
-  if (body !== undefined && body.byteLength > MAX_REQUEST_BODY_BYTES) return { ...NO_USE, response: TOO_LARGE };
+  if (body !== undefined && body.byteLength > MAX_REQUEST_BODY_BYTES) return { response: TOO_LARGE, use: NO_USE };
   // Only browsers send an origin, so only their responses depend on CORS.
   const isShared = headers['origin'] !== undefined && switches.use('cors') === 'any-origin';
-  if (isShared && isPreflight(request.message)) return { ...NO_USE, response: preflight(routed) };
+  if (isShared && isPreflight(request.message)) return { response: preflight(routed), use: NO_USE };
   // A rule without a method defines the response to HEAD, but not whether HEAD is allowed.
-  if (route.kind === 'wrong-method' && answering?.rule.settings.match.method === undefined)
-    return decideByMethod(routed);
+  if (route.kind === 'wrong-method' && answering?.rule.match.method === undefined) return decideByMethod(routed);
   if (answering !== undefined || route.kind !== 'unknown') return decideByCaller(routed);
   return switches.use('unknownRoute') === '404 before authentication'
-    ? { ...NO_USE, response: unknownRoute(route.hint) }
+    ? { response: unknownRoute(route.hint), use: NO_USE }
     : decideByCaller(routed);
 }
 
 function preflight({ service, request }: RoutedRequest): MockResponse {
-  const methods = service.state.rules.flatMap(({ settings }) => settings.match.method ?? []);
+  const methods = service.state.rules.flatMap(({ match }) => match.method ?? []);
   return preflightResponse(request.message, methods);
 }
 
@@ -222,7 +218,7 @@ function decideByMethod(routed: RoutedRequest): Decided {
   const { method } = request.recorded;
   if (method === 'HEAD' && switches.use('headRequests') === 'like-get') return decideByCaller(routed);
   const isOptions = method === 'OPTIONS' && switches.use('optionsRequests') === 'allow-header';
-  return { ...NO_USE, response: isOptions ? optionsResponse(switches) : methodRefusal(switches) };
+  return { response: isOptions ? optionsResponse(switches) : methodRefusal(switches), use: NO_USE };
 }
 
 /** Second step: authenticates the request. */
@@ -232,7 +228,7 @@ function decideByCaller(routed: RoutedRequest): Decided {
   const { key, refusal } = authenticate(routed, credential);
   const keyTransport = credential?.transport;
   if (refusal === undefined) return decideByLimits(routed, key, keyTransport);
-  return { ...NO_USE, keyId: key?.id, keyTransport, response: authenticationRefusal(refusal, switches) };
+  return { response: authenticationRefusal(refusal, switches), use: { ...NO_USE, keyId: key?.id, keyTransport } };
 }
 
 /** Third step: checks both limits. */
@@ -263,7 +259,7 @@ function decideByLimits(routed: RoutedRequest, key: KeyRecord, keyTransport: Use
   const response = responseTo(decision, { windowMs, at }, switches);
   const added = rateHeaders(rate, { windowMs, now: at }, switches);
   const complete = added === undefined ? response : { ...response, headers: { ...response.headers, ...added } };
-  return { response: complete, keyId: key.id, keyTransport, rate, quota, earlyByMs };
+  return { response: complete, use: { keyId: key.id, keyTransport, rate, quota, earlyByMs } };
 }
 
 function responseTo(

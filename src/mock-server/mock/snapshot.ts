@@ -83,7 +83,7 @@ function restoredState(snapshot: Snapshot, functions: readonly RuleRecord[]): Ru
     random: randomFrom(random),
     rules,
     lastRule,
-    ruleIds: new Set(rules.map(({ settings }) => settings.id)),
+    ruleIds: new Set(rules.map(({ id }) => id)),
     ...counters.parse(snapshot),
   };
   for (const saved of keys) addKey(state, saved, behaviour);
@@ -96,7 +96,7 @@ export function restoreSnapshot(mock: MockState, snapshot: Snapshot, functions =
   checkOwner(mock, snapshot);
   const { rules } = state;
   Object.assign(state, restoredState(snapshot, functions));
-  for (const { settings } of rules) delays.endHangsOf(settings.id);
+  for (const { id } of rules) delays.endHangsOf(id);
   behaviour.restore(snapshot.behaviour);
   // Frozen first, because a running clock would pass `now` before it is frozen.
   if (snapshot.frozen) clock.freeze();

@@ -169,7 +169,7 @@ export function checkFailure(fail: Failure): void {
  * Throws if an adapter in use cannot do what the rule asks as a real network does: an approximation would let wrong code
  * pass.
  */
-export function checkAdapterSupport({ settings: { fail, match } }: FailingRule, inUse: readonly AdapterName[]): void {
+export function checkAdapterSupport({ fail, match }: FailingRule, inUse: readonly AdapterName[]): void {
   if (fail === undefined) return;
   const { adapters, instead = '' } = FAILURES[fail.kind];
   const meant = match.via === undefined ? inUse : [match.via].flat();
@@ -187,10 +187,8 @@ const NAMES: Readonly<Record<AdapterName, string>> = {
 };
 
 interface FailingRule {
-  readonly settings: {
-    readonly fail?: Failure | undefined;
-    readonly match: { readonly via?: AdapterName | readonly AdapterName[] | undefined };
-  };
+  readonly fail?: Failure | undefined;
+  readonly match: { readonly via?: AdapterName | readonly AdapterName[] | undefined };
 }
 
 function after(bytes: number): string {

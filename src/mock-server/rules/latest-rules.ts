@@ -95,9 +95,9 @@ export function createMockLatest(context: RuleContext): MockLatest {
 /** `latest.set()`. */
 export function* setLatestSteps(context: RuleContext, data: unknown, options: LatestOptions = {}): Steps<void> {
   const base = baseOf(options);
-  const answers = yield* checkedLatest(data);
+  const respond = yield* checkedLatest(data);
   if (base === undefined) removeRules(context, isRecorded);
-  addRule(context, { settings: { id: latestId(base), match: latestMatch(base), counted: true }, answers });
+  addRule(context, { id: latestId(base), match: latestMatch(base), counted: true, respond });
 }
 
 /** `latest.replay()`. */

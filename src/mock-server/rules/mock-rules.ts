@@ -63,8 +63,7 @@ export interface RuleContext {
 
 export function createMockRules(context: RuleContext): MockRules {
   const { state } = context;
-  const find = (id: string) =>
-    withId('rule', id, { among: new Map(state.rules.map((rule) => [rule.settings.id, rule])) });
+  const find = (id: string) => withId('rule', id, { among: new Map(state.rules.map((rule) => [rule.id, rule])) });
   return {
     add: (given) => atOnce(addRuleSteps(context, given)),
     list: () => state.rules.map(toRule),
@@ -85,8 +84,8 @@ export function* addRuleSteps(context: RuleContext, given: unknown): Steps<Rule>
 /** Adds one rule. Throws as `mock.rules.add()`. */
 export function addRule(context: RuleContext, rule: CheckedRule): RuleRecord {
   const { state } = context;
-  const id = freeName('rule', state.lastRule + 1, (name) => state.ruleIds.has(name));
-  const added = placedRule(rule, context, { id, keyIds: state.keys });
+  const { id = freeName('rule', state.lastRule + 1, (name) => state.ruleIds.has(name)) } = rule;
+  const added = placedRule({ ...rule, id }, context, state.keys);
   addRules(context, [added]);
   return added;
 }
@@ -95,15 +94,15 @@ type ChangedRules = Pick<RuleContext, 'state' | 'delays'>;
 
 /** Adds rules that were prepared, each in the place of an older one of its id. A request that hangs because of that one ends. */
 export function addRules({ state, delays }: ChangedRules, added: readonly RuleRecord[]): void {
-  const rules = new Map(state.rules.map((rule) => [rule.settings.id, rule]));
+  const rules = new Map(state.rules.map((rule) => [rule.id, rule]));
   for (const rule of added) {
-    const { id } = rule.settings;
+    const { id } = rule;
     if (rules.has(id)) delays.endHangsOf(id);
     rules.set(id, rule);
     state.ruleIds.add(id);
   }
   state.lastRule += added.length;
-  state.rules = Array.from(rules.values()).sort((one, other) => rankOf(one.settings.id) - rankOf(other.settings.id));
+  state.rules = Array.from(rules.values()).sort((one, other) => rankOf(one.id) - rankOf(other.id));
 }
 
 /** The rule of `mock.latest` for every query; those for one base have its id and the base. */
@@ -130,8 +129,8 @@ export function isRecorded(id: string): boolean {
 
 /** Removes the rules with these ids. The requests that hang because of one end. */
 export function removeRules({ state, delays }: ChangedRules, isMeant: (id: string) => boolean): void {
-  for (const { settings } of state.rules) if (isMeant(settings.id)) delays.endHangsOf(settings.id);
-  state.rules = state.rules.filter(({ settings }) => !isMeant(settings.id));
+  for (const { id } of state.rules) if (isMeant(id)) delays.endHangsOf(id);
+  state.rules = state.rules.filter(({ id }) => !isMeant(id));
 }
 
 /** Rules of a setup, of the option `rules`, or of a recording, checked apart from what depends on the mock. `json`: their text. */
@@ -154,11 +153,10 @@ export function placedRules(rules: readonly CheckedRule[], context: RuleContext,
   const own = new Set<string>();
   return rules.map((rule, index) =>
     within(`rules[${index}]`, () => {
-      const { id = freeName('rule', lastRule + 1 + index, (name) => ruleIds.has(name) || own.has(name)) } =
-        rule.settings;
+      const { id = freeName('rule', lastRule + 1 + index, (name) => ruleIds.has(name) || own.has(name)) } = rule;
       if (own.has(id)) throw invalidOption('id', id, 'an id of its own among the rules');
       own.add(id);
-      return placedRule(rule, context, { id, keyIds });
+      return placedRule({ ...rule, id }, context, keyIds);
     }),
   );
 }
@@ -169,8 +167,8 @@ export const MOST_RULES = 2_000;
 type Ids = Pick<ReadonlySet<string>, 'has'>;
 
 /** A rule apart from what depends on its mock. */
-export interface CheckedRule extends Pick<RuleRecord, 'answers'> {
-  readonly settings: Omit<RuleRecord['settings'], 'id'> & { readonly id?: string | undefined };
+export interface CheckedRule extends Omit<Rule, 'id' | 'addedAt' | 'matched' | 'used' | 'hasFunction'> {
+  readonly id?: string | undefined;
 }
 
 function* checkedRuleText(given: unknown): Steps<CheckedRule> {
@@ -190,21 +188,17 @@ function* checkedRule(given: unknown): Steps<CheckedRule> {
   if (hasFunction === true && typeof respond !== 'function') {
     throw invalidOption('respond', respond, 'the function of the rule, which JSON does not contain');
   }
-  const answers = respond === undefined ? undefined : yield* preparedAnswers(respond);
-  const match = withOperation(checked.match, respond);
-  return { settings: { ...checked, match, counted: checked.counted ?? true }, answers };
+  const { match, counted = true } = checked;
+  const answers = respond === undefined ? {} : { respond: yield* preparedAnswers(respond) };
+  return { ...checked, match: withOperation(match, respond), counted, ...answers };
 }
 
-function placedRule(
-  { settings: checked, answers }: CheckedRule,
-  { now, adapters }: RuleContext,
-  free: { readonly id: string; readonly keyIds: Ids },
-): RuleRecord {
-  const { match, fail } = checked;
-  if (match.keyId !== undefined) within('match', () => checkKeyId(match, free.keyIds));
-  const settings = { ...checked, id: checked.id ?? free.id };
-  if (fail !== undefined) checkAdapterSupport({ settings }, adapters.inUse);
-  return { settings, answers, addedAt: now(), matched: 0, used: 0, matchedByKey: {} };
+function placedRule(rule: CheckedRule & Pick<Rule, 'id'>, { now, adapters }: RuleContext, keyIds: Ids): RuleRecord {
+  const { match, respond } = rule;
+  if (match.keyId !== undefined) within('match', () => checkKeyId(match, keyIds));
+  checkAdapterSupport(rule, adapters.inUse);
+  const hasFunction = typeof respond === 'function';
+  return { ...rule, addedAt: now(), matched: 0, used: 0, hasFunction, matchedByKey: {} };
 }
 
 /** A rule with `data` is about rates: without an operation and a path, it is for `latest`, and not for `quota`. */
@@ -257,29 +251,22 @@ function checkSeen({ status, code }: RuleMatch, rule: RuleOptions): void {
 }
 
 function toRule(rule: RuleRecord): Rule {
-  const { settings, answers, addedAt, matched, used } = rule;
-  const hasFunction = typeof answers === 'function';
-  const respond = hasFunction ? answers : structuredClone(answers);
-  const added = { addedAt, matched, used, hasFunction };
-  return { ...structuredClone(settings), ...(respond === undefined ? {} : { respond }), ...added };
+  const { matchedByKey: _, ...shown } = savedRuleOf(rule);
+  return typeof rule.respond === 'function' ? { ...shown, respond: rule.respond } : shown;
 }
 
-/** A rule as a snapshot has it. */
-export function savedRuleOf(rule: RuleRecord): SavedRule {
-  const { respond, ...saved } = toRule(rule);
-  const sent = typeof respond === 'function' ? undefined : respond;
-  return { ...saved, ...(sent === undefined ? {} : { respond: sent }), matchedByKey: { ...rule.matchedByKey } };
+/** A rule as a snapshot has it: a copy without its function. */
+export function savedRuleOf({ respond, ...rule }: RuleRecord): SavedRule {
+  return structuredClone(typeof respond === 'object' ? { ...rule, respond } : rule);
 }
 
 /** The rules of a snapshot. Their functions are those of the rules in `functions` with their ids; without one, a rule is left out. */
 export function restoredRules(saved: readonly SavedRule[], functions: readonly RuleRecord[]): readonly RuleRecord[] {
-  const answersById = new Map(functions.map(({ settings: { id }, answers }) => [id, answers]));
-  return saved.flatMap((rule): RuleRecord[] => {
-    const { respond, addedAt, matched, used, hasFunction, matchedByKey, ...settings } = structuredClone(rule);
-    const known = answersById.get(rule.id);
-    const answers = hasFunction ? known : respond;
-    if (hasFunction && typeof known !== 'function') return warnOfLost(rule);
-    return [{ settings, answers, addedAt, matched, used, matchedByKey: { ...matchedByKey } }];
+  const answersById = new Map(functions.map(({ id, respond }) => [id, respond]));
+  return structuredClone(saved).flatMap((rule): RuleRecord[] => {
+    if (!rule.hasFunction) return [rule];
+    const respond = answersById.get(rule.id);
+    return typeof respond === 'function' ? [{ ...rule, respond }] : warnOfLost(rule);
   });
 }
 
@@ -292,11 +279,15 @@ function warnOfLost({ id }: SavedRule): RuleRecord[] {
 
 /** Throws for rules that no request used, such as one with a misspelt pattern. A recording can have unused responses. */
 export function expectAllUsed({ state }: Pick<RuleContext, 'state'>): void {
-  const unused = state.rules.filter(({ settings, used }) => used === 0 && !isRecorded(settings.id));
+  const unused = state.rules.filter(({ id, used }) => used === 0 && !isRecorded(id));
   if (unused.length === 0) return;
-  const lines = unused.map(
-    ({ settings, matched }) => `  ${settings.id} matched ${matched} requests: ${show(settings)}`,
-  );
-  const text = `Expected requests for every rule, but none used ${unused.map(({ settings }) => settings.id).join(', ')}.\n${lines.join('\n')}`;
+  const lines = unused.map((rule) => `  ${rule.id} matched ${rule.matched} requests: ${show(settingsOf(rule))}`);
+  const text = `Expected requests for every rule, but none used ${unused.map(({ id }) => id).join(', ')}.\n${lines.join('\n')}`;
   throw new MockServerError(text, { code: 'unused_rules', status: 422 });
+}
+
+/** What a test has set, without the responses. */
+function settingsOf(rule: RuleRecord): object {
+  const { respond: _, ...fields } = ruleOptions.shape;
+  return Object.fromEntries(Object.entries(rule).filter(([name]) => Object.hasOwn(fields, name)));
 }

@@ -14,14 +14,14 @@ interface AnsweredRequest {
 
 /** The response of a rule, which counts as used. */
 export function answerOf(turn: Turn, turns: RuleTurns, { request, context }: AnsweredRequest): MockResponse {
-  const { answers = [], settings } = turn.rule;
+  const { respond = [], id } = turn.rule;
   const index = turns.use(turn);
-  const why = `response of ${settings.id}`;
+  const why = `response of ${id}`;
   const answer: CalledAnswer | undefined =
-    typeof answers === 'function'
-      ? callAnswer(answers, request, context)
-      : answers[Math.min(index, answers.length - 1)];
-  if (answer === undefined) throw new Error(`Rule ${settings.id} has no response.`);
+    typeof respond === 'function'
+      ? callAnswer(respond, request, context)
+      : respond[Math.min(index, respond.length - 1)];
+  if (answer === undefined) throw new Error(`Rule ${id} has no response.`);
   const { status, headers, body, failure } = answer;
   return { status, headers, body, code: codeIn(body), why: failure === undefined ? why : `${why}: ${failure}` };
 }
@@ -65,10 +65,10 @@ interface ArrivalDelay {
 export function arrivalDelay(turns: RuleTurns): ArrivalDelay | undefined {
   const turn = turns.of('arriveAfterMs');
   if (turn === undefined) return undefined;
-  const { arriveAfterMs = 0 } = turn.rule.settings;
+  const { arriveAfterMs = 0 } = turn.rule;
   turns.use(turn);
   const ms = drawDelayMs(arriveAfterMs, () => turns.draw('arrival', turn));
-  return { ms, why: `${turn.rule.settings.id}: arrived ${ms} ms late` };
+  return { ms, why: `${turn.rule.id}: arrived ${ms} ms late` };
 }
 
 /** The response with the delays, headers, coding and failures of the rules. Its reason names them. */
@@ -78,19 +78,19 @@ export function withEffects(response: MockResponse, turns: RuleTurns, at: number
   changed = encode(changed, turns);
   const failing = turns.of('fail');
   // A request that hangs gets no response that could be delayed.
-  if (failing?.rule.settings.fail?.kind !== 'hang') changed = delayed(changed, turns);
+  if (failing?.rule.fail?.kind !== 'hang') changed = delayed(changed, turns);
   return failing === undefined ? changed : failed(changed, turns, { failing, at });
 }
 
 function withReason(response: MockResponse, { rule }: Turn, what: string): MockResponse {
-  const text = `${rule.settings.id}: ${what}`;
+  const text = `${rule.id}: ${what}`;
   return { ...response, why: response.why === '' ? text : `${response.why}; ${text}` };
 }
 
 /** Only errors have a Retry-After that clients obey. */
 function changeRetryAfter(response: MockResponse, turns: RuleTurns): MockResponse {
   const turn = turns.of('retryAfter');
-  const value = turn?.rule.settings.retryAfter;
+  const value = turn?.rule.retryAfter;
   if (turn === undefined || value === undefined || response.status < 400) return response;
   if (typeof value !== 'string' && response.headers['retry-after'] === undefined) return response;
   turns.use(turn);
@@ -103,7 +103,7 @@ function changeRetryAfter(response: MockResponse, turns: RuleTurns): MockRespons
 /** The length of the body changes, and its text stays for the journal. */
 function encode(response: MockResponse, turns: RuleTurns): MockResponse {
   const turn = turns.of('encoding');
-  const encoding = turn?.rule.settings.encoding;
+  const encoding = turn?.rule.encoding;
   if (turn === undefined || encoding === undefined || response.body.length === 0) return response;
   turns.use(turn);
   const body = ENCODERS[encoding](response.body);
@@ -121,7 +121,7 @@ function delayed(response: MockResponse, turns: RuleTurns): MockResponse {
   const turn = turns.of('delayMs');
   if (turn === undefined) return response;
   turns.use(turn);
-  const delayMs = drawDelayMs(turn.rule.settings.delayMs ?? 0, () => turns.draw('delay', turn));
+  const delayMs = drawDelayMs(turn.rule.delayMs ?? 0, () => turns.draw('delay', turn));
   return { ...withReason(response, turn, `${delayMs} ms late`), delayMs };
 }
 
@@ -136,7 +136,7 @@ interface Failing {
 
 /** A failure of the body needs a body; the others apply to every response. */
 function failed(response: MockResponse, turns: RuleTurns, { failing, at }: Failing): MockResponse {
-  const { fail, id } = failing.rule.settings;
+  const { fail, id } = failing.rule;
   if (fail === undefined) return response;
   const { describe, apply, needsBody = false } = FAILURES[fail.kind];
   if (needsBody && response.body.length === 0) return response;

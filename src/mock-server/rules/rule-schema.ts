@@ -274,11 +274,7 @@ export function emptyRuleState(seed: number): RuleState {
 }
 
 /** A rule as the mock keeps it. */
-export interface RuleRecord {
-  readonly settings: Omit<Rule, 'respond' | 'addedAt' | 'matched' | 'used' | 'hasFunction'>;
-  /** `undefined` if the rule has no response of its own. */
-  readonly answers: readonly SentAnswer[] | AnswerFunction | undefined;
-  readonly addedAt: number;
+export interface RuleRecord extends Rule {
   matched: number;
   used: number;
   /** Matching requests by key id, `''` for requests without a known key. */

@@ -48,7 +48,7 @@ export class RuleTurns {
 
   /** Ids of the rules that were used, in the order in which they were added. */
   get used(): readonly string[] {
-    return this.#state.rules.filter((rule) => this.#used.has(rule)).map(({ settings }) => settings.id);
+    return this.#state.rules.filter((rule) => this.#used.has(rule)).map(({ id }) => id);
   }
 
   /** Also asks the rules that look at the response. */
@@ -63,7 +63,7 @@ export class RuleTurns {
 
   /** The rule that determines an effect; `undefined` if none does. `isMeant` excludes rules. */
   of(effect: EffectName, isMeant: (rule: RuleRecord) => boolean = () => true): Turn | undefined {
-    return this.#turns.find(({ rule }) => hasEffect(rule, effect) && this.#isLeft(rule) && isMeant(rule));
+    return this.#turns.find(({ rule }) => rule[effect] !== undefined && this.#isLeft(rule) && isMeant(rule));
   }
 
   /** Counts the rule as used for this request. Returns for how many requests it was used before. */
@@ -76,21 +76,21 @@ export class RuleTurns {
 
   /** A number from 0 to below 1. It depends only on the name, the seed, the rule, and the requests of the same key. */
   draw(name: string, { rule, key, position }: Turn): number {
-    return chance(name, this.#state.seed, rule.settings.id, key, position);
+    return chance(name, this.#state.seed, rule.id, key, position);
   }
 
   /** How the request differs from rules that nearly match it, a text for each; for an unknown path, also from less similar ones. */
   near(isUnknownRoute: boolean): readonly string[] {
     const { request } = this.#candidate;
     const candidates = this.#state.rules.filter(
-      ({ settings: { id, match } }) => !isRecorded(id) && !(isUnknownRoute && match.operation !== undefined),
+      ({ id, match }) => !isRecorded(id) && !(isUnknownRoute && match.operation !== undefined),
     );
     const compare = (rule: RuleRecord) => {
       const pattern = patternOf(rule, request);
       return { pattern, differences: differences(pattern, request) };
     };
     const close = nearMisses(candidates, compare, isUnknownRoute ? Number.POSITIVE_INFINITY : NEAR);
-    return close.map(({ candidate: { settings }, text }) => `${settings.id} ${text}`);
+    return close.map(({ candidate: { id }, text }) => `${id} ${text}`);
   }
 
   /** The rules that match and have their turn, newest first. Counts the matches. */
@@ -105,7 +105,7 @@ export class RuleTurns {
 
   #turnOf(rule: RuleRecord): Turn | undefined {
     const { request, adapter } = this.#candidate;
-    const { id, match, nth, probability = 1 } = rule.settings;
+    const { id, match, nth, probability = 1 } = rule;
     if (!isActive(rule, request.at)) return undefined;
     // The error of a regular expression that takes too long names the rule.
     if (!within(`${id}.match`, () => matchesPattern(match, request))) return undefined;
@@ -122,7 +122,7 @@ export class RuleTurns {
   }
 
   #isLeft(rule: RuleRecord): boolean {
-    const { times } = rule.settings;
+    const { times } = rule;
     return times === undefined || this.#used.has(rule) || rule.used < times;
   }
 }
@@ -130,36 +130,32 @@ export class RuleTurns {
 /** Differences in upper and lower case, and a letter of a long text. Three-letter codes that differ are not near. */
 const NEAR = 0.15;
 
-function hasEffect({ settings, answers }: RuleRecord, effect: EffectName): boolean {
-  return effect === 'respond' ? answers !== undefined : settings[effect] !== undefined;
-}
-
-function looksAtResponse({ settings: { match } }: RuleRecord): boolean {
+function looksAtResponse({ match }: RuleRecord): boolean {
   return match.status !== undefined || match.code !== undefined;
 }
 
-function sees({ settings: { match } }: RuleRecord, { status, code }: SeenResponse): boolean {
+function sees({ match }: RuleRecord, { status, code }: SeenResponse): boolean {
   return (match.status ?? status) === status && (match.code ?? code) === code;
 }
 
 /** A rule applies from `afterMs` on, until `forMs` later, exclusive. */
 function isActive(rule: RuleRecord, at: number): boolean {
-  return at >= rule.addedAt + (rule.settings.afterMs ?? 0) && at < endOf(rule);
+  return at >= rule.addedAt + (rule.afterMs ?? 0) && at < endOf(rule);
 }
 
 /** The end of the rule, in milliseconds since the Unix epoch; infinity for none. */
-export function endOf({ settings: { afterMs = 0, forMs = Number.POSITIVE_INFINITY }, addedAt }: RuleRecord): number {
+export function endOf({ afterMs = 0, forMs = Number.POSITIVE_INFINITY, addedAt }: RuleRecord): number {
   return addedAt + afterMs + forMs;
 }
 
 /** Whether a rule responds to requests with this method. Without a method, it responds to GET and HEAD only. */
 export function respondsTo(method: string) {
-  return ({ settings: { match, counted } }: RuleRecord): boolean =>
+  return ({ match, counted }: RuleRecord): boolean =>
     !counted || match.method !== undefined || method === 'GET' || method === 'HEAD';
 }
 
-function patternOf({ settings, answers }: RuleRecord, { method }: MatchedRequest) {
-  const { status: _, code: __, via: ___, ...pattern } = settings.match;
-  const isForReads = answers !== undefined && method !== 'GET' && method !== 'HEAD';
+function patternOf({ match, respond }: RuleRecord, { method }: MatchedRequest) {
+  const { status: _, code: __, via: ___, ...pattern } = match;
+  const isForReads = respond !== undefined && method !== 'GET' && method !== 'HEAD';
   return isForReads ? { method: 'GET', ...pattern } : pattern;
 }
