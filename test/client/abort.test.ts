@@ -133,22 +133,3 @@ test.each(failing)('a deadline %s ends the call in time and leaves no timer or l
   expect(getEventListeners(signal, 'abort')).toEqual([]);
   await expectNothingLeft(scene);
 });
-
-test('a schema can abort its own call', async () => {
-  const controller = new AbortController();
-  const schema = {
-    '~standard': {
-      version: 1,
-      vendor: 'test',
-      validate: () => {
-        controller.abort(new Error('by the schema'));
-        return new Promise<never>(() => undefined);
-      },
-    },
-  } as const;
-  const { fx, clock } = testClient(success());
-
-  const call = clock.run(fx.latest({}, { schema, signal: controller.signal }));
-
-  await expect(call).rejects.toMatchObject({ kind: 'aborted', cause: new Error('by the schema') });
-});

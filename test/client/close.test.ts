@@ -46,22 +46,6 @@ test.each<[string, FxRatesOptions]>([
   expect(fetch.requests).toEqual([]);
 });
 
-test('ends a call whose schema does not finish', async () => {
-  const { fx } = testClient(success());
-  let isChecking = false;
-  const validate = () => {
-    isChecking = true;
-    return new Promise<never>(() => undefined);
-  };
-  const ended = errorOf(fx.latest({}, { schema: { '~standard': { version: 1, vendor: 'test', validate } } }));
-  await quiet();
-  expect(isChecking).toBe(true);
-
-  await fx.close();
-
-  expect(await ended).toMatchObject({ ...CLOSED, callId: expect.any(String) });
-});
-
 test('a closed client sends nothing, and its error has the next step', async () => {
   const { fx, fetch } = testClient(success());
   await fx.close();
@@ -361,14 +345,4 @@ test('a derived lifetime retains states through its parent: to close it alone re
   await parent.close();
 
   expect([state.clients, state.forgotten()]).toEqual([0, 1]);
-});
-
-test('a closed lifetime retains no state, which it could not release', async () => {
-  const child = new Lifetime(new Lifetime());
-  await child.close();
-  const state = heldState();
-
-  child.retain(state);
-
-  expect(state.clients).toBe(0);
 });

@@ -129,36 +129,3 @@ test.each(mockAdapters)('rules add routes and override others, through $name', a
   ]);
   expect(responses[2]?.headers['x-teapot']).toBe('yes');
 });
-
-test.each(mockAdapters)('a function that throws is a 500 with its reason, through $name', async ({ open }) => {
-  const mock = newMock();
-  mock.rules.add({
-    counted: false,
-    respond: () => {
-      throw new Error('a bug in the test, with fx_live_0123456789abcdef');
-    },
-  });
-  const { send, close } = await open(mock);
-
-  const response = await send({ target: '/api/v1/latest' }).finally(close);
-
-  expect(response.status).toBe(500);
-  const message = 'The function of the rule threw Error: a bug in the test, with fx_live_….';
-  expect(JSON.parse(response.body)).toEqual({
-    success: false,
-    error: { code: 'internal_error', message, status: 500 },
-  });
-});
-
-test('every cookie of a rule arrives, in process and over a socket', async () => {
-  const mock = newMock();
-  const headers = { 'x-other': 'yes', 'set-cookie': ['a=1; Path=/', 'b=2'] };
-  mock.rules.add({ match: { path: '/cookies' }, counted: false, respond: { body: 'ok', headers } });
-  await using server = await mock.serve();
-
-  const responses = await Promise.all([mock.fetch(`${mock.baseUrl}/cookies`), fetch(`${server.url}/cookies`)]);
-
-  for (const { headers } of responses) {
-    expect([headers.getSetCookie(), headers.get('x-other')]).toEqual([['a=1; Path=/', 'b=2'], 'yes']);
-  }
-});

@@ -181,20 +181,6 @@ test.each(PLANS)(
   },
 );
 
-test('the monthly quota resets at resets_at, and not a millisecond earlier', async () => {
-  const { mock, id, key } = mockWithKey();
-  mock.keys.setUsage(id, { month: 1000 });
-  const { resets_at: resetsAt } = (await ask(mock, QUOTA, { key })).body.data;
-
-  await mock.clock.advanceTo(new Date(Date.parse(resetsAt) - 1));
-  const before = await ask(mock, LATEST, { key });
-  await mock.clock.advance(1);
-  const after = await ask(mock, LATEST, { key });
-
-  expect([before.status, after.status]).toEqual([429, 200]);
-  expect((await ask(mock, QUOTA, { key })).body.data.monthly_used).toBe(1);
-});
-
 test('a 429 rate_limited has a numeric Retry-After and is not counted', async () => {
   const { mock, id, key } = mockWithKey();
   for (let request = 0; request < 30; request += 1) await ask(mock, LATEST, { key });

@@ -1,6 +1,6 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
-import { Agent, MockAgent, setGlobalDispatcher } from 'undici';
+import { Agent, setGlobalDispatcher } from 'undici';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { FxRates, type FxRatesOptions } from '../../src/client/index.ts';
 import { startConnectProxy } from '../helpers/connect-proxy.ts';
@@ -124,19 +124,6 @@ test('an error with which a framework ends the rendering of a page passes unchan
 
   expect(await errorOf(client({ maxRetries: 2 }).latest())).toBe(signal);
   expect(fetch.requests).toHaveLength(1);
-});
-
-test('without a global fetch, requests go through undici and its global dispatcher', async () => {
-  vi.stubGlobal('fetch', undefined);
-  const agent = new MockAgent();
-  agent.disableNetConnect();
-  agent
-    .get('https://fx.test')
-    .intercept({ path: '/api/v1/latest' })
-    .reply(200, success({ from: 'agent' }).body);
-  setGlobalDispatcher(agent);
-
-  await expect(client({ baseUrl: 'https://fx.test' }).latest()).resolves.toEqual({ from: 'agent' });
 });
 
 test.each<[string, FxRatesOptions, string]>([

@@ -340,11 +340,3 @@ test.each([
   expect(await readFile(path, 'utf8')).toBe(text);
   expect((await run(`quota --base-url ${ORIGIN}`, { env: { FXRATES_API_KEY: API_KEY } })).code).toBe(0);
 });
-
-test('the next login succeeds in spite of the files of a killed login', async () => {
-  await writeFile(join(folder, 'credentials.json.lock'), 'killed');
-  await writeFile(join(folder, 'credentials.json.killed.tmp'), '{"ver');
-
-  expect((await login()).code).toBe(0);
-  expect((await readdir(folder)).sort()).toEqual(['config.json', 'credentials.json']);
-});

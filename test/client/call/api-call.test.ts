@@ -121,14 +121,6 @@ test.each([
   });
 });
 
-test('an error that a schema throws is passed on unchanged', async () => {
-  const broken = schema(() => {
-    throw new RangeError('bug in the schema');
-  });
-
-  await expect(checked(broken, {})).rejects.toThrow(RangeError);
-});
-
 test('the error of a schema has the response and the call', async () => {
   const callIds: string[] = [];
   const body = `{"success":true,"data":{"a":"${API_KEY}"}}`;

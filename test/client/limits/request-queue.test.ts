@@ -41,24 +41,6 @@ test('shifts the highest priority first, then the lowest ticket, whatever was re
   );
 });
 
-test('removes calls whose deadline is before a time, the earliest first', () => {
-  const queue = new RequestQueue<QueuedCall>();
-  const [late, soon, none] = [
-    queued(1, { due: { deadlineAt: 900 } }),
-    queued(2, { due: { deadlineAt: 300 } }),
-    queued(3),
-  ];
-  for (const one of [late, soon, none]) queue.add(one);
-
-  expect(queue.earliestDeadline).toBe(300);
-  expect(queue.shiftDueBefore(300)).toBeUndefined();
-  expect(queue.shiftDueBefore(301)).toBe(soon);
-  expect(queue.shiftDueBefore(10_000)).toBe(late);
-  expect(queue.shiftDueBefore(NEVER)).toBeUndefined();
-  expect(queue.earliestDeadline).toBe(NEVER);
-  expect(queue.size).toBe(1);
-});
-
 test('reads a passed deadline again, because it can be later now', () => {
   const queue = new RequestQueue<QueuedCall>();
   const due = { deadlineAt: 100 };
@@ -69,16 +51,6 @@ test('reads a passed deadline again, because it can be later now', () => {
   expect(queue.shiftDueBefore(500)).toBeUndefined();
   expect(queue.earliestDeadline).toBe(500);
   expect(queue.shiftDueBefore(501)).toBe(shared);
-});
-
-test('removes calls that do not wait', () => {
-  const queue = new RequestQueue<QueuedCall>();
-  const notWaiting = queued(2, { waits: false });
-  for (const one of [queued(1), notWaiting, queued(3)]) queue.add(one);
-
-  expect(queue.shiftNotWaiting()).toBe(notWaiting);
-  expect(queue.shiftNotWaiting()).toBeUndefined();
-  expect(queue.size).toBe(2);
 });
 
 test('a removed call leaves nothing: no place, no deadline, no policy', () => {

@@ -5,7 +5,7 @@ import { fileStore } from '../../../src/client/file-store/index.ts';
 import type { FxRatesOptions, WaitEvent } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/key/api-key.ts';
 import { resolveOptions } from '../../../src/client/options/resolve-options.ts';
-import { ignoredOptionsWarning, KeyState, KeyStates, stateName } from '../../../src/client/state/key-state.ts';
+import { ignoredOptionsWarning, KeyState, KeyStates } from '../../../src/client/state/key-state.ts';
 import { Lifetime } from '../../../src/client/state/lifetime.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
@@ -44,14 +44,6 @@ test.each<[FxRatesOptions, number, number | undefined]>([
   expect(state.limits()?.perMinute).toBe(expected);
   expect(state.limits() === undefined).toBe(options.rateLimit === false);
   expect(state.quota.estimate()?.quota.rate_limit_per_minute).toBe(perMinute);
-});
-
-test('the name of a state has the origin and the hash, but neither path nor key', () => {
-  const settings = resolveOptions({ rateLimit: false });
-  const named = (baseUrl: string) => stateName('abc', { ...settings, baseUrl });
-
-  expect(named('https://fx.test:8443/v2/x')).toBe('https://fx.test:8443#abc#unqueued');
-  expect(stateName('abc', { ...resolveOptions({}), baseUrl: 'https://fx.test' })).toBe('https://fx.test#abc');
 });
 
 test('a warning goes to the clients with waiting calls, or to the last one that waited', () => {

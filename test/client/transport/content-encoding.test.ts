@@ -83,12 +83,17 @@ describe.each(TRANSPORTS)('with %s', (_, fetch) => {
   });
 });
 
-test.each(TRANSPORTS.filter(([name]) => name !== 'fetch'))(
-  'with %s, an unknown encoding is named',
-  async (_, fetch) => {
-    const { error } = await callServer('zstd', gzipSync(DATA), { fetch });
+/** `fetch` passes a body in an unknown encoding on. */
+const DECODERS = TRANSPORTS.filter(([name]) => name !== 'fetch');
 
-    const summary = "The body cannot be decoded: unknown content encoding 'zstd' (HTTP 200)";
-    expect(error).toMatchObject({ kind: 'response', summary });
-  },
-);
+test.each(
+  DECODERS.flatMap(([name, fetch]) =>
+    ['zstd', 'constructor', '__proto__'].map((coding) => [name, coding, fetch] as const),
+  ),
+)('with %s, the unknown encoding %s is named, without a retry', async (_, coding, fetch) => {
+  const { error, requests } = await callServer(coding, gzipSync(DATA), { fetch });
+
+  const summary = `The body cannot be decoded: unknown content encoding '${coding}' (HTTP 200)`;
+  expect(error).toMatchObject({ kind: 'response', summary });
+  expect(requests).toHaveLength(1);
+});

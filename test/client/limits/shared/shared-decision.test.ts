@@ -70,16 +70,6 @@ test('a process that is served goes to the end of the order, a refused one to it
   expect(Object.keys(refused.state.leases)).toEqual(['own', 'a', 'b']);
 });
 
-test('the requests of a process that has not written for 30 s count as used', () => {
-  const shared = stateWith(9, { dead: lease({ inFlight: 4, seenAt: NOW - 30_000 }) });
-
-  const { state, grant, isNews } = decide(shared, ownPart({ demand: demandOf(20) }), NOW);
-
-  expect(grant.count).toBe(5);
-  expect(state.leases['dead']).toBeUndefined();
-  expect(isNews).toBe(true);
-});
-
 test('one process calls quota() for the limit, until its response can no longer arrive', () => {
   const unknown = (leases: Readonly<Record<string, Lease>>): SharedState => ({
     ...stateWith(30, leases),

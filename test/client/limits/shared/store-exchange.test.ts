@@ -87,18 +87,6 @@ test('the timeout applies to each exchange, not to all attempts together', async
   expect(exchanges()).toBe(11);
 });
 
-test('a store that does not respond fails after a second, each time', async () => {
-  const { clock, store, connect } = setUp();
-  store.health = 'silent';
-  const exchange = connect();
-
-  const outcomes: string[] = [];
-  for (let attempt = 0; attempt < 2; attempt += 1) outcomes.push((await commit(clock, exchange)).outcome);
-
-  expect(outcomes).toEqual(['no response within 1000 ms', 'no response within 1000 ms']);
-  expect(clock.pending).toBe(0);
-});
-
 test.each<[string, unknown, string]>([
   ['of no time', { nowMs: Number.NaN }, 'nowMs NaN (number), expected milliseconds since the Unix epoch'],
   ['after all times', { nowMs: 1e300 }, 'nowMs 1e+300 (number), expected milliseconds since the Unix epoch'],
