@@ -3,7 +3,7 @@ import type { Operation } from '../../generated/operations.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { dataOf, printJson } from '../output/print-json.ts';
 import { CliCommand } from '../parser/command.ts';
-import { connectionOptions, dataOptions, parsedOption, requestOptions } from '../parser/options.ts';
+import { connectionOptions, dataOptions, ParsedOption, requestOptions } from '../parser/options.ts';
 import {
   type ParamOptions,
   parameterEntry,
@@ -91,7 +91,7 @@ export function responseOptions({ consumesQuota }: Operation): readonly Option[]
 }
 
 export function cacheOption(description: string): Option {
-  return parsedOption('--cache <age>', description, Object.assign(parseCacheAge, { choices: ['snapshot'] }));
+  return new ParsedOption('--cache <age>', description, Object.assign(parseCacheAge, { choices: ['snapshot'] }));
 }
 
 /** `--cache 10m` or `--cache snapshot`. */

@@ -7,7 +7,7 @@ import type { ErrorCode } from '../io/exit-codes.ts';
 import { asTable } from '../output/print-json.ts';
 import { printReport } from '../output/report.ts';
 import { CliCommand } from '../parser/command.ts';
-import { connectionOptions, dataOptions, fileOption, parsedOption } from '../parser/options.ts';
+import { connectionOptions, dataOptions, fileOption, ParsedOption } from '../parser/options.ts';
 import { baseUrlHint, explainNetworkError, type NetworkContext, refusedKeyHints } from '../request/explain-error.ts';
 import { openConnection } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
@@ -39,7 +39,7 @@ export function probeCommand(): CliCommand {
     })
     .takes(new Argument('[base-url]', 'base URL of the service (default: as for other commands)'))
     .with(() => [
-      parsedOption('--max-requests <count>', 'maximum number of requests (default: 14)', wholeNumber(1, 99_999)),
+      new ParsedOption('--max-requests <count>', 'maximum number of requests (default: 14)', wholeNumber(1, 99_999)),
       fileOption('--out <file>', 'write the JSON to this file'),
       ...dataOptions(),
       ...connectionOptions().filter(({ long }) => long !== '--base-url'),

@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import type { QuotaData } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
 import { maskKey } from '../../redactor.ts';
@@ -6,6 +5,7 @@ import { CliError, usageError } from '../errors/cli-error.ts';
 import { dataOf, printJson } from '../output/print-json.ts';
 import { type ReportRow, reportText } from '../output/report.ts';
 import type { CliCommand } from '../parser/command.ts';
+import { ParsedOption } from '../parser/options.ts';
 import { printCurl, type ServiceResponse, sendRequest } from '../request/send-request.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { formatDuration } from '../settings/values.ts';
@@ -24,7 +24,7 @@ interface QuotaOptions extends ResponseOptions, WatchOptions {
 
 export function quotaCommand(): CliCommand {
   return operationCommand(quota, () => [
-    new Option('--fail-at <share>', 'exit with 8 at this usage or more: 80%, 0.8 or 800').argParser(parseFailAt),
+    new ParsedOption('--fail-at <share>', 'exit with 8 at this usage or more: 80%, 0.8 or 800', parseFailAt),
     ...watchOptions('repeat, from 10s (default: 1m)', { shortestMs: 10_000 }),
   ])
     .about({

@@ -1,9 +1,9 @@
-import { Option } from 'commander';
+import type { Option } from 'commander';
 import type { AnyFxRatesError, PollSchedule } from '../../client/index.ts';
 import { visible } from '../../text.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { printJson, tableDocument } from '../output/print-json.ts';
-import { parsedOption } from '../parser/options.ts';
+import { ParsedOption } from '../parser/options.ts';
 import { type OpenClient, type OperationRequest, type ServiceResponse, withClient } from '../request/send-request.ts';
 import { WaitReporter } from '../request/wait-reporter.ts';
 import type { Invocation } from '../settings/settings.ts';
@@ -24,8 +24,8 @@ export function watchOptions(
   { shortestMs, conflicts = [] }: { readonly shortestMs: number; readonly conflicts?: string[] },
 ): readonly Option[] {
   return [
-    new Option('--watch [interval]', text).conflicts(conflicts).argParser((typed) => parseInterval(typed, shortestMs)),
-    parsedOption('--count <n>', 'with --watch: stop after this many responses', wholeNumber(1, 999_999_999)),
+    new ParsedOption('--watch [interval]', text, (typed) => parseInterval(typed, shortestMs)).conflicts(conflicts),
+    new ParsedOption('--count <n>', 'with --watch: stop after this many responses', wholeNumber(1, 999_999_999)),
   ];
 }
 

@@ -1,6 +1,7 @@
-import { type Argument, Command, type Option } from 'commander';
+import { type Argument, Command, type CommanderError, type Option } from 'commander';
 import { exitCodes } from '../io/exit-codes.ts';
 import type { Invocation } from '../settings/settings.ts';
+import { ParsedOption } from './options.ts';
 
 export interface Example {
   readonly command: string;
@@ -32,6 +33,12 @@ interface Traits {
   readonly survivesBrokenConfig?: boolean;
 }
 
+/** The command that a line names, and with what commander ended in place of it: an error, help or the version. */
+export interface ParsedLine {
+  readonly command: CliCommand;
+  readonly end?: CommanderError;
+}
+
 /** commander's command, with examples and notes for its help, and an action that receives an `Invocation`. */
 export class CliCommand extends Command {
   declare readonly commands: readonly CliCommand[];
@@ -42,7 +49,8 @@ export class CliCommand extends Command {
   traits: Traits = {};
   /** Returns the exit code. `undefined`: the command only has subcommands. */
   run: ((invocation: Invocation) => Promise<number>) | undefined;
-  #wrongValue: unknown;
+  /** Of the program, after `parse`. */
+  line: ParsedLine = { command: this };
   readonly #steps: (() => void)[] = [];
 
   /** A text that is left out stays as it is. */
@@ -56,27 +64,6 @@ export class CliCommand extends Command {
     return this.whenUsed(() => {
       for (const option of options()) this.addOption(option);
     });
-  }
-
-  /** The error of a wrong value waits until all is parsed, because a later `--json` decides how it is reported. */
-  override addOption(option: Option): this {
-    const { parseArg: parse } = option;
-    if (parse !== undefined) {
-      option.argParser((text: string, earlier: unknown) => {
-        try {
-          return parse(text, earlier);
-        } catch (error) {
-          this.#wrongValue ??= error;
-          return earlier;
-        }
-      });
-    }
-    return super.addOption(option);
-  }
-
-  /** The error of the first option with a wrong value, before the command or behind it. */
-  get wrongValue(): unknown {
-    return this.parent?.wrongValue ?? this.#wrongValue;
   }
 
   whenUsed(step: () => void): this {
@@ -104,10 +91,22 @@ export class CliCommand extends Command {
     return this;
   }
 
-  /** The options that were typed, before the command or behind it, by commander's camelCase names. */
+  /** The options that were typed, before the command or behind it, as texts, by commander's camelCase names. */
   get typed(): Readonly<Record<string, unknown>> {
     const values = Object.entries(this.opts());
     return Object.fromEntries(values.filter(([name]) => this.getOptionValueSource(name) === 'cli'));
+  }
+
+  /** The values of the options, with those that commander presets. @throws CliError for a wrong one */
+  values(): Readonly<Record<string, unknown>> {
+    const values = this.opts();
+    for (const option of this.options) {
+      const name = option.attributeName();
+      const text: unknown = values[name];
+      if (option instanceof ParsedOption && typeof text === 'string')
+        values[name] = option.parse(text, `${option.long}`);
+    }
+    return values;
   }
 
   /** `['auth', 'login']`; empty for fxrates itself. */

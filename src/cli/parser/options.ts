@@ -30,12 +30,12 @@ export function outputOption(formats: readonly OutputFormat[]): Option {
  * `env()`, which reads `process.env`, and could neither ignore an invalid value nor place config.json behind it.
  */
 function settingOption(name: SettingName, choices = rowOf(name).parse.choices): Option {
-  const { flags = '', text = choices?.join(', '), byDefault, variable, parse } = rowOf(name);
+  const { flags = '', text = choices?.join(', '), byDefault, variable } = rowOf(name);
   const facts = [
     ...(byDefault === undefined || choices !== undefined ? [] : [`default: ${byDefault}`]),
     ...(variable === undefined ? [] : [`env: ${variable}`]),
   ];
-  const option = parsedOption(flags, facts.length === 0 ? `${text}` : `${text} (${facts.join(', ')})`, parse);
+  const option = new Option(flags, facts.length === 0 ? `${text}` : `${text} (${facts.join(', ')})`);
   if (choices !== undefined) option.argChoices = [...choices]; // not `choices()`, whose check a variable would not have
   return option;
 }
@@ -100,16 +100,20 @@ export function requestOptions(): readonly Option[] {
   return inGroup('Connection', [new Option('--curl', 'print the request as a curl command instead of sending it')]);
 }
 
-/** An option whose value `parse` converts. */
-export function parsedOption(flags: string, description: string, parse: Parse<unknown>): Option {
-  const option = new Option(flags, description);
-  if (parse.choices !== undefined) option.argChoices = [...parse.choices];
-  return option.argParser((text) => parse(text, option.long ?? flags));
+/** An option whose text `parse` converts once the whole line is known: a later --json decides how a wrong one is reported. */
+export class ParsedOption extends Option {
+  readonly parse: Parse<unknown>;
+
+  constructor(flags: string, description: string, parse: Parse<unknown>) {
+    super(flags, description);
+    this.parse = parse;
+    if (parse.choices !== undefined) this.argChoices = [...parse.choices];
+  }
 }
 
 /** An option that accepts the path of a file. An empty path usually comes from a shell variable that is not set. */
 export function fileOption(flags: string, description: string): Option {
-  return parsedOption(flags, description, (text, label) => {
+  return new ParsedOption(flags, description, (text, label) => {
     if (text.trim() === '') throw usageError(`${label} expects the path of a file, got '${text}'`);
     return text;
   });

@@ -104,10 +104,9 @@ function unknownOption(command: CliCommand): CliError {
   ]);
 }
 
-/** @throws CliError for a wrong value, and for an option or format that the command does not have */
+/** @throws CliError for an option or format that the command does not have */
 export function requireOptions(command: CliCommand): void {
-  const { typed, options, wrongValue } = command;
-  if (wrongValue !== undefined) throw wrongValue;
+  const { typed, options } = command;
   const isNamed = (name: string) => (option: Option) => option.attributeName() === name;
   const other = Object.keys(typed).find((name) => !options.some(isNamed(name)));
   if (other !== undefined) throw inapplicable(sharedOptions().find(isNamed(other))?.long ?? '', command);

@@ -1,21 +1,23 @@
 import { CommanderError } from 'commander';
 import { Redactor } from '../../redactor.ts';
+import { VERSION } from '../../version.ts';
 import { printError } from '../errors/print-error.ts';
 import { exitCodes } from '../io/exit-codes.ts';
 import type { Env, Io } from '../io/io.ts';
 import { createNodeIo } from '../io/node-io.ts';
-import type { CliCommand } from '../parser/command.ts';
+import type { CliCommand, ParsedLine } from '../parser/command.ts';
+import { helpText } from '../parser/help-page.ts';
 import { explainParserError, refuseTypedKey, requireOptions } from '../parser/parser-error.ts';
 import {
   type Invocation,
-  messageSettings,
   requireProfile,
   resolveSettings,
+  type SettingSource,
   type SharedOptions,
   unknownSettings,
 } from '../settings/settings.ts';
 import { readConfig, requireConfig } from '../settings/stored-files.ts';
-import { Screen, type StreamStyle } from '../terminal/screen.ts';
+import { Screen } from '../terminal/screen.ts';
 import { createProgram } from './program.ts';
 
 export { completionText } from './complete.ts';
@@ -33,70 +35,61 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const secrets = new Redactor();
   secrets.protect(io.env['FXRATES_API_KEY'] ?? '');
   const config = readConfig(io.env);
-  const screenOf = ({ typed }: CliCommand) =>
-    new Screen(io, messageSettings({ options: typed, env: io.env, config, strict: [] }), secrets);
-  const parsed = parse(argv, (command) => screenOf(command).out);
-  const screen = screenOf(parsed.command);
+  const { command, end } = parse(argv);
+  const resolved = resolveSettings({ options: command.typed, env: io.env, config });
+  const screen = new Screen(io, resolved.settings, secrets);
   try {
-    if (parsed.page !== undefined) {
-      await screen.printText(parsed.page);
+    if (end !== undefined && isAnswer(end, command)) {
+      // Without a command, commander ends with help also after a wrong value.
+      if (end.code === 'commander.help') requireValid(resolved, ['option']);
+      await screen.printText(end.code === 'commander.version' ? `${VERSION}\n` : helpText(command, screen.out));
       return exitCodes.ok;
     }
-    refuseTypedKey(argv, parsed.command);
-    if (parsed.error instanceof CommanderError) throw explainParserError(parsed.error, parsed.command);
-    if (parsed.error !== undefined) throw parsed.error;
-    return await execute(parsed.command, { argv, io, config, screen });
+    refuseTypedKey(argv, command);
+    if (end !== undefined) throw explainParserError(end, command);
+    return await execute(command, { argv, io, config, screen, resolved });
   } catch (error) {
     return await printError(error, screen);
   }
 }
 
-interface ParsedLine {
-  /** The one that was typed, or that found the error. */
-  readonly command: CliCommand;
-  /** Help or the version, in place of a command. */
-  readonly page?: string;
-  readonly error?: unknown;
-}
-
-function parse(argv: readonly string[], styleOf: (command: CliCommand) => StreamStyle): ParsedLine {
-  let page = '';
-  let command: CliCommand | undefined;
-  const program = createProgram({
-    styleOf,
-    write: (text) => {
-      page += text;
-    },
-    onCommand: (typed) => {
-      command = typed;
-    },
-    onError: (error, typed) => {
-      command = typed;
-      throw error;
-    },
-  });
+function parse(argv: readonly string[]): ParsedLine {
+  const program = createProgram();
   try {
     program.parse(argv, { from: 'user' });
   } catch (error) {
-    // One of these ends help and version.
-    if (command !== undefined || !(error instanceof CommanderError)) return { command: command ?? program, error };
+    if (!(error instanceof CommanderError)) throw error;
   }
-  return command === undefined ? { command: program, page } : { command };
+  return program.line;
 }
 
-async function execute(
-  command: CliCommand,
-  { argv, io, config, screen }: Pick<Invocation, 'argv' | 'io' | 'config' | 'screen'>,
-): Promise<number> {
+/** Whether commander ends with the help or the version, and not with help in place of a command that does not exist. */
+function isAnswer({ code, exitCode }: CommanderError, { commands, args: [word = '-'] }: CliCommand): boolean {
+  return code === 'commander.help' || (exitCode === 0 && (commands.length === 0 || word.startsWith('-')));
+}
+
+type ResolvedSettings = ReturnType<typeof resolveSettings>;
+
+/** @throws CliError for an invalid value of these sources */
+function requireValid({ problems }: ResolvedSettings, sources: readonly SettingSource[]): void {
+  const problem = problems.find(({ source }) => sources.includes(source));
+  if (problem !== undefined) throw problem.error;
+}
+
+interface Resolved extends Pick<Invocation, 'argv' | 'io' | 'config' | 'screen'> {
+  readonly resolved: ResolvedSettings;
+}
+
+async function execute(command: CliCommand, { argv, io, config, screen, resolved }: Resolved): Promise<number> {
   const { env } = io;
+  // A command that only changes stored settings must also work if one of them is invalid.
+  requireValid(resolved, isStrict(command) ? ['option', 'variable', 'config.json'] : ['option', 'variable']);
   requireOptions(command);
-  const options = command.opts<SharedOptions>();
+  const options = command.values();
   const needsConfig = command.has('--profile') && !command.traits.survivesBrokenConfig;
   const problem = needsConfig ? requireConfig(config, !isIndependent(options, env)) : undefined;
   if (problem !== undefined) await screen.warn(problem);
-  // A command that only changes stored settings must also work if one of them is invalid.
-  const strict = isStrict(command) ? (['variable', 'config.json'] as const) : (['variable'] as const);
-  const settings = resolveSettings({ options, env, config, strict });
+  const { settings } = resolved;
   if (isStrict(command)) await checkConfig(command, { config, settings, screen, io });
   const typed = { command: command.path.join(' '), argv, args: command.args, options };
   return (await command.run?.({ io, settings, config, screen, ...typed })) ?? exitCodes.ok;

@@ -1,4 +1,4 @@
-import { Argument, type CommanderError, type Option } from 'commander';
+import { Argument, type Option } from 'commander';
 import { type Operation, operations } from '../../generated/operations.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { VERSION } from '../../version.ts';
@@ -21,15 +21,8 @@ import { formatOptions, generalOptions, helpOption, outputOption, sharedOptions 
 import type { StreamStyle } from '../terminal/screen.ts';
 import { commandLine, wrap } from '../terminal/text.ts';
 
-interface ProgramHooks {
-  readonly write: (text: string) => void;
-  readonly styleOf: (command: CliCommand) => StreamStyle;
-  readonly onError: (error: CommanderError, command: CliCommand) => never;
-  readonly onCommand: (command: CliCommand) => void;
-}
-
 /** The commands as commander parses them, in the order of help. */
-export function createProgram(hooks?: ProgramHooks): CliCommand {
+export function createProgram(): CliCommand {
   const own: Readonly<Record<string, () => CliCommand>> = { latest: latestCommand, quota: quotaCommand };
   const all: readonly Operation[] = Object.values(operations);
   const program = new CliCommand('fxrates').about({ summary: '', description: 'Exchange rates on the command line.' });
@@ -40,17 +33,17 @@ export function createProgram(hooks?: ProgramHooks): CliCommand {
   ];
   commands.push(helpCommand(commands.map((command) => command.name())));
   for (const command of commands) program.addCommand(command);
-  return register(program, hooks).ready();
+  return register(program, program).ready();
 }
 
-function register(command: CliCommand, hooks: ProgramHooks | undefined): CliCommand {
-  for (const child of command.commands) register(child, hooks);
+function register(command: CliCommand, program: CliCommand): CliCommand {
+  for (const child of command.commands) register(child, program);
   // Options before a subcommand are as those behind it, where a repeated one adds to them.
   command.hook('preSubcommand', (_, next) => {
     const child = command.find([next.name()]);
     for (const [name, value] of Object.entries(command.typed)) child?.setOptionValueWithSource(name, value, 'cli');
   });
-  return command.whenUsed(() => prepare(command, hooks));
+  return command.whenUsed(() => prepare(command, program));
 }
 
 /** The options that all commands have. Without an action, a command has the options for its subcommands. */
@@ -65,31 +58,29 @@ function isOfSome({ helpGroupHeading }: Option, { parent }: CliCommand): boolean
   return parent !== null && (helpGroupHeading === 'Connection' || helpGroupHeading === 'Waiting');
 }
 
-function prepare(command: CliCommand, hooks: ProgramHooks | undefined): void {
+function prepare(command: CliCommand, program: CliCommand): void {
   command.enablePositionalOptions().addHelpOption(helpOption()).helpCommand(false);
   command.passThroughOptions(command.runsProgram); // a program without its `--` keeps its own options
   command.version(VERSION, '-V, --version', 'print the version');
   command.options.at(-1)?.hideHelp(command.parent !== null); // it works behind each command
   for (const option of optionsOfAll(command)) command.addOption(option);
-  if (hooks === undefined) return;
-  const { write, styleOf, onError, onCommand } = hooks;
+  // `main` prints errors and help in our words.
   command
-    .exitOverride((error) => {
-      // Without a command, commander ends with help before an action can throw the error of a wrong value.
-      if (error.code === 'commander.help' && command.wrongValue !== undefined) throw command.wrongValue;
-      throw isAnswer(error, command) ? error : onError(error, command);
-    })
-    // Errors are printed in our words. The style decides about colours.
-    .configureOutput({ outputError: () => undefined, writeOut: write, writeErr: write, ...HAS_COLORS })
-    .configureHelp({ formatHelp: () => helpText(command, styleOf(command)) });
-  if (command.run !== undefined) command.action(() => onCommand(command));
+    .configureOutput({ outputError: ignore, writeOut: ignore, writeErr: ignore })
+    .configureHelp({ formatHelp: ignore });
+  command.exitOverride((end) => {
+    program.line = { command, end };
+    throw end;
+  });
+  if (command.run !== undefined) {
+    command.action(() => {
+      program.line = { command };
+    });
+  }
 }
 
-const HAS_COLORS = { getOutHasColors: () => true, getErrHasColors: () => true };
-
-/** Whether commander ends with the help or the version, and not with help in place of a command that does not exist. */
-function isAnswer({ code, exitCode }: CommanderError, { commands, args: [word = '-'] }: CliCommand): boolean {
-  return code === 'commander.help' || (exitCode === 0 && (commands.length === 0 || word.startsWith('-')));
+function ignore(): string {
+  return '';
 }
 
 const OPTIONS = 'options';

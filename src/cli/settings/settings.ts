@@ -2,7 +2,7 @@ import { nearestName } from '../../nearest-name.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import type { Env, Io } from '../io/io.ts';
 import { type JsonPath, parseJsonPath } from '../terminal/json-text.ts';
-import type { MessageSettings, Screen } from '../terminal/screen.ts';
+import type { Screen } from '../terminal/screen.ts';
 import { commandLine, lowerFirst } from '../terminal/text.ts';
 import { checkBaseUrl, type SourcedText } from './base-url.ts';
 import { type ConfigFile, configValue, profilesWithKey, settingGroups } from './stored-files.ts';
@@ -83,8 +83,8 @@ export function rowOf(name: SettingName): Setting<unknown> & { readonly variable
 
 type OptionName<Name extends string> = Name extends `${infer Start}_${infer End}` ? `${Start}${Capitalize<End>}` : Name;
 
-/** The shared options that were typed, by commander's names. */
-export type SharedOptions = { readonly [Name in SettingName as OptionName<Name>]?: SettingValue<Name> } & {
+/** The shared options as they were typed, by commander's names. */
+export type SharedOptions = { readonly [Name in SettingName as OptionName<Name>]?: string } & {
   readonly json?: boolean;
   readonly get?: readonly string[];
   readonly keyStdin?: boolean;
@@ -98,7 +98,7 @@ export type SharedOptions = { readonly [Name in SettingName as OptionName<Name>]
 };
 
 /** The settings of a command, from the options, the variables, config.json and the defaults. */
-export type CliSettings = Readonly<ReturnType<typeof resolveSettings>>;
+export type CliSettings = Readonly<ReturnType<typeof resolveSettings>['settings']>;
 
 /** One `--get`, as typed and as parsed. */
 export interface GetPath {
@@ -106,74 +106,90 @@ export interface GetPath {
   readonly path: JsonPath;
 }
 
-type SettingSource = 'variable' | 'config.json';
+export type SettingSource = 'option' | 'variable' | 'config.json';
 
 /** An option precedes its variable, that precedes the profile in config.json, and that the rest of config.json. */
-interface Sources {
+interface Given {
   readonly options: SharedOptions;
   readonly env: Env;
   readonly config: ConfigFile;
-  /** The sources whose invalid values are errors. In the other sources, they are ignored. */
-  readonly strict: readonly SettingSource[];
 }
 
-/** Those that shape messages, which help and an early error need too. */
-export function messageSettings(sources: Sources) {
-  const { options, env } = sources;
-  return {
-    output: options.json ? 'json' : settingOf('output', sources),
-    color: settingOf('color', sources),
+interface Sources extends Given {
+  readonly problems: SettingProblem[];
+}
+
+/** A value that is not used, because it is invalid. */
+interface SettingProblem {
+  readonly source: SettingSource;
+  readonly error: unknown;
+}
+
+/** In place of an invalid value, a setting has that of the next source: it can shape the message about the problem. */
+export function resolveSettings(given: Given) {
+  const { options, env } = given;
+  const problems: SettingProblem[] = [];
+  const sources = { ...given, problems };
+  const profile = settingOf('profile', sources);
+  const settings = {
+    output: options.json ? 'json' : settingOf('output', sources, profile),
+    color: settingOf('color', sources, profile),
     quiet: options.quiet ?? 0,
     verbose: options.verbose ?? debugLevel(env),
-  } satisfies MessageSettings;
-}
-
-/** @throws CliError for an invalid value */
-export function resolveSettings(sources: Sources) {
-  const { options, env } = sources;
-  const { keyStdin = false, keyFile, get = [] } = options;
-  return {
-    ...messageSettings(sources),
-    get: get.map((text): GetPath => ({ text, path: parseGetPath(text) })),
-    profile: settingOf('profile', sources),
-    baseUrl: settingOf('base_url', sources),
-    keyStdin,
-    keyFile,
+    get:
+      tolerated('option', sources, () =>
+        (options.get ?? []).map((text): GetPath => ({ text, path: parseGetPath(text) })),
+      ) ?? [],
+    profile,
+    baseUrl: settingOf('base_url', sources, profile),
+    keyStdin: options.keyStdin ?? false,
+    keyFile: options.keyFile,
     /** Not a stored setting: it applies to the network of one container. */
     insecureHttp: options.insecureHttp ?? isSwitchedOn(env['FXRATES_INSECURE_HTTP']),
-    timeoutMs: settingOf('timeout', sources),
-    retries: settingOf('retries', sources),
+    timeoutMs: settingOf('timeout', sources, profile),
+    retries: settingOf('retries', sources, profile),
     /** 0: never wait. */
-    maxWaitMs: options.wait === false ? 0 : settingOf('max_wait', sources),
-    shareLimit: settingOf('share_limit', sources),
+    maxWaitMs: options.wait === false ? 0 : settingOf('max_wait', sources, profile),
+    shareLimit: settingOf('share_limit', sources, profile),
     mayAsk: options.input !== false && !isSwitchedOn(env['FXRATES_NO_INPUT']) && !isSwitchedOn(env['CI']),
     /** Instead of sending the request. */
     printsCurl: options.curl ?? false,
   };
+  return { settings, problems };
 }
 
 type Resolved<Name extends SettingName> =
   | SettingValue<Name>
   | (SettingRow<Name> extends { readonly byDefault: string } ? never : undefined);
 
-/** The value of the first source that has one. @throws CliError for an invalid value of a strict source */
-function settingOf<Name extends SettingName>(name: Name, sources: Sources): Resolved<Name> {
+function settingOf<Name extends SettingName>(name: Name, sources: Sources, profile?: string): Resolved<Name> {
   const { options, env, config } = sources;
-  const { variable, parse, byDefault } = rowOf(name);
-  const typed = new Map(Object.entries(options)).get(camelCase(name));
-  if (typed !== undefined) return typed as Resolved<Name>; // of this option
-  const ofVariable = env[variable ?? ''];
-  const given =
-    (ofVariable ? tolerated('variable', sources, () => parse(ofVariable, variable ?? '')) : undefined) ??
-    tolerated('config.json', sources, () =>
-      storedSetting(name, config, name === 'profile' ? undefined : settingOf('profile', sources)),
-    ) ??
+  const { variable = '', parse, byDefault } = rowOf(name);
+  const [typed, ofVariable] = [options[camelCase(name)], env[variable]];
+  const value =
+    (typed === undefined ? undefined : tolerated('option', sources, () => parse(typed, optionOf(name)))) ??
+    (ofVariable ? tolerated('variable', sources, () => parse(ofVariable, variable)) : undefined) ??
+    tolerated('config.json', sources, () => storedSetting(name, config, profile)) ??
     (byDefault === undefined ? undefined : parse(byDefault, name));
-  return given as Resolved<Name>; // as `parse` of this row returns it
+  return value as Resolved<Name>; // as `parse` of this row returns it
 }
 
-function camelCase(name: string): string {
-  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+/** `undefined` for an invalid value. */
+function tolerated<Value>(source: SettingSource, { problems }: Sources, read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch (error) {
+    problems.push({ source, error });
+    return undefined;
+  }
+}
+
+function optionOf(name: SettingName): string {
+  return `--${name.replace('_', '-')}`;
+}
+
+function camelCase<Name extends SettingName>(name: Name): OptionName<Name> {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) as OptionName<Name>;
 }
 
 function parseGetPath(text: string): JsonPath {
@@ -197,16 +213,6 @@ export function storedSetting(name: SettingName, config: ConfigFile, profile?: s
     const owner = profile !== undefined && config.profiles.get(profile)?.has(name) ? ['--profile', profile] : [];
     const unset = commandLine(['config', 'unset', name, ...owner]);
     throw new CliError(error.message, { ...details, hints: [...hints, `To use the default:  ${unset}`] });
-  }
-}
-
-/** `undefined` for an invalid value of a source that is not strict. */
-function tolerated<Value>(source: SettingSource, { strict }: Sources, read: () => Value): Value | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (strict.includes(source)) throw error;
-    return undefined;
   }
 }
 

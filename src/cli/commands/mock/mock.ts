@@ -11,7 +11,7 @@ import { printError } from '../../errors/print-error.ts';
 import { exitCodes } from '../../io/exit-codes.ts';
 import type { Env } from '../../io/io.ts';
 import { CliCommand } from '../../parser/command.ts';
-import { fileOption, parsedOption, repeatableOption } from '../../parser/options.ts';
+import { fileOption, ParsedOption, repeatableOption } from '../../parser/options.ts';
 import type { Invocation } from '../../settings/settings.ts';
 import { durationOption, oneOf, parseDuration, wholeNumber } from '../../settings/values.ts';
 import { commandLine, jsonLine, quoteForShell } from '../../terminal/text.ts';
@@ -47,21 +47,25 @@ export function mockCommand(): CliCommand {
     })
     .takes(new Argument('[-- command...]', 'a command to run with the mock'))
     .with(() => [
-      parsedOption('--port <port>', '0: any free port (default: 4010; 0 with a command)', wholeNumber(0, 65_535)),
+      new ParsedOption('--port <port>', '0: any free port (default: 4010; 0 with a command)', wholeNumber(0, 65_535)),
       new Option('--host <address>', 'address (default: 127.0.0.1; :: for IPv6 too)'),
       new Option('--allow-remote', 'accept other machines (default host: 0.0.0.0)'),
       fileOption('--tls-cert <file>', 'serve https with this certificate (PEM)'),
       fileOption('--tls-key <file>', 'private key of the certificate (PEM)'),
-      parsedOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, oneOf(PLAN_NAMES)),
-      parsedOption('--limit <rate>', 'requests per time, e.g. 2/1s (default: of the plan)', parseLimit),
-      parsedOption('--monthly <n>', 'requests per month (default: of the plan)', wholeNumber(0, 1_000_000_000)),
-      parsedOption('--seed <number>', 'seed of the rates and the key (default: 1)', wholeNumber(0, 999_999_999)),
-      new Option('--now <time>', 'start time of the clock, e.g. 2026-01-31T23:59:00Z').argParser(parseTime),
+      new ParsedOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, oneOf(PLAN_NAMES)),
+      new ParsedOption('--limit <rate>', 'requests per time, e.g. 2/1s (default: of the plan)', parseLimit),
+      new ParsedOption('--monthly <n>', 'requests per month (default: of the plan)', wholeNumber(0, 1_000_000_000)),
+      new ParsedOption('--seed <number>', 'seed of the rates and the key (default: 1)', wholeNumber(0, 999_999_999)),
+      new ParsedOption('--now <time>', 'start time of the clock, e.g. 2026-01-31T23:59:00Z', parseTime),
       new Option('--frozen', 'freeze the clock; POST /__fxrates/clock moves it'),
       behaviourOption(),
       fileOption('--setup <file>', 'start with the keys and rules of a file'),
       fileOption('--replay <file>', 'respond to latest with recorded responses'),
-      parsedOption('--journal-size <n>', 'requests that the journal keeps (default: 1000)', wholeNumber(0, 1_000_000)),
+      new ParsedOption(
+        '--journal-size <n>',
+        'requests that the journal keeps (default: 1000)',
+        wholeNumber(0, 1_000_000),
+      ),
       fileOption('--state <file>', 'persist the state; resume if the file exists'),
     ])
     .runs(runMock);
