@@ -1,5 +1,5 @@
 import { Argument, Option } from 'commander';
-import { operations } from '../../generated/operations.ts';
+import { type Operation, operations } from '../../generated/operations.ts';
 import { isJson } from '../../json.ts';
 import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
@@ -18,7 +18,8 @@ import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
 import { type PathRequest, printCurl, sendRequest } from '../request/send-request.ts';
 import type { Invocation } from '../settings/settings.ts';
 
-const PATHS: readonly string[] = Object.values(operations).map(({ path }) => path);
+const OPERATIONS: readonly Operation[] = Object.values(operations);
+const PATHS = OPERATIONS.map(({ path }) => path);
 const BASE_PATH = operations.quota.path.replace(/\/[^/]*$/, '');
 const [, FIRST_SEGMENT] = BASE_PATH.split('/');
 
@@ -38,9 +39,9 @@ export function apiCommand(): CliCommand {
       notes: ['The body is printed for every status. The exit code is not 0 if the status is an error.'],
     })
     .takes(new Argument('<path>', 'a path such as /api/v1/latest, and parameters'), PATHS)
-    .takes(parametersArgument())
+    .takes(parametersArgument(OPERATIONS))
     .with(() => [
-      ...parameterOptions(),
+      ...parameterOptions(OPERATIONS),
       new Option('-i, --include', 'print the status line and the headers first'),
       ...dataOptions(),
       ...connectionOptions(),

@@ -41,7 +41,7 @@ interface LatestCommandOptions extends ResponseOptions, WatchOptions {
 export function latestCommand(): CliCommand {
   return operationCommand(latest, () => [
     ...responseOptions(latest),
-    ...watchOptions('repeat; default: as often as the quota allows', {
+    ...watchOptions(latest, 'repeat; default: as often as the quota allows', {
       shortestMs: 1000,
       conflicts: ['cache', 'fixtureOut', 'envelope'],
     }),

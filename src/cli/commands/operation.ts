@@ -5,6 +5,7 @@ import { dataOf, printJson } from '../output/print-json.ts';
 import { CliCommand } from '../parser/command.ts';
 import { connectionOptions, dataOptions, ParsedOption, requestOptions } from '../parser/options.ts';
 import {
+  exampleWord,
   type ParamOptions,
   parameterEntry,
   parameterOptions,
@@ -16,7 +17,7 @@ import { type CachingOptions, fetchOrCache } from '../request/fetch-or-cache.ts'
 import { type OperationRequest, printCurl, type ServiceResponse } from '../request/send-request.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { parseDuration } from '../settings/values.ts';
-import { lowerFirst, quoteForShell } from '../terminal/text.ts';
+import { lowerFirst } from '../terminal/text.ts';
 
 /** What was typed for the response of an operation. */
 export interface ResponseOptions extends ParamOptions, CachingOptions {
@@ -39,11 +40,11 @@ export function operationCommand(operation: Operation, options = () => responseO
       parameters: parameters.map(parameterEntry),
       examples: [exampleOf(operation)],
     })
-    .with(() => [...(operation.query === 'none' ? [] : parameterOptions(operation)), ...options()])
+    .with(() => [...(operation.query === 'none' ? [] : parameterOptions([operation])), ...options()])
     .with(() => [...dataOptions(), ...connectionOptions(), ...requestOptions()])
     .runs<ResponseOptions>((invocation) => runOperation(operation, invocation));
   const text = operation.query === 'named' ? 'parameters' : 'parameters, sent unchanged';
-  if (operation.query !== 'none') command.takes(parametersArgument(text, operation));
+  if (operation.query !== 'none') command.takes(parametersArgument([operation], text));
   return command;
 }
 
@@ -67,7 +68,7 @@ export async function sendAndPrint(
 
 /** The typed parameters as a request for `operation`. */
 export function operationRequest(operation: Operation, invocation: Invocation<ResponseOptions>): OperationRequest {
-  return { operation, query: queryOf(operation, typedParameters(invocation)) };
+  return { operation, query: queryOf(operation, typedParameters(invocation, operation)) };
 }
 
 /** For people only: the duration, and the use of the quota. */
@@ -104,6 +105,5 @@ function parseCacheAge(text: string): number | 'snapshot' {
 
 function exampleOf({ id, parameters }: Operation): { readonly command: string; readonly comment: string } {
   const required = parameters.filter((parameter) => parameter.required);
-  const words = required.map(({ name, example }) => quoteForShell(`${name}=${[example].flat().join(',')}`));
-  return { command: ['fxrates', id, ...words].join(' '), comment: '' };
+  return { command: ['fxrates', id, ...required.map(exampleWord)].join(' '), comment: '' };
 }

@@ -25,7 +25,7 @@ interface QuotaOptions extends ResponseOptions, WatchOptions {
 export function quotaCommand(): CliCommand {
   return operationCommand(quota, () => [
     new ParsedOption('--fail-at <share>', 'exit with 8 at this usage or more: 80%, 0.8 or 800', parseFailAt),
-    ...watchOptions('repeat, from 10s (default: 1m)', { shortestMs: 10_000 }),
+    ...watchOptions(quota, 'repeat, from 10s (default: 1m)', { shortestMs: 10_000 }),
   ])
     .about({
       summary: 'plan, usage, limits, reset time and forecast (free)',

@@ -1,5 +1,6 @@
 import type { Option } from 'commander';
 import type { AnyFxRatesError, PollSchedule } from '../../client/index.ts';
+import type { Operation } from '../../generated/operations.ts';
 import { visible } from '../../text.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { printJson, tableDocument } from '../output/print-json.ts';
@@ -20,19 +21,22 @@ export interface WatchOptions {
 
 /** `conflicts`: the options of the command for a single response. */
 export function watchOptions(
+  operation: Operation,
   text: string,
   { shortestMs, conflicts = [] }: { readonly shortestMs: number; readonly conflicts?: string[] },
 ): readonly Option[] {
   return [
-    new ParsedOption('--watch [interval]', text, (typed) => parseInterval(typed, shortestMs)).conflicts(conflicts),
+    new ParsedOption('--watch [interval]', text, (typed) => parseInterval(typed, shortestMs, operation)).conflicts(
+      conflicts,
+    ),
     new ParsedOption('--count <n>', 'with --watch: stop after this many responses', wholeNumber(1, 999_999_999)),
   ];
 }
 
-function parseInterval(text: string, shortestMs: number): number {
-  if (text.includes('=')) {
+function parseInterval(text: string, shortestMs: number, { id, query }: Operation): number {
+  if (text.includes('=') && query !== 'none') {
     throw usageError(`--watch expects an interval, got '${text}'`, undefined, [
-      'Write parameters before it:  fxrates latest base=USD --watch',
+      `Write parameters before it:  fxrates ${id} ${text} --watch`,
     ]);
   }
   const intervalMs = parseDuration(text, '--watch');

@@ -1,5 +1,5 @@
 import { Argument, type Option } from 'commander';
-import type { Operation, Parameter } from '../../generated/operations.ts';
+import { type Operation, operations, type Parameter } from '../../generated/operations.ts';
 import { decodedComponent, parameterValue } from '../../operation.ts';
 import { holdsKey } from '../../redactor.ts';
 import { type CliError, usageError } from '../errors/cli-error.ts';
@@ -13,20 +13,19 @@ export interface ParamOptions {
   readonly empty?: readonly string[];
 }
 
-/** The parameters of the examples. The service documents none. */
+/** The parameters in the examples of `latest`, if the service documents none. */
 export const EXAMPLE_NAMES = ['base', 'symbols'];
-const EXAMPLE_WORDS = EXAMPLE_NAMES.map((name) => `${name}=`); // for completion
 
-/** `base=USD`. `operation`: the one that the parameters belong to. */
-export function parametersArgument(description?: string, operation?: Operation): Argument {
+/** `base=USD`. `ofOperations`: those that the parameters can belong to. */
+export function parametersArgument(ofOperations: readonly Operation[], description?: string): Argument {
   const argument = new Argument('[name=value...]', description);
-  argument.argChoices = wordsOf(operation);
+  argument.argChoices = ofOperations.flatMap(wordsOf);
   return argument;
 }
 
 /** `-p base=USD`, for a parameter whose name looks like an option, and `--empty base`. */
-export function parameterOptions(operation?: Operation): readonly Option[] {
-  const words = wordsOf(operation);
+export function parameterOptions(ofOperations: readonly Operation[]): readonly Option[] {
+  const words = ofOperations.flatMap(wordsOf);
   return [
     repeatableOption('-p, --param <name=value>', 'a parameter (repeatable); same as name=value', words),
     repeatableOption('--empty <name>', 'a parameter without a value (repeatable)'),
@@ -34,36 +33,41 @@ export function parameterOptions(operation?: Operation): readonly Option[] {
 }
 
 /** For completion. */
-function wordsOf(operation: Operation | undefined): string[] {
-  if (operation?.query !== 'named') return EXAMPLE_WORDS;
-  return operation.parameters.flatMap(({ name, choices, types }) => {
+function wordsOf({ id, parameters }: Operation): string[] {
+  if (parameters.length === 0) return id === operations.latest.id ? EXAMPLE_NAMES.map((name) => `${name}=`) : [];
+  return parameters.flatMap(({ name, choices, types }) => {
     const values = choices ?? (types.includes('boolean') ? [true, false] : []);
     return values.length === 0 ? [`${name}=`] : values.map((value) => `${name}=${value}`);
   });
 }
 
-/** Parameters typed as arguments, then those typed with `-p`, which may contain any characters. */
-export function typedParameters({
-  args,
-  options,
-  argv,
-}: Pick<Invocation<ParamOptions>, 'args' | 'options' | 'argv'>): Query {
+/** Parameters typed as arguments, then those typed with `-p`, which may contain any characters. `operation`: for an example. */
+export function typedParameters(
+  { args, options, argv }: Pick<Invocation<ParamOptions>, 'args' | 'options' | 'argv'>,
+  operation?: Operation,
+): Query {
   refusePastedQuery(args);
   refuseFieldsOfJson(args, argv);
-  return joinParameters([...args.map(parseParameter), ...parametersOf(options)]);
+  return joinParameters([...args.map((text) => parseParameter(text, operation)), ...parametersOf(options, operation)]);
 }
 
 /** Those typed as options. */
-export function parametersOf({ param = [], empty = [] }: ParamOptions): readonly (readonly [string, string])[] {
-  return [...param.map(parseParameter), ...empty.map((name) => parameter(name, '', `--empty ${name}`))];
+export function parametersOf(
+  { param = [], empty = [] }: ParamOptions,
+  operation?: Operation,
+): readonly (readonly [string, string])[] {
+  return [
+    ...param.map((text) => parseParameter(text, operation)),
+    ...empty.map((name) => parameter(name, '', `--empty ${name}`)),
+  ];
 }
 
 /**
- * The query of `name=value` texts. The first `=` splits; a repeated name becomes a list. Values are neither checked nor
+ * The query of `name=value` texts for `latest`. The first `=` splits; a repeated name becomes a list. Values are neither checked nor
  * changed, because the service documents no parameters. @throws CliError for any other text, and for the API key
  */
 export function parseParameters(texts: readonly string[]): Query {
-  return joinParameters(texts.map(parseParameter));
+  return joinParameters(texts.map((text) => parseParameter(text, operations.latest)));
 }
 
 /** A repeated name has all its values, in their order. */
@@ -126,15 +130,28 @@ function refuseFieldsOfJson([first]: readonly string[], argv: readonly string[])
   throw usageError(`--json has no value, got '${first}'`, undefined, [`One value:  ${path}; all:  --json`]);
 }
 
-function parseParameter(text: string): readonly [name: string, value: string] {
+function parseParameter(text: string, operation?: Operation): readonly [name: string, value: string] {
   const at = text.indexOf('=');
   if (at < 1) {
-    const example = /^[A-Z]{3}$/i.test(text) ? `base=${text.toUpperCase()}` : 'base=USD';
-    throw usageError(`'${text}' is not a parameter`, `parameters are written name=value, e.g. ${example}`);
+    const example = exampleFor(text, operation);
+    const eg = example === undefined ? '' : `, e.g. ${example}`;
+    throw usageError(`'${text}' is not a parameter`, `parameters are written name=value${eg}`);
   }
   const [name, value] = [text.slice(0, at), text.slice(at + 1)];
   if (value === '') throw emptyValue(name);
   return parameter(name, value, text);
+}
+
+function exampleFor(text: string, operation: Operation | undefined): string | undefined {
+  const [first] = operation?.parameters ?? [];
+  if (first !== undefined) return exampleWord(first);
+  if (operation?.id !== operations.latest.id) return undefined;
+  return /^[A-Z]{3}$/i.test(text) ? `base=${text.toUpperCase()}` : 'base=USD';
+}
+
+/** `date=2026-01-21`. */
+export function exampleWord({ name, example = '…' }: Parameter): string {
+  return quoteForShell(`${name}=${[example].flat().join(',')}`);
 }
 
 function parameter(name: string, value: string, typed: string): readonly [name: string, value: string] {

@@ -25,7 +25,7 @@ const OPTION_HINTS = hintsByName([
   ['--insecure --no-verify-ssl --cacert --ca-bundle -k', 'To trust a certificate:  export NODE_EXTRA_CA_CERTS=ca.pem'],
   ['--proxy --http-proxy -x', 'A proxy:  export HTTPS_PROXY=http://proxy:8080'],
   ['--request --method --data --body --post -X', 'Every request is a GET; parameters are written name=value'],
-  ['--out --out-file --output-file --save -O', 'To a file:  fxrates latest base=USD > rates.json'],
+  ['--out --out-file --output-file --save -O', 'To a file:  > rates.json'],
   ['--yes --force --non-interactive --batch -y -f', 'Without prompts:  --no-input'],
 ]);
 

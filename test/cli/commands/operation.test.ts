@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { operationCommand } from '../../../src/cli/commands/operation.ts';
 import { CliCommand } from '../../../src/cli/parser/command.ts';
 import { helpText } from '../../../src/cli/parser/help-page.ts';
-import { queryOf } from '../../../src/cli/parser/parameters.ts';
+import { queryOf, typedParameters } from '../../../src/cli/parser/parameters.ts';
 import { Screen } from '../../../src/cli/terminal/screen.ts';
 import type { Operation, Parameter } from '../../../src/generated/operations.ts';
 import { FakeIo } from '../../helpers/cli-io.ts';
@@ -39,6 +39,18 @@ test('an operation of the contract has help without manual edits', () => {
   expect(help).toContain('Usage: fxrates historical [name=value...] [options]');
   expect(help).toContain('  date=<date>             The day (required)');
   expect(help).toContain('  symbols[]=<string,…>    Currencies (deprecated)');
+});
+
+test.each([
+  [historical, ', e.g. date=2026-01-21'],
+  [{ ...historical, query: 'free-form', parameters: [] } as const, ''],
+  [undefined, ''],
+])('the error for a word without a name has an example of the same operation', (operation, example) => {
+  const typed = { args: ['2026-01-05'], options: {}, argv: [] };
+
+  expect(() => typedParameters(typed, operation)).toThrow(
+    `'2026-01-05' is not a parameter — parameters are written name=value${example}`,
+  );
 });
 
 test('parameters are sent in the order of the contract, and commas separate the values of a list', () => {

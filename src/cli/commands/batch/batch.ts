@@ -50,7 +50,7 @@ export function batchCommand(): CliCommand {
     .takes(new Argument('[file]', 'a file of queries (default: stdin, unless it is a terminal)'))
     .with(() => [
       repeatableOption('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)'),
-      ...parameterOptions(operations.latest),
+      ...parameterOptions([operations.latest]),
       cacheOption('use cached responses up to this age: 10m, snapshot'),
       new Option('--ordered', 'print the responses in the order of the queries'),
       fileOption('--failed-out <file>', 'replace this file by the failed and unsent queries'),
@@ -87,7 +87,7 @@ async function runBatch(given: Invocation<BatchCommandOptions>): Promise<number>
 async function queriesOf(invocation: Invocation<BatchCommandOptions>): Promise<readonly Query[]> {
   const { each = [] } = invocation.options;
   const path = pathOf(invocation);
-  const shared = joinParameters(parametersOf(invocation.options));
+  const shared = joinParameters(parametersOf(invocation.options, operations.latest));
   const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, invocation.io);
   // Without a file, such as in a job of cron: an explicit empty file, or `-`, is a batch without queries.
   if (queries.length === 0 && invocation.args.length === 0)
