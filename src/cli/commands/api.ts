@@ -1,15 +1,14 @@
-import { Argument, Option } from 'commander';
+import { Argument } from 'commander';
 import { type Operation, operations } from '../../generated/operations.ts';
 import { isJson } from '../../json.ts';
 import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
 import { CliCommand } from '../parser/command.ts';
-import { connectionOptions, dataOptions, requestOptions } from '../parser/options.ts';
+import { CliOption, connectionOptions, dataOptions, requestOptions, type ValuesOf } from '../parser/options.ts';
 import {
   checkParameter,
   emptyValue,
   joinParameters,
-  type ParamOptions,
   parameterOptions,
   parametersArgument,
   typedParameters,
@@ -23,9 +22,12 @@ const PATHS = OPERATIONS.map(({ path }) => path);
 const BASE_PATH = operations.quota.path.replace(/\/[^/]*$/, '');
 const [, FIRST_SEGMENT] = BASE_PATH.split('/');
 
-interface ApiOptions extends ParamOptions {
-  readonly include?: boolean;
-}
+const apiOptions = () => [
+  ...parameterOptions(OPERATIONS),
+  new CliOption('-i, --include', 'print the status line and the headers first'),
+];
+
+type ApiOptions = ValuesOf<typeof apiOptions>;
 
 export function apiCommand(): CliCommand {
   return new CliCommand('api')
@@ -40,13 +42,8 @@ export function apiCommand(): CliCommand {
     })
     .takes(new Argument('<path>', 'a path such as /api/v1/latest, and parameters'), PATHS)
     .takes(parametersArgument(OPERATIONS))
-    .with(() => [
-      ...parameterOptions(OPERATIONS),
-      new Option('-i, --include', 'print the status line and the headers first'),
-      ...dataOptions(),
-      ...connectionOptions(),
-      ...requestOptions(),
-    ])
+    .with(apiOptions)
+    .with(() => [...dataOptions(), ...connectionOptions(), ...requestOptions()])
     .runs(runApi);
 }
 

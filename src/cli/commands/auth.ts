@@ -1,10 +1,16 @@
-import { Option } from 'commander';
 import { maskKey } from '../../redactor.ts';
 import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
 import { printError } from '../errors/print-error.ts';
 import { exitCodes } from '../io/exit-codes.ts';
 import { CliCommand } from '../parser/command.ts';
-import { connectionOptions, dataOptions, keyOptions, profileOption } from '../parser/options.ts';
+import {
+  CliOption,
+  connectionOptions,
+  dataOptions,
+  keyOptions,
+  profileOption,
+  type ValuesOf,
+} from '../parser/options.ts';
 import { sendQuotaRequest } from '../request/send-request.ts';
 import { checkBaseUrl, requireBaseUrl } from '../settings/base-url.ts';
 import { checkKey, requireKey } from '../settings/resolve-key.ts';
@@ -14,13 +20,9 @@ import type { Screen } from '../terminal/screen.ts';
 import { wrap } from '../terminal/text.ts';
 import { accessOf, attempt, checkService, printFindings } from './doctor.ts';
 
-interface VerifyOptions {
-  readonly verify: boolean;
-}
-
-interface TokenOptions {
-  readonly show?: boolean;
-}
+const loginOptions = () => [new CliOption('--no-verify', 'store the key without checking it')];
+const statusOptions = () => [new CliOption('--no-verify', 'do not check the key')];
+const tokenOptions = () => [new CliOption('--show', 'also print the key on a terminal')];
 
 export function authCommand(): CliCommand {
   const auth = new CliCommand('auth').about({
@@ -47,7 +49,8 @@ function loginCommand(): CliCommand {
         'A key that the service refuses, or that cannot be checked, is not stored. The key is sent only to the origin of this base URL.',
       ],
     })
-    .with(() => [new Option('--no-verify', 'store the key without checking it'), ...connectionOptions()])
+    .with(loginOptions)
+    .with(connectionOptions)
     .runs(login, { createsProfile: true });
 }
 
@@ -60,7 +63,8 @@ function commandsOfKey(): readonly CliCommand[] {
         description:
           'Shows the base URL and the key in use with their sources, and the sources that the key overrides. Checks the key with one free quota call.',
       })
-      .with(() => [new Option('--no-verify', 'do not check the key'), ...dataOptions(), ...connectionOptions()])
+      .with(statusOptions)
+      .with(() => [...dataOptions(), ...connectionOptions()])
       .runs(status),
     new CliCommand('logout')
       .about({
@@ -76,13 +80,14 @@ function commandsOfKey(): readonly CliCommand[] {
         description: 'Prints the key in use. On a terminal, --show is required.',
         examples: [{ command: 'FXRATES_API_KEY=$(fxrates auth token) ./script', comment: '' }],
       })
-      .with(() => [new Option('--show', 'also print the key on a terminal'), ...keyOptions()])
+      .with(tokenOptions)
+      .with(keyOptions)
       .runs(printToken),
   ];
 }
 
 /** Stores a key and the base URL that it belongs to under the profile. */
-async function login(given: Invocation<VerifyOptions>): Promise<void> {
+async function login(given: Invocation<ValuesOf<typeof loginOptions>>): Promise<void> {
   const settings = await withBaseUrl(given);
   const invocation = { ...given, settings };
   const { screen, io, options } = invocation;
@@ -158,7 +163,7 @@ function notStored({ argv }: Invocation): (failure: unknown) => never {
 }
 
 /** Prints the base URL and the key in use with their sources, and whether the service accepts the key. */
-async function status(invocation: Invocation<VerifyOptions>): Promise<number> {
+async function status(invocation: Invocation<ValuesOf<typeof statusOptions>>): Promise<number> {
   const access = await accessOf(invocation);
   const checks = invocation.options.verify ? await checkService(access, invocation) : [];
   const failure = await printFindings([...access.findings, ...checks], invocation);
@@ -175,7 +180,7 @@ async function logout({ io, screen, config, settings: { profile } }: Invocation)
 }
 
 /** Prints the key in full, the only command that does. */
-async function printToken(invocation: Invocation<TokenOptions>): Promise<void> {
+async function printToken(invocation: Invocation<ValuesOf<typeof tokenOptions>>): Promise<void> {
   const { screen, options, argv } = invocation;
   if (screen.out.isTTY && !options.show) {
     throw usageError('refusing to show the key on a terminal', undefined, [

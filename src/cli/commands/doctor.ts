@@ -1,5 +1,4 @@
 import { promises as fs } from 'node:fs';
-import { Option } from 'commander';
 import type { QuotaData } from '../../client/index.ts';
 import { isExempt } from '../../environment-proxy.ts';
 import { apiKeyPattern } from '../../generated/service.ts';
@@ -10,7 +9,7 @@ import { exitCodes } from '../io/exit-codes.ts';
 import type { Env } from '../io/io.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { CliCommand } from '../parser/command.ts';
-import { connectionOptions, dataOptions } from '../parser/options.ts';
+import { CliOption, connectionOptions, dataOptions, type ValuesOf } from '../parser/options.ts';
 import { certificatesProblem, refusedKeyHints } from '../request/explain-error.ts';
 import { HttpTrace } from '../request/http-trace.ts';
 import { proxyFor, sendQuotaRequest } from '../request/send-request.ts';
@@ -29,10 +28,12 @@ import { type ConfigFile, configPath, credentialsPath, requireConfig } from '../
 import { formatDuration } from '../settings/values.ts';
 import { commandLine, grouped, quoteForShell } from '../terminal/text.ts';
 
-interface DoctorOptions {
-  readonly offline?: boolean;
-  readonly strict?: boolean;
-}
+const doctorOptions = () => [
+  new CliOption('--offline', 'check only this machine; send nothing'),
+  new CliOption('--strict', 'exit with 1 if a check failed'),
+];
+
+type DoctorOptions = ValuesOf<typeof doctorOptions>;
 
 export function doctorCommand(): CliCommand {
   return new CliCommand('doctor')
@@ -48,12 +49,8 @@ export function doctorCommand(): CliCommand {
         'The exit code is 0 even if a check failed. With --strict it is 1 if a check failed; warnings do not count.',
       ],
     })
-    .with(() => [
-      new Option('--offline', 'check only this machine; send nothing'),
-      new Option('--strict', 'exit with 1 if a check failed'),
-      ...dataOptions(),
-      ...connectionOptions(),
-    ])
+    .with(doctorOptions)
+    .with(() => [...dataOptions(), ...connectionOptions()])
     .runs(examine, { survivesBrokenConfig: true });
 }
 

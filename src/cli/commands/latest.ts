@@ -1,5 +1,4 @@
 import { promises as fs } from 'node:fs';
-import { Option } from 'commander';
 import type { QuotaData } from '../../client/index.ts';
 import { type Operation, operations } from '../../generated/operations.ts';
 import { isJsonObject, jsonDocuments } from '../../json.ts';
@@ -10,21 +9,15 @@ import { CliError, cannotWrite, changedCommand, fileError, relatedCommand, usage
 import { readLimited } from '../io/io.ts';
 import { asTable, dataOf } from '../output/print-json.ts';
 import type { CliCommand } from '../parser/command.ts';
-import { fileOption } from '../parser/options.ts';
-import { EXAMPLE_NAMES } from '../parser/parameters.ts';
+import { CliOption, fileOption, type ValuesOf } from '../parser/options.ts';
+import { EXAMPLE_NAMES, type ParamOptions } from '../parser/parameters.ts';
 import { type OperationRequest, printCurl } from '../request/send-request.ts';
 import type { Invocation, Query } from '../settings/settings.ts';
 import { durationOption, formatDuration } from '../settings/values.ts';
 import { compactJson } from '../terminal/json-text.ts';
 import { grouped } from '../terminal/text.ts';
 import { forecastQuota, type QuotaForecast } from './forecast.ts';
-import {
-  operationCommand,
-  operationRequest,
-  type ResponseOptions,
-  responseOptions,
-  sendAndPrint,
-} from './operation.ts';
+import { operationCommand, operationRequest, responseOptions, sendAndPrint } from './operation.ts';
 import { isWatch, type WatchOptions, watch, watchOptions } from './watch.ts';
 
 const latest: Operation = operations.latest;
@@ -34,20 +27,20 @@ const FREE_FORM_EXAMPLES = [
   { command: 'fxrates latest base=USD --get rates.EUR', comment: 'one value, digits unchanged' },
 ];
 
-interface LatestCommandOptions extends ResponseOptions, WatchOptions {
-  readonly fixtureOut?: string;
-}
+const latestOptions = () => [
+  ...responseOptions(latest),
+  ...watchOptions(latest, 'repeat; default: as often as the quota allows', {
+    shortestMs: 1000,
+    conflicts: ['cache', 'fixtureOut', 'envelope'],
+  }),
+  new CliOption('--force', 'with --watch: continue even if that exhausts the quota'),
+  fileOption('--fixture-out <file>', 'append the response to a file for mock --replay'),
+];
+
+type LatestOptions = ParamOptions & ValuesOf<typeof latestOptions>;
 
 export function latestCommand(): CliCommand {
-  return operationCommand(latest, () => [
-    ...responseOptions(latest),
-    ...watchOptions(latest, 'repeat; default: as often as the quota allows', {
-      shortestMs: 1000,
-      conflicts: ['cache', 'fixtureOut', 'envelope'],
-    }),
-    new Option('--force', 'with --watch: continue even if that exhausts the quota'),
-    fileOption('--fixture-out <file>', 'append the response to a file for mock --replay'),
-  ])
+  return operationCommand(latest, latestOptions)
     .about({
       examples: [
         { command: 'fxrates latest', comment: 'everything the service returns' },
@@ -60,7 +53,7 @@ export function latestCommand(): CliCommand {
     .runs(runLatest);
 }
 
-async function runLatest(invocation: Invocation<LatestCommandOptions>): Promise<void> {
+async function runLatest(invocation: Invocation<LatestOptions>): Promise<void> {
   const { options, settings } = invocation;
   const { fixtureOut } = options;
   const request = operationRequest(latest, invocation);
@@ -83,7 +76,7 @@ async function remarkOnNames({ operation, query }: OperationRequest, { screen }:
 }
 
 /** `latest --watch`: uses only so much of the month that enough is left until the reset. `quota` is free. */
-function watchLatest(request: OperationRequest, invocation: Invocation<LatestCommandOptions>): Promise<void> {
+function watchLatest(request: OperationRequest, invocation: Invocation<LatestOptions>): Promise<void> {
   const { options, screen } = invocation;
   return watch(invocation, {
     request,

@@ -1,9 +1,9 @@
-import { Option } from 'commander';
+import type { Option } from 'commander';
 import type { Operation } from '../../generated/operations.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { dataOf, printJson } from '../output/print-json.ts';
 import { CliCommand } from '../parser/command.ts';
-import { connectionOptions, dataOptions, ParsedOption, requestOptions } from '../parser/options.ts';
+import { CliOption, connectionOptions, dataOptions, requestOptions, type ValuesOf } from '../parser/options.ts';
 import {
   exampleWord,
   type ParamOptions,
@@ -13,22 +13,23 @@ import {
   queryOf,
   typedParameters,
 } from '../parser/parameters.ts';
-import { type CachingOptions, fetchOrCache } from '../request/fetch-or-cache.ts';
+import { fetchOrCache } from '../request/fetch-or-cache.ts';
 import { type OperationRequest, printCurl, type ServiceResponse } from '../request/send-request.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { parseDuration } from '../settings/values.ts';
 import { lowerFirst } from '../terminal/text.ts';
 
 /** What was typed for the response of an operation. */
-export interface ResponseOptions extends ParamOptions, CachingOptions {
-  readonly envelope?: boolean;
-}
+export type ResponseOptions = ParamOptions & ValuesOf<typeof responseOptions>;
 
 /**
  * The command of an operation, generated from the contract, so a new operation needs no code here. `options`: those that
  * are not in the contract.
  */
-export function operationCommand(operation: Operation, options = () => responseOptions(operation)): CliCommand {
+export function operationCommand(
+  operation: Operation,
+  options: () => readonly Option[] = () => responseOptions(operation),
+): CliCommand {
   const { id, description, parameters, consumesQuota, deprecated } = operation;
   const summary = operation.summary.replace(/\.$/, '');
   const note = `${deprecated ? 'deprecated, ' : ''}${consumesQuota ? 'uses quota' : 'free'}`;
@@ -67,7 +68,7 @@ export async function sendAndPrint(
 }
 
 /** The typed parameters as a request for `operation`. */
-export function operationRequest(operation: Operation, invocation: Invocation<ResponseOptions>): OperationRequest {
+export function operationRequest(operation: Operation, invocation: Invocation<ParamOptions>): OperationRequest {
   return { operation, query: queryOf(operation, typedParameters(invocation, operation)) };
 }
 
@@ -84,15 +85,15 @@ async function printFooter(
 }
 
 /** The options for printing and caching a response. */
-export function responseOptions({ consumesQuota }: Operation): readonly Option[] {
+export function responseOptions({ consumesQuota }: Operation) {
   return [
-    new Option('--envelope', 'print the whole response, not only its "data"'),
+    new CliOption('--envelope', 'print the whole response, not only its "data"'),
     ...(consumesQuota ? [cacheOption('use a cached response up to this age: 10m, snapshot')] : []),
   ];
 }
 
-export function cacheOption(description: string): Option {
-  return new ParsedOption('--cache <age>', description, Object.assign(parseCacheAge, { choices: ['snapshot'] }));
+export function cacheOption(description: string) {
+  return new CliOption('--cache <age>', description, Object.assign(parseCacheAge, { choices: ['snapshot'] }));
 }
 
 /** `--cache 10m` or `--cache snapshot`. */

@@ -7,7 +7,7 @@ import type { ErrorCode } from '../io/exit-codes.ts';
 import { asTable } from '../output/print-json.ts';
 import { printReport } from '../output/report.ts';
 import { CliCommand } from '../parser/command.ts';
-import { connectionOptions, dataOptions, fileOption, ParsedOption } from '../parser/options.ts';
+import { CliOption, connectionOptions, dataOptions, fileOption, type ValuesOf } from '../parser/options.ts';
 import { baseUrlHint, explainNetworkError, type NetworkContext, refusedKeyHints } from '../request/explain-error.ts';
 import { openConnection } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
@@ -16,10 +16,10 @@ import type { Invocation } from '../settings/settings.ts';
 import { wholeNumber } from '../settings/values.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 
-interface ProbeCommandOptions {
-  readonly maxRequests?: number;
-  readonly out?: string;
-}
+const probeOptions = () => [
+  new CliOption('--max-requests <count>', 'maximum number of requests (default: 14)', wholeNumber(1, 99_999)),
+  fileOption('--out <file>', 'write the JSON to this file'),
+];
 
 export function probeCommand(): CliCommand {
   return new CliCommand('probe')
@@ -38,17 +38,13 @@ export function probeCommand(): CliCommand {
       ],
     })
     .takes(new Argument('[base-url]', 'base URL of the service (default: as for other commands)'))
-    .with(() => [
-      new ParsedOption('--max-requests <count>', 'maximum number of requests (default: 14)', wholeNumber(1, 99_999)),
-      fileOption('--out <file>', 'write the JSON to this file'),
-      ...dataOptions(),
-      ...connectionOptions().filter(({ long }) => long !== '--base-url'),
-    ])
+    .with(probeOptions)
+    .with(() => [...dataOptions(), ...connectionOptions().filter(({ long }) => long !== '--base-url')])
     .runs(probe);
 }
 
 /** Prints the maximum number of requests, probes the service, and prints or writes the observations. */
-async function probe(invocation: Invocation<ProbeCommandOptions>): Promise<void> {
+async function probe(invocation: Invocation<ValuesOf<typeof probeOptions>>): Promise<void> {
   const { io, screen, args } = invocation;
   const { out, maxRequests } = invocation.options;
   const [given] = args;

@@ -5,7 +5,8 @@ import { CliError, usageError } from '../errors/cli-error.ts';
 import { dataOf, printJson } from '../output/print-json.ts';
 import { type ReportRow, reportText } from '../output/report.ts';
 import type { CliCommand } from '../parser/command.ts';
-import { ParsedOption } from '../parser/options.ts';
+import { CliOption, type ValuesOf } from '../parser/options.ts';
+import type { ParamOptions } from '../parser/parameters.ts';
 import { printCurl, type ServiceResponse, sendRequest } from '../request/send-request.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { formatDuration } from '../settings/values.ts';
@@ -13,20 +14,20 @@ import { leaves, memberTexts, scalarText } from '../terminal/json-text.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { grouped, localTime } from '../terminal/text.ts';
 import { forecastQuota, limitOf, type QuotaForecast, remainingOf } from './forecast.ts';
-import { operationCommand, operationRequest, type ResponseOptions } from './operation.ts';
-import { isWatch, type WatchOptions, watch, watchOptions } from './watch.ts';
+import { operationCommand, operationRequest } from './operation.ts';
+import { isWatch, watch, watchOptions } from './watch.ts';
 
 const { quota } = operations;
 
-interface QuotaOptions extends ResponseOptions, WatchOptions {
-  readonly failAt?: FailAt;
-}
+const quotaOptions = () => [
+  new CliOption('--fail-at <share>', 'exit with 8 at this usage or more: 80%, 0.8 or 800', parseFailAt),
+  ...watchOptions(quota, 'repeat, from 10s (default: 1m)', { shortestMs: 10_000 }),
+];
+
+type QuotaOptions = ParamOptions & ValuesOf<typeof quotaOptions>;
 
 export function quotaCommand(): CliCommand {
-  return operationCommand(quota, () => [
-    new ParsedOption('--fail-at <share>', 'exit with 8 at this usage or more: 80%, 0.8 or 800', parseFailAt),
-    ...watchOptions(quota, 'repeat, from 10s (default: 1m)', { shortestMs: 10_000 }),
-  ])
+  return operationCommand(quota, quotaOptions)
     .about({
       summary: 'plan, usage, limits, reset time and forecast (free)',
       description:

@@ -1,35 +1,29 @@
-import type { Option } from 'commander';
 import type { AnyFxRatesError, PollSchedule } from '../../client/index.ts';
 import type { Operation } from '../../generated/operations.ts';
 import { visible } from '../../text.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { printJson, tableDocument } from '../output/print-json.ts';
-import { ParsedOption } from '../parser/options.ts';
+import { CliOption, type ValuesOf } from '../parser/options.ts';
 import { type OpenClient, type OperationRequest, type ServiceResponse, withClient } from '../request/send-request.ts';
 import { WaitReporter } from '../request/wait-reporter.ts';
 import type { Invocation } from '../settings/settings.ts';
-import { formatDuration, type OutputFormat, parseDuration, wholeNumber } from '../settings/values.ts';
+import { formatDuration, type OutputFormat, type Parse, parseDuration, wholeNumber } from '../settings/values.ts';
 import { compactJson } from '../terminal/json-text.ts';
 import { wrap } from '../terminal/text.ts';
 
-export interface WatchOptions {
-  /** Milliseconds; `true` when no interval was typed. */
-  readonly watch?: number | true;
-  readonly count?: number;
-  readonly force?: boolean;
-}
+export type WatchOptions = ValuesOf<typeof watchOptions> & { readonly force?: boolean };
 
 /** `conflicts`: the options of the command for a single response. */
 export function watchOptions(
   operation: Operation,
   text: string,
   { shortestMs, conflicts = [] }: { readonly shortestMs: number; readonly conflicts?: string[] },
-): readonly Option[] {
+) {
+  /** `true` without an interval. */
+  const parse: Parse<number | true> = (typed) => parseInterval(typed, shortestMs, operation);
   return [
-    new ParsedOption('--watch [interval]', text, (typed) => parseInterval(typed, shortestMs, operation)).conflicts(
-      conflicts,
-    ),
-    new ParsedOption('--count <n>', 'with --watch: stop after this many responses', wholeNumber(1, 999_999_999)),
+    new CliOption('--watch [interval]', text, parse).conflicts(conflicts),
+    new CliOption('--count <n>', 'with --watch: stop after this many responses', wholeNumber(1, 999_999_999)),
   ];
 }
 

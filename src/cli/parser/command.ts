@@ -1,7 +1,7 @@
 import { type Argument, Command, type CommanderError, type Option } from 'commander';
 import { exitCodes } from '../io/exit-codes.ts';
 import type { Invocation } from '../settings/settings.ts';
-import { ParsedOption } from './options.ts';
+import { CliOption } from './options.ts';
 
 export interface Example {
   readonly command: string;
@@ -103,8 +103,8 @@ export class CliCommand extends Command {
     for (const option of this.options) {
       const name = option.attributeName();
       const text: unknown = values[name];
-      if (option instanceof ParsedOption && typeof text === 'string')
-        values[name] = option.parse(text, `${option.long}`);
+      const parse = option instanceof CliOption ? option.parse : undefined;
+      if (parse !== undefined && typeof text === 'string') values[name] = parse(text, `${option.long}`);
     }
     return values;
   }

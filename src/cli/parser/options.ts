@@ -100,28 +100,58 @@ export function requestOptions(): readonly Option[] {
   return inGroup('Connection', [new Option('--curl', 'print the request as a curl command instead of sending it')]);
 }
 
-/** An option whose text `parse` converts once the whole line is known: a later --json decides how a wrong one is reported. */
-export class ParsedOption extends Option {
-  readonly parse: Parse<unknown>;
+/**
+ * An option whose flags and parser also are the type of its value: see `ValuesOf`. `parse` converts the text once the whole
+ * line is known, because a later --json decides how a wrong one is reported.
+ */
+export class CliOption<
+  Flags extends string,
+  Value = Flags extends `${string} <${string}` ? string : boolean,
+> extends Option {
+  declare flags: Flags;
+  readonly parse: Parse<Value> | undefined;
 
-  constructor(flags: string, description: string, parse: Parse<unknown>) {
+  constructor(flags: Flags, description: string, parse?: Parse<Value>) {
     super(flags, description);
     this.parse = parse;
-    if (parse.choices !== undefined) this.argChoices = [...parse.choices];
+    if (parse?.choices !== undefined) this.argChoices = [...parse.choices];
   }
 }
 
+/** The values of the options that a function declares, by commander's names: `maxRequests` of `--max-requests <count>`. */
+export type ValuesOf<Declare extends (...given: never[]) => readonly CliOption<string, unknown>[]> = {
+  readonly [One in ReturnType<Declare>[number] as NameOf<One['flags']>]?: One extends CliOption<string, infer Value>
+    ? Value
+    : never;
+};
+
+type NameOf<Flags extends string> = Flags extends `${string}--no-${infer Name}`
+  ? CamelCase<Name>
+  : Flags extends `${string}--${infer Name}`
+    ? CamelCase<Name>
+    : never;
+
+type CamelCase<Text extends string> = Text extends `${infer Name} ${string}`
+  ? CamelCase<Name>
+  : Text extends `${infer Start}-${infer End}`
+    ? `${Start}${Capitalize<CamelCase<End>>}`
+    : Text;
+
 /** An option that accepts the path of a file. An empty path usually comes from a shell variable that is not set. */
-export function fileOption(flags: string, description: string): Option {
-  return new ParsedOption(flags, description, (text, label) => {
+export function fileOption<Flags extends string>(flags: Flags, description: string): CliOption<Flags, string> {
+  return new CliOption(flags, description, (text, label) => {
     if (text.trim() === '') throw usageError(`${label} expects the path of a file, got '${text}'`);
     return text;
   });
 }
 
 /** An option that may be typed several times: its value is the list of all texts. `choices` are for completion. */
-export function repeatableOption(flags: string, description: string, choices: readonly string[] = []): Option {
-  const option = new Option(flags, description);
+export function repeatableOption<Flags extends string>(
+  flags: Flags,
+  description: string,
+  choices: readonly string[] = [],
+): CliOption<Flags, readonly string[]> {
+  const option = new CliOption<Flags, readonly string[]>(flags, description);
   if (choices.length > 0) option.argChoices = [...choices];
   return option.argParser((text: string, texts: readonly string[] = []) => [...texts, text]);
 }

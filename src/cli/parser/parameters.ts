@@ -1,4 +1,4 @@
-import { Argument, type Option } from 'commander';
+import { Argument } from 'commander';
 import { type Operation, operations, type Parameter } from '../../generated/operations.ts';
 import { decodedComponent, parameterValue } from '../../operation.ts';
 import { holdsKey } from '../../redactor.ts';
@@ -6,12 +6,9 @@ import { type CliError, usageError } from '../errors/cli-error.ts';
 import type { Invocation, Query, QueryText } from '../settings/settings.ts';
 import { quoteForShell } from '../terminal/text.ts';
 import type { HelpEntry } from './command.ts';
-import { repeatableOption } from './options.ts';
+import { repeatableOption, type ValuesOf } from './options.ts';
 
-export interface ParamOptions {
-  readonly param?: readonly string[];
-  readonly empty?: readonly string[];
-}
+export type ParamOptions = ValuesOf<typeof parameterOptions>;
 
 /** The parameters in the examples of `latest`, if the service documents none. */
 export const EXAMPLE_NAMES = ['base', 'symbols'];
@@ -24,7 +21,7 @@ export function parametersArgument(ofOperations: readonly Operation[], descripti
 }
 
 /** `-p base=USD`, for a parameter whose name looks like an option, and `--empty base`. */
-export function parameterOptions(ofOperations: readonly Operation[]): readonly Option[] {
+export function parameterOptions(ofOperations: readonly Operation[]) {
   const words = ofOperations.flatMap(wordsOf);
   return [
     repeatableOption('-p, --param <name=value>', 'a parameter (repeatable); same as name=value', words),

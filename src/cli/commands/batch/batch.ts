@@ -1,4 +1,4 @@
-import { Argument, Option } from 'commander';
+import { Argument } from 'commander';
 import type { AnyFxRatesError, BatchItem } from '../../../client/index.ts';
 import { operations } from '../../../generated/operations.ts';
 import { checkWritable, replaceFile } from '../../../replace-file.ts';
@@ -8,10 +8,17 @@ import { errorFacts } from '../../errors/print-error.ts';
 import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
 import { dataOf, tableDocument, VALUE_COLUMNS } from '../../output/print-json.ts';
 import { CliCommand } from '../../parser/command.ts';
-import { connectionOptions, dataOptions, fileOption, repeatableOption } from '../../parser/options.ts';
-import { joinParameters, type ParamOptions, parameterOptions, parametersOf, queryOf } from '../../parser/parameters.ts';
+import {
+  CliOption,
+  connectionOptions,
+  dataOptions,
+  fileOption,
+  repeatableOption,
+  type ValuesOf,
+} from '../../parser/options.ts';
+import { joinParameters, parameterOptions, parametersOf, queryOf } from '../../parser/parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
-import { type CachingOptions, cacheOf } from '../../request/fetch-or-cache.ts';
+import { cacheOf } from '../../request/fetch-or-cache.ts';
 import { type OpenClient, withClient } from '../../request/send-request.ts';
 import type { Invocation, Query } from '../../settings/settings.ts';
 import type { OutputFormat } from '../../settings/values.ts';
@@ -21,13 +28,17 @@ import { cacheOption } from '../operation.ts';
 import { ProgressView } from './batch-progress.ts';
 import { queriesOfEach, readQueries } from './read-queries.ts';
 
-interface BatchCommandOptions extends ParamOptions, CachingOptions {
-  readonly each?: readonly string[];
-  readonly ordered?: boolean;
-  readonly failedOut?: string;
-  readonly header?: boolean;
-  readonly withTime?: boolean;
-}
+const batchOptions = () => [
+  repeatableOption('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)'),
+  ...parameterOptions([operations.latest]),
+  cacheOption('use cached responses up to this age: 10m, snapshot'),
+  new CliOption('--ordered', 'print the responses in the order of the queries'),
+  fileOption('--failed-out <file>', 'replace this file by the failed and unsent queries'),
+  new CliOption('--with-time', 'tables: a first column with the time of the response'),
+  new CliOption('--no-header', 'tables: no line with the names of the columns'),
+];
+
+type BatchOptions = ValuesOf<typeof batchOptions>;
 
 export function batchCommand(): CliCommand {
   return new CliCommand('batch')
@@ -48,21 +59,12 @@ export function batchCommand(): CliCommand {
       ],
     })
     .takes(new Argument('[file]', 'a file of queries (default: stdin, unless it is a terminal)'))
-    .with(() => [
-      repeatableOption('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)'),
-      ...parameterOptions([operations.latest]),
-      cacheOption('use cached responses up to this age: 10m, snapshot'),
-      new Option('--ordered', 'print the responses in the order of the queries'),
-      fileOption('--failed-out <file>', 'replace this file by the failed and unsent queries'),
-      new Option('--with-time', 'tables: a first column with the time of the response'),
-      new Option('--no-header', 'tables: no line with the names of the columns'),
-      ...dataOptions(BATCH_FORMATS),
-      ...connectionOptions(),
-    ])
+    .with(batchOptions)
+    .with(() => [...dataOptions(BATCH_FORMATS), ...connectionOptions()])
     .runs(runBatch);
 }
 
-async function runBatch(given: Invocation<BatchCommandOptions>): Promise<number> {
+async function runBatch(given: Invocation<BatchOptions>): Promise<number> {
   const queries = await queriesOf(given);
   const { failedOut } = given.options;
   if (failedOut !== undefined) {
@@ -84,7 +86,7 @@ async function runBatch(given: Invocation<BatchCommandOptions>): Promise<number>
 }
 
 /** Parameters typed with -p apply to all queries. Those of a query take precedence. */
-async function queriesOf(invocation: Invocation<BatchCommandOptions>): Promise<readonly Query[]> {
+async function queriesOf(invocation: Invocation<BatchOptions>): Promise<readonly Query[]> {
   const { each = [] } = invocation.options;
   const path = pathOf(invocation);
   const shared = joinParameters(parametersOf(invocation.options, operations.latest));
@@ -99,7 +101,7 @@ async function queriesOf(invocation: Invocation<BatchCommandOptions>): Promise<r
 const WAYS_IN = ['fxrates batch queries.txt', 'fxrates batch --each base=USD,EUR'];
 
 /** The file of queries, or `-` for stdin; `undefined` with `--each`. */
-function pathOf({ args: [file], options, io, settings }: Invocation<BatchCommandOptions>): string | undefined {
+function pathOf({ args: [file], options, io, settings }: Invocation<BatchOptions>): string | undefined {
   const isEach = options.each !== undefined;
   const readsStdin = file === '-' || (file === undefined && !isEach && !io.stdin.isTTY);
   if (readsStdin && settings.keyStdin)
@@ -116,7 +118,7 @@ const MOST_NAMED = 3;
 
 class BatchRun {
   readonly progress: ProgressView;
-  readonly #invocation: Invocation<BatchCommandOptions>;
+  readonly #invocation: Invocation<BatchOptions>;
   readonly #queries: readonly Query[];
   readonly #format: Format;
   /** Queries whose response was printed. */
@@ -126,7 +128,7 @@ class BatchRun {
   #overQuota = 0;
   #failureCode: ExitCode = exitCodes.failure;
 
-  constructor(invocation: Invocation<BatchCommandOptions>, queries: readonly Query[]) {
+  constructor(invocation: Invocation<BatchOptions>, queries: readonly Query[]) {
     this.#invocation = invocation;
     this.#queries = queries;
     this.#format = formatOf(queries, invocation);
@@ -281,7 +283,7 @@ interface Format {
 }
 
 /** @throws CliError for an option that JSON lines do not have */
-function formatOf(queries: readonly Query[], invocation: Invocation<BatchCommandOptions>): Format {
+function formatOf(queries: readonly Query[], invocation: Invocation<BatchOptions>): Format {
   const { settings, screen, options } = invocation;
   if (settings.output === 'csv') return table('csv', queries, invocation);
   if (screen.isForPeople) return table('table', queries, invocation);
@@ -305,7 +307,7 @@ const JSON_LINES: Format = {
 function table(
   format: 'csv' | 'table',
   queries: readonly Query[],
-  { settings: { get }, options, io }: Invocation<BatchCommandOptions>,
+  { settings: { get }, options, io }: Invocation<BatchOptions>,
 ): Format {
   const names = [...new Set(queries.flatMap((query) => Object.keys(query)))];
   const taken = [...VALUE_COLUMNS, ...get.map(({ text }) => text)];

@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import { constants } from 'node:os';
-import { Argument, Option } from 'commander';
+import { Argument } from 'commander';
 import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
-import { plans } from '../../../generated/service.ts';
-import { parseIsoInstant } from '../../../iso-instant.ts';
 import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
 import { oneLine } from '../../../text.ts';
 import { CliError, changedCommand, usageError } from '../../errors/cli-error.ts';
@@ -11,18 +9,10 @@ import { printError } from '../../errors/print-error.ts';
 import { exitCodes } from '../../io/exit-codes.ts';
 import type { Env } from '../../io/io.ts';
 import { CliCommand } from '../../parser/command.ts';
-import { fileOption, ParsedOption, repeatableOption } from '../../parser/options.ts';
 import type { Invocation } from '../../settings/settings.ts';
-import { durationOption, oneOf, parseDuration, wholeNumber } from '../../settings/values.ts';
+import { durationOption } from '../../settings/values.ts';
 import { commandLine, jsonLine, quoteForShell } from '../../terminal/text.ts';
-import {
-  type MockOptions,
-  PRESETS,
-  type RateLimitOption,
-  type RunningMock,
-  type StartOptions,
-  startMock,
-} from './start-mock.ts';
+import { type MockOptions, mockOptions, type RunningMock, type StartOptions, startMock } from './start-mock.ts';
 
 export function mockCommand(): CliCommand {
   return new CliCommand('mock')
@@ -46,48 +36,9 @@ export function mockCommand(): CliCommand {
       notes: ['The key is not valid at the service. Ctrl-C stops the server.'],
     })
     .takes(new Argument('[-- command...]', 'a command to run with the mock'))
-    .with(() => [
-      new ParsedOption('--port <port>', '0: any free port (default: 4010; 0 with a command)', wholeNumber(0, 65_535)),
-      new Option('--host <address>', 'address (default: 127.0.0.1; :: for IPv6 too)'),
-      new Option('--allow-remote', 'accept other machines (default host: 0.0.0.0)'),
-      fileOption('--tls-cert <file>', 'serve https with this certificate (PEM)'),
-      fileOption('--tls-key <file>', 'private key of the certificate (PEM)'),
-      new ParsedOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, oneOf(PLAN_NAMES)),
-      new ParsedOption('--limit <rate>', 'requests per time, e.g. 2/1s (default: of the plan)', parseLimit),
-      new ParsedOption('--monthly <n>', 'requests per month (default: of the plan)', wholeNumber(0, 1_000_000_000)),
-      new ParsedOption('--seed <number>', 'seed of the rates and the key (default: 1)', wholeNumber(0, 999_999_999)),
-      new ParsedOption('--now <time>', 'start time of the clock, e.g. 2026-01-31T23:59:00Z', parseTime),
-      new Option('--frozen', 'freeze the clock; POST /__fxrates/clock moves it'),
-      behaviourOption(),
-      fileOption('--setup <file>', 'start with the keys and rules of a file'),
-      fileOption('--replay <file>', 'respond to latest with recorded responses'),
-      new ParsedOption(
-        '--journal-size <n>',
-        'requests that the journal keeps (default: 1000)',
-        wholeNumber(0, 1_000_000),
-      ),
-      fileOption('--state <file>', 'persist the state; resume if the file exists'),
-    ])
+    .with(mockOptions)
     .runs(runMock);
 }
-
-/** Files and switches are valid too, so any text is accepted. */
-function behaviourOption(): Option {
-  const text = `${PRESETS.join(', ')}, switch=value, or a file of switches (repeatable)`;
-  return repeatableOption('--behaviour <file>', text, PRESETS);
-}
-
-const PLAN_NAMES = Object.keys(plans);
-
-function parseLimit(text: string, label: string): RateLimitOption {
-  const [, count, duration] = /^(\d{1,7})\/(.+)$/.exec(text) ?? [];
-  const requests = Number(count);
-  const windowMs = duration === undefined ? 0 : parseDuration(duration, label);
-  if (requests >= 1 && requests <= 1_000_000 && windowMs >= 1 && windowMs <= DAY_MS) return { requests, windowMs };
-  throw usageError(`${label} expects requests and a time, got '${text}'`, 'e.g. 2/1s, 30/1m; at most 1000000/24h');
-}
-
-const DAY_MS = 86_400_000;
 
 function runMock(invocation: Invocation<MockOptions>): Promise<number> {
   const { argv, io } = invocation;
@@ -134,11 +85,6 @@ function checkedToken(token: string | undefined): string | undefined {
   if (token === undefined || token === '') return undefined;
   if (/^[\w-]{16,128}$/.test(token)) return token;
   throw usageError('FXRATES_MOCK_ADMIN_TOKEN expects 16 to 128 letters, digits, _ and -');
-}
-
-function parseTime(text: string): string {
-  if (!Number.isNaN(parseIsoInstant(text))) return text;
-  throw usageError(`--now expects a time with its zone, got '${text}'`, 'e.g. 2026-01-31T23:59:00Z');
 }
 
 /** Serves until Ctrl-C or SIGTERM. When ready, it prints one line to stdout, for a program; the rest is on stderr. */

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
-import type { PlanName } from '../../../generated/service.ts';
+import { type PlanName, plans } from '../../../generated/service.ts';
+import { parseIsoInstant } from '../../../iso-instant.ts';
 import { isJsonObject, jsonDocuments } from '../../../json.ts';
 import type {
   CreatedKey,
@@ -20,38 +21,58 @@ import { maskKey } from '../../../redactor.ts';
 import { CliError, changedCommand, systemReason, usageError } from '../../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
 import { readLimited } from '../../io/io.ts';
+import { CliOption, fileOption, repeatableOption, type ValuesOf } from '../../parser/options.ts';
 import { parseJsonFile } from '../../settings/json-file.ts';
 import type { Invocation } from '../../settings/settings.ts';
+import { oneOf, parseDuration, wholeNumber } from '../../settings/values.ts';
 import { lowerFirst } from '../../terminal/text.ts';
 
-/** Options of `fxrates mock`, as parsed. */
-export interface MockOptions {
-  readonly port?: number;
-  readonly host?: string;
-  readonly allowRemote?: boolean;
-  readonly plan?: PlanName;
-  /** Limits of the key, in place of those of the plan. */
-  readonly limit?: RateLimitOption;
-  readonly monthly?: number;
-  readonly seed?: number;
-  readonly now?: string;
-  readonly frozen?: boolean;
-  readonly journalSize?: number;
-  /** Presets, paths of files and `switch=value`. */
-  readonly behaviour?: readonly string[];
-  /** Path of a file, as are `tlsKey`, `setup` and `replay`. */
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-  readonly setup?: string;
-  readonly replay?: string;
-  /** The path of a file, which need not exist yet. */
-  readonly state?: string;
-}
+const PLAN_NAMES = Object.keys(plans) as readonly PlanName[]; // Object.keys loses the type
+
+export const mockOptions = () => [
+  new CliOption('--port <port>', '0: any free port (default: 4010; 0 with a command)', wholeNumber(0, 65_535)),
+  new CliOption('--host <address>', 'address (default: 127.0.0.1; :: for IPv6 too)'),
+  new CliOption('--allow-remote', 'accept other machines (default host: 0.0.0.0)'),
+  fileOption('--tls-cert <file>', 'serve https with this certificate (PEM)'),
+  fileOption('--tls-key <file>', 'private key of the certificate (PEM)'),
+  new CliOption('--plan <plan>', `${PLAN_NAMES.join(', ')} (default: free)`, oneOf(PLAN_NAMES)),
+  new CliOption('--limit <rate>', 'requests per time, e.g. 2/1s (default: of the plan)', parseLimit),
+  new CliOption('--monthly <n>', 'requests per month (default: of the plan)', wholeNumber(0, 1_000_000_000)),
+  new CliOption('--seed <number>', 'seed of the rates and the key (default: 1)', wholeNumber(0, 999_999_999)),
+  new CliOption('--now <time>', 'start time of the clock, e.g. 2026-01-31T23:59:00Z', parseTime),
+  new CliOption('--frozen', 'freeze the clock; POST /__fxrates/clock moves it'),
+  repeatableOption(
+    '--behaviour <file>',
+    `${PRESETS.join(', ')}, switch=value, or a file of switches (repeatable)`,
+    PRESETS,
+  ),
+  fileOption('--setup <file>', 'start with the keys and rules of a file'),
+  fileOption('--replay <file>', 'respond to latest with recorded responses'),
+  new CliOption('--journal-size <n>', 'requests that the journal keeps (default: 1000)', wholeNumber(0, 1_000_000)),
+  fileOption('--state <file>', 'persist the state; resume if the file exists'),
+];
+
+export type MockOptions = ValuesOf<typeof mockOptions>;
 
 /** `--limit 2/1s`. */
 export interface RateLimitOption {
   readonly requests: number;
   readonly windowMs: number;
+}
+
+function parseLimit(text: string, label: string): RateLimitOption {
+  const [, count, duration] = /^(\d{1,7})\/(.+)$/.exec(text) ?? [];
+  const requests = Number(count);
+  const windowMs = duration === undefined ? 0 : parseDuration(duration, label);
+  if (requests >= 1 && requests <= 1_000_000 && windowMs >= 1 && windowMs <= DAY_MS) return { requests, windowMs };
+  throw usageError(`${label} expects requests and a time, got '${text}'`, 'e.g. 2/1s, 30/1m; at most 1000000/24h');
+}
+
+const DAY_MS = 86_400_000;
+
+function parseTime(text: string): string {
+  if (!Number.isNaN(parseIsoInstant(text))) return text;
+  throw usageError(`--now expects a time with its zone, got '${text}'`, 'e.g. 2026-01-31T23:59:00Z');
 }
 
 export interface StartOptions extends MockOptions {
