@@ -3,7 +3,7 @@ import type { Env } from '../io/io.ts';
 import type { CliCommand } from '../parser/command.ts';
 import { isSettingName, rowOf } from '../settings/settings.ts';
 import { readConfig } from '../settings/stored-files.ts';
-import { createProgram } from './program.ts';
+import { parseLine } from './program.ts';
 
 /** Instructions to the shell, added up. `noSpace` and `noFiles` have the numbers of Cobra. */
 const DIRECTIVES = {
@@ -51,26 +51,17 @@ interface Position {
   readonly isAfterSeparator: boolean;
 }
 
+/** Where commander is after these words, with an error or without. */
 function positionAfter(words: readonly string[]): Position {
-  const start: Position = { command: createProgram(), args: [], option: undefined, isAfterSeparator: false };
-  return words.reduce(advanced, start);
-}
-
-function advanced(position: Position, word: string): Position {
-  const { command, args, isAfterSeparator } = position;
-  if (isValueOf(position.option, word)) return { ...position, option: undefined };
-  if (isAfterSeparator) return { ...position, args: [...args, word] };
-  if (word === '--') return { ...position, isAfterSeparator: true };
-  if (word.startsWith('-') && word !== '-') return { ...position, option: optionAwaitingValue(word, command) };
-  const group = command.path[0] === 'help' ? command.parent : command;
-  const subcommand = args.length > 0 ? undefined : group?.find([word]);
-  return subcommand === undefined ? { ...position, args: [...args, word] } : { ...position, command: subcommand };
-}
-
-/** `--output`, `-o` and `-qo` await a value, `--output=json` has it. */
-function optionAwaitingValue(word: string, command: CliCommand): Option | undefined {
-  const option = findOption(word.startsWith('--') ? word : `-${word.at(-1)}`, command);
-  return option?.required || option?.optional ? option : undefined;
+  const { command, end } = parseLine(words);
+  const isAfterSeparator = words.includes('--');
+  const topic = command.path[0] === 'help' && command.args.length > 0 ? command.parent?.find(command.args) : undefined;
+  if (topic !== undefined) return { command: topic, args: [], option: undefined, isAfterSeparator };
+  const [word = ''] = words.slice(-1);
+  // `--output`, `-o` and `-qo` await a value.
+  const last = isAfterSeparator ? undefined : findOption(word.startsWith('--') ? word : `-${word.at(-1)}`, command);
+  const isAwaited = last?.optional || end?.code === 'commander.optionMissingArgument';
+  return { command, args: command.args, option: isAwaited ? last : undefined, isAfterSeparator };
 }
 
 /** After `--watch`, whose value is optional, a word that starts with `-` is the next option. */

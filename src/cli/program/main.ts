@@ -1,11 +1,11 @@
-import { CommanderError } from 'commander';
+import type { CommanderError } from 'commander';
 import { Redactor } from '../../redactor.ts';
 import { VERSION } from '../../version.ts';
 import { printError } from '../errors/print-error.ts';
 import { exitCodes } from '../io/exit-codes.ts';
 import type { Env, Io } from '../io/io.ts';
 import { createNodeIo } from '../io/node-io.ts';
-import type { CliCommand, ParsedLine } from '../parser/command.ts';
+import type { CliCommand } from '../parser/command.ts';
 import { helpText } from '../parser/help-page.ts';
 import { explainParserError, refuseTypedKey, requireOptions } from '../parser/parser-error.ts';
 import {
@@ -18,7 +18,7 @@ import {
 } from '../settings/settings.ts';
 import { readConfig, requireConfig } from '../settings/stored-files.ts';
 import { Screen } from '../terminal/screen.ts';
-import { createProgram } from './program.ts';
+import { parseLine } from './program.ts';
 
 export { completionText } from './complete.ts';
 
@@ -35,7 +35,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const secrets = new Redactor();
   secrets.protect(io.env['FXRATES_API_KEY'] ?? '');
   const config = readConfig(io.env);
-  const { command, end } = parse(argv);
+  const { command, end } = parseLine(argv);
   const resolved = resolveSettings({ options: command.typed, env: io.env, config });
   const screen = new Screen(io, resolved.settings, secrets);
   try {
@@ -51,16 +51,6 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     return await printError(error, screen);
   }
-}
-
-function parse(argv: readonly string[]): ParsedLine {
-  const program = createProgram();
-  try {
-    program.parse(argv, { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-  }
-  return program.line;
 }
 
 /** Whether commander ends with the help or the version, and not with help in place of a command that does not exist. */

@@ -1,4 +1,4 @@
-import { Argument, type Option } from 'commander';
+import { Argument, CommanderError, type Option } from 'commander';
 import { type Operation, operations } from '../../generated/operations.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { VERSION } from '../../version.ts';
@@ -15,11 +15,21 @@ import { operationCommand } from '../commands/operation.ts';
 import { probeCommand } from '../commands/probe.ts';
 import { quotaCommand } from '../commands/quota.ts';
 import { usageError } from '../errors/cli-error.ts';
-import { CliCommand } from '../parser/command.ts';
+import { CliCommand, type ParsedLine } from '../parser/command.ts';
 import { helpText, optionGroups, paragraphs } from '../parser/help-page.ts';
 import { formatOptions, generalOptions, helpOption, outputOption, sharedOptions } from '../parser/options.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { commandLine, wrap } from '../terminal/text.ts';
+
+export function parseLine(argv: readonly string[]): ParsedLine {
+  const program = createProgram();
+  try {
+    program.parse(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+  }
+  return program.line;
+}
 
 /** The commands as commander parses them, in the order of help. */
 export function createProgram(): CliCommand {
