@@ -9,7 +9,6 @@ import { createMockState, createSpaceState } from '../../src/mock-server/mock/mo
 import { checkOptions } from '../../src/mock-server/mock/options.ts';
 import { createRouter, type Responder } from '../../src/mock-server/mock/respond.ts';
 import { createLatestResponder } from '../../src/mock-server/mock/respond-latest.ts';
-import { emptyRuleState } from '../../src/mock-server/rules/rule-schema.ts';
 import { createAccounts } from '../../src/mock-server/service/accounts.ts';
 import { createKeys } from '../../src/mock-server/service/keys.ts';
 
@@ -41,7 +40,7 @@ export class MockCore {
       name: undefined,
       behaviour: new Behaviour(options.behaviour ?? {}, { unsafe: options.unsafe ?? false }),
       clock: { now: () => this.now, noteRequest: () => undefined } as DrivenClock, // nothing waits
-      emptyState: () => emptyRuleState(1),
+      seed: 1,
       initial: core.initial,
     };
     const findRoute = createRouter(options.operations ?? operations);

@@ -105,11 +105,6 @@ function placed(entry: string, error: unknown): unknown {
   return fieldError(about.isWhole ? entry : `${entry}.${field}`, about.problem, { code, status });
 }
 
-interface Searched<Item> {
-  readonly among: ReadonlyMap<string, Item>;
-  readonly otherwise?: 'is closed';
-}
-
 /**
  * The item with an id. The error for an unknown id names the known ones, so that users of HTTP and of JavaScript need no
  * other call.
@@ -117,11 +112,11 @@ interface Searched<Item> {
 export function withId<Item>(
   kind: 'account' | 'key' | 'rule' | 'space',
   id: string,
-  { among, otherwise }: Searched<Item>,
+  among: ReadonlyMap<string, Item>,
 ): Item {
   const item = among.get(id);
   if (item !== undefined) return item;
-  const missing = `does not exist${otherwise === undefined ? '' : ` or ${otherwise}`}`;
+  const missing = kind === 'space' ? 'does not exist or is closed' : 'does not exist';
   const title = `${kind[0]?.toUpperCase()}${kind.slice(1)}`;
   throw notFound(`${title} ${show(id)} ${missing}; ${existing(kind, Array.from(among.keys()))}.`);
 }

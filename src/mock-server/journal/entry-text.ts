@@ -28,8 +28,13 @@ function lineOf(entry: JournalEntry): string {
   return `  #${number} ${method} ${targetOf(entry)} ${statusText(status)}, ${keyText(entry)}: ${why}`;
 }
 
-/** Path and query as they were, readable rather than encoded. */
-export function targetOf({ path, query }: JournalEntry): string {
-  const pairs = valuePairs(query).map(([name, value]) => `${name}=${value}`);
-  return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
+/** Path and query, with keys masked. */
+export function targetOf({ path, query }: Pick<JournalEntry, 'path' | 'query'>): string {
+  const parameters = valuePairs(query).map(([name, value]) => `${encode(name)}=${encode(value)}`);
+  return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
+}
+
+// Characters that are valid in a query are not encoded, so that it is readable.
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(/%(?:2C|3A|2F|E2%80%A6)/g, decodeURIComponent);
 }

@@ -19,7 +19,6 @@ import {
 } from '../journal/mock-journal.ts';
 import { createMockLatest, type MockLatest } from '../rules/latest-rules.ts';
 import { createMockRules, expectAllUsed, type MockRules } from '../rules/mock-rules.ts';
-import { emptyRuleState, type RuleState } from '../rules/rule-schema.ts';
 import { type Accounts, createAccounts } from '../service/accounts.ts';
 import { quotaPeriod, quotaUse } from '../service/decide.ts';
 import {
@@ -27,11 +26,9 @@ import {
   type CreateKeyOptions,
   createKeys,
   createKeyWithAccount,
-  hashOf,
   type Keys,
   newKey,
 } from '../service/keys.ts';
-import { randomFromSeed } from '../service/random.ts';
 import { MINUTE_MS, rateLimitOf } from '../service/rate-windows.ts';
 import { planName, type ServiceContext, type ServiceState } from '../service/service-state.ts';
 import { createHandler } from './handle-request.ts';
@@ -344,12 +341,11 @@ export function openSpace(mock: MockState, options: SpaceOptions): Space {
     const text = `The space ${name} is already open; close it first, or choose another name.`;
     throw new MockServerError(text, { code: 'space_exists', status: 409 });
   }
-  const { seed } = state; // after `restore()`, it is that of the snapshot
   const opened = createSpaceState(mock, {
     name,
     behaviour: mock.behaviour.copy(behaviour),
     clock: new DrivenClock(clock, mock.adapters),
-    emptyState: () => namedState(seed, name),
+    seed: state.seed, // after `restore()`, it is that of the snapshot
     initial: initialStateOfSpace(mock, { plan }),
   });
   const space = new Space(name, opened);
@@ -360,11 +356,5 @@ export function openSpace(mock: MockState, options: SpaceOptions): Space {
 
 /** Finds an open space. Throws `MockServerError` with code `not_found`. */
 export function findSpace({ spaces }: MockState, name: string): MockState {
-  return withId('space', name, { among: spaces, otherwise: 'is closed' });
-}
-
-/** The rates are those of the mock. The keys are unique, and do not depend on the order of tests. */
-function namedState(seed: number, name: string): RuleState {
-  const ownSeed = Number.parseInt(hashOf(`${seed} ${name}`).slice(0, 12), 16);
-  return { ...emptyRuleState(seed), random: randomFromSeed(ownSeed) };
+  return withId('space', name, spaces);
 }

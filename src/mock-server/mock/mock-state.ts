@@ -10,7 +10,8 @@ import { Journal } from '../journal/journal.ts';
 import { addRules, type CheckedRule, placedRules } from '../rules/mock-rules.ts';
 import { emptyRuleState, type RuleState } from '../rules/rule-schema.ts';
 import { revoke } from '../service/accounts.ts';
-import { applyUsage, type CreatedKey, createKeyWithAccount, findKey } from '../service/keys.ts';
+import { applyUsage, type CreatedKey, createKeyWithAccount, findKey, hashOf } from '../service/keys.ts';
+import { randomFromSeed } from '../service/random.ts';
 import { resetKeyUse } from '../service/service-state.ts';
 import type { CheckedMockOptions, CheckedSetup, InitialState, SetupKey, SetupResult } from './options.ts';
 import { createRouter, type EmulatedService } from './respond.ts';
@@ -54,8 +55,8 @@ export interface MockState extends EmulatedService {
   readonly journal: Journal;
   readonly delays: ResponseDelays;
   readonly adapters: ActiveAdapters;
-  /** The state at the start and after `reset()`: an empty one, to which the setup is applied. */
-  readonly emptyState: () => RuleState;
+  /** With `seed`, the state at the start and after `reset()`. */
+  readonly seed: number;
   readonly initial: InitialState;
 }
 
@@ -70,7 +71,7 @@ export function createMockState(options: CheckedMockOptions): MockState {
     clock: new DrivenClock(options.clock, adapters),
     adapters,
     responders: { latest: createLatestResponder(), quota: quotaResponse },
-    emptyState: () => emptyRuleState(options.seed),
+    seed: options.seed,
     initial: { keys: options.setup.keys, rules: options.setup.rules, optionRules: options.rules },
   });
 }
@@ -82,7 +83,7 @@ function initialBehaviour({ behaviour, unsafe, setup }: CheckedMockOptions): Beh
 }
 
 /** What a space has instead of the parts of its parent. */
-type OwnParts = Pick<MockState, 'name' | 'behaviour' | 'clock' | 'emptyState' | 'initial'>;
+type OwnParts = Pick<MockState, 'name' | 'behaviour' | 'clock' | 'seed' | 'initial'>;
 
 /** Creates a space with an empty state. The caller adds it to the spaces of its parent. */
 export function createSpaceState(parent: MockState, own: OwnParts): MockState {
@@ -96,7 +97,7 @@ function assembleState(given: Given): MockState {
   const { journalSize } = options;
   return {
     ...given,
-    state: given.emptyState(),
+    state: emptyStateOf(given),
     now: clock.now.bind(clock),
     findRoute,
     warned: new Set(),
@@ -105,6 +106,14 @@ function assembleState(given: Given): MockState {
     journal: new Journal(journalSize),
     delays: new ResponseDelays(clock),
   };
+}
+
+/** The rates of a space are those of the mock. Its keys are its own, and do not depend on the order of tests. */
+function emptyStateOf({ seed, name }: Pick<MockState, 'seed' | 'name'>): RuleState {
+  const state = emptyRuleState(seed);
+  if (name === undefined) return state;
+  const ownSeed = Number.parseInt(hashOf(`${seed} ${name}`).slice(0, 12), 16);
+  return { ...state, random: randomFromSeed(ownSeed) };
 }
 
 const findRoute = createRouter(operations);
@@ -175,7 +184,7 @@ export interface ResetOptions extends ValueOf<typeof resetOptions> {}
 /** Sets the state to the initial one. Returns the created keys; with `keepKeys`, accounts and keys stay, with unused limits. */
 export function startState(mock: MockState, { keepKeys = false }: ResetOptions = {}): readonly CreatedKey[] {
   const { state, initial } = mock;
-  Object.assign(state, mock.emptyState(), keepKeys ? resetKeyUse(state, mock.now()) : {});
+  Object.assign(state, emptyStateOf(mock), keepKeys ? resetKeyUse(state, mock.now()) : {});
   // As if it will be served, so every rule is possible. Another adapter refuses those that it cannot reproduce.
   const adapters = new ActiveAdapters();
   adapters.open('socket');

@@ -63,7 +63,7 @@ export interface RuleContext {
 
 export function createMockRules(context: RuleContext): MockRules {
   const { state } = context;
-  const find = (id: string) => withId('rule', id, { among: new Map(state.rules.map((rule) => [rule.id, rule])) });
+  const find = (id: string) => withId('rule', id, new Map(state.rules.map((rule) => [rule.id, rule])));
   return {
     add: (given) => atOnce(addRuleSteps(context, given)),
     list: () => state.rules.map(toRule),

@@ -124,7 +124,7 @@ export function addAccount(
 }
 
 export function findAccount(state: ServiceState, accountId: string): AccountRecord {
-  return withId('account', accountId, { among: state.accounts });
+  return withId('account', accountId, state.accounts);
 }
 
 function view({ id, email, plan, isConfirmed, createdAt }: AccountRecord): Account {

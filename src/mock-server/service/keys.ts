@@ -257,7 +257,7 @@ export function hashOf(key: string): string {
 }
 
 export function findKey(state: ServiceState, keyId: string): KeyRecord {
-  return withId('key', keyId, { among: state.keys });
+  return withId('key', keyId, state.keys);
 }
 
 function view({ behaviour, now }: ServiceContext, key: KeyRecord): KeySummary {

@@ -1,12 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { createMockServer, type JournalEntry } from '../../../src/mock-server/index.ts';
-import {
-  curlCommand,
-  encodedTarget,
-  matchingEntries,
-  minuteChart,
-} from '../../../src/mock-server/panel/browser/journal-entries.ts';
+import { targetOf } from '../../../src/mock-server/journal/entry-text.ts';
+import { curlCommand, matchingEntries, minuteChart } from '../../../src/mock-server/panel/browser/journal-entries.ts';
 import { readQuery, writeQuery } from '../../../src/mock-server/panel/browser/mock-view.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
@@ -110,7 +106,7 @@ test.skipIf(process.platform === 'win32')(
 );
 
 test('encodes a target as in a URL', () => {
-  expect(encodedTarget({ path: '/x', query: { a: ['1', '2'], 'b c': 'é&' } })).toBe('/x?a=1&a=2&b%20c=%C3%A9%26');
+  expect(targetOf({ path: '/x', query: { a: ['1', '2'], 'b c': 'é&' } })).toBe('/x?a=1&a=2&b%20c=%C3%A9%26');
 });
 
 test.each(['', '?space=one&status=429&operation=latest&key=key_1&text=a%2Bb+c'])(

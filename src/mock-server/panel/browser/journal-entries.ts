@@ -1,5 +1,4 @@
-import { valuePairs } from '../../input/masked-keys.ts';
-import { keyText, statusText } from '../../journal/entry-text.ts';
+import { keyText, statusText, targetOf } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import type { PanelQuery } from './mock-view.ts';
 
@@ -39,19 +38,8 @@ function matchesStatus(entry: JournalEntry, wanted: string): boolean {
 function textOf(entry: JournalEntry): string {
   const { method, status, code = '', why, headers, body = '', rule } = entry;
   const names = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  const words = [method, encodedTarget(entry), statusText(status), code, why, keyText(entry), ...names, body];
+  const words = [method, targetOf(entry), statusText(status), code, why, keyText(entry), ...names, body];
   return [...words, ...rule].join('\n').toLowerCase();
-}
-
-/** Path and query, with keys masked. */
-export function encodedTarget({ path, query }: Pick<JournalEntry, 'path' | 'query'>): string {
-  const parameters = valuePairs(query).map(([name, value]) => `${encode(name)}=${encode(value)}`);
-  return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
-}
-
-// Characters that are valid in a query are not encoded, so that it is readable.
-function encode(text: string): string {
-  return encodeURIComponent(text).replace(/%(?:2C|3A|2F|E2%80%A6)/g, decodeURIComponent);
 }
 
 /** A command that sends the request again. The key comes from the environment: the journal has none. */
@@ -65,7 +53,7 @@ export function curlCommand(entry: JournalEntry, origin: string): string {
     ...lines,
     ...(body === undefined ? [] : [`--data-raw ${quoted(body, MASKED.anywhere)}`]),
   ];
-  return [`curl ${quoted(origin + encodedTarget(entry), MASKED.inUrl)}`, ...parts].join(' \\\n  ');
+  return [`curl ${quoted(origin + targetOf(entry), MASKED.inUrl)}`, ...parts].join(' \\\n  ');
 }
 
 /** curl sets these by itself. */

@@ -1,16 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { valuePairs } from '../../input/masked-keys.ts';
-import { keyText, statusText } from '../../journal/entry-text.ts';
+import { keyText, statusText, targetOf } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import { html, Rows, Section, Select, withValue } from './html.ts';
-import {
-  curlCommand,
-  encodedTarget,
-  isServed,
-  keyFilterOf,
-  matchingEntries,
-  operationFilterOf,
-} from './journal-entries.ts';
+import { curlCommand, isServed, keyFilterOf, matchingEntries, operationFilterOf } from './journal-entries.ts';
 import { durationText, type MockView, type PanelQuery, type SectionProps, timeOfDay } from './mock-view.ts';
 
 /** All requests with the reason for the response. A row expands to all details. */
@@ -96,7 +89,7 @@ function EntryRow({ entry, view, isOpen, toggle, isStop, focus }: RequestRowProp
     <button type="button" class="entry-head" tabindex=${isStop ? 0 : -1} onFocus=${() => focus(number)} aria-expanded=${isOpen} aria-controls=${isOpen ? id : undefined} onClick=${() => toggle(number)}>
       <span class="mono soft">${timeOfDay(at)}</span>
       <span class="badge ${isServed(entry) ? 'good' : 'bad'}">${statusText(status)}</span>
-      <span class="mono target"><b>${method}</b> ${encodedTarget(entry)}</span>
+      <span class="mono target"><b>${method}</b> ${targetOf(entry)}</span>
       <span class="soft who">${keyText(entry)}</span>
       ${switches.includes('unknownParameters') && html`<span class="badge bad">unknown parameter</span>`}
       <span class="why soft">${why}${earlyByMs !== undefined && html`<strong>; ${earlyByMs} ms before Retry-After had passed</strong>`}</span>
