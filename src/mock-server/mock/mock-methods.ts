@@ -6,7 +6,7 @@ import type { PresetName } from '../behaviour/switch.ts';
 import { type Clock, type ClockOptions, LATEST_MS, type MockClock, parseInstant } from '../clock/clock.ts';
 import { BEFORE_THE_END, DrivenClock } from '../clock/driven-clock.ts';
 import { atOnce, checkedInput, nameSchema, type Steps, strictObject, type ValueOf } from '../input/checked-input.ts';
-import { freeName, invalidOption, MockServerError, withId } from '../input/mock-server-error.ts';
+import { freeName, invalidOption, MockServerError, withId, within } from '../input/mock-server-error.ts';
 import type { RequestFilter } from '../journal/journal.ts';
 import {
   type Audit,
@@ -17,6 +17,7 @@ import {
   type RequestExpectation,
   verifyRequests,
 } from '../journal/mock-journal.ts';
+import { checkAdapterSupport } from '../rules/failures.ts';
 import { createMockLatest, type MockLatest } from '../rules/latest-rules.ts';
 import { createMockRules, expectAllUsed, type MockRules } from '../rules/mock-rules.ts';
 import { type Accounts, createAccounts } from '../service/accounts.ts';
@@ -184,7 +185,10 @@ export class MockMethods {
 
 /** `setUp()`: checks the setup, and applies it to the mock as it is then. */
 export function* setUpSteps(mock: MockState, setup: Setup | string): Steps<SetupResult> {
-  return applySetup(yield* checkedSetup(setup), mock);
+  const checked = yield* checkedSetup(setup);
+  for (const [index, rule] of checked.rules.entries())
+    within(`rules[${index}]`, () => checkAdapterSupport(rule, mock.adapters.inUse));
+  return applySetup(checked, mock);
 }
 
 /** `restore()`: checks the snapshot, and restores it. */

@@ -185,12 +185,9 @@ export interface ResetOptions extends ValueOf<typeof resetOptions> {}
 export function startState(mock: MockState, { keepKeys = false }: ResetOptions = {}): readonly CreatedKey[] {
   const { state, initial } = mock;
   Object.assign(state, emptyStateOf(mock), keepKeys ? resetKeyUse(state, mock.now()) : {});
-  // As if it will be served, so every rule is possible. Another adapter refuses those that it cannot reproduce.
-  const adapters = new ActiveAdapters();
-  adapters.open('socket');
-  const open = { ...mock, adapters };
+  // Any adapter can be opened later. Each refuses the rules that it cannot reproduce.
   const { keys, rules, optionRules } = initial;
-  const created = within('setup', () => applySetup({ keys: keepKeys ? [] : keys, rules }, open)).keys;
-  applySetup({ keys: [], rules: optionRules }, open);
+  const created = within('setup', () => applySetup({ keys: keepKeys ? [] : keys, rules }, mock)).keys;
+  applySetup({ keys: [], rules: optionRules }, mock);
   return created;
 }

@@ -86,6 +86,7 @@ export function addRule(context: RuleContext, rule: CheckedRule): RuleRecord {
   const { state } = context;
   const { id = freeName('rule', state.lastRule + 1, (name) => state.ruleIds.has(name)) } = rule;
   const added = placedRule({ ...rule, id }, context, state.keys);
+  checkAdapterSupport(added, context.adapters.inUse);
   addRules(context, [added]);
   return added;
 }
@@ -193,10 +194,9 @@ function* checkedRule(given: unknown): Steps<CheckedRule> {
   return { ...checked, match: withOperation(match, respond), counted, ...answers };
 }
 
-function placedRule(rule: CheckedRule & Pick<Rule, 'id'>, { now, adapters }: RuleContext, keyIds: Ids): RuleRecord {
+function placedRule(rule: CheckedRule & Pick<Rule, 'id'>, { now }: RuleContext, keyIds: Ids): RuleRecord {
   const { match, respond } = rule;
   if (match.keyId !== undefined) within('match', () => checkKeyId(match, keyIds));
-  checkAdapterSupport(rule, adapters.inUse);
   const hasFunction = typeof respond === 'function';
   return { ...rule, addedAt: now(), matched: 0, used: 0, hasFunction, matchedByKey: {} };
 }
