@@ -141,11 +141,11 @@ export type Steps<Result> = Generator<undefined, Result, undefined>;
 export function* eachOf<Entry, Result>(
   field: string,
   entries: readonly Entry[],
-  check: (entry: Entry) => Result,
+  check: (entry: Entry, index: number) => Result,
 ): Steps<readonly Result[]> {
   const checked: Result[] = [];
   for (const [index, entry] of entries.entries()) {
-    checked.push(within(`${field}[${index}]`, () => check(entry)));
+    checked.push(within(`${field}[${index}]`, () => check(entry, index)));
     yield;
   }
   return checked;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isJsonObject, jsonErrorPlace, members, parseJson } from '../../json.ts';
+import { isJsonObject, jsonErrorPlace, parseJson } from '../../json.ts';
 import type { BehaviourOptions } from '../behaviour/behaviour.ts';
 import type { PresetName } from '../behaviour/switch.ts';
 import type { ClockOptions } from '../clock/clock.ts';
@@ -15,6 +15,7 @@ import {
   wholeFrom,
 } from '../input/checked-input.ts';
 import { checkLength, expectedText, fieldError, invalidOption, within } from '../input/mock-server-error.ts';
+import { memberText } from '../rules/answers.ts';
 import { type CheckedRule, checkedRules } from '../rules/mock-rules.ts';
 import type { RuleOptions } from '../rules/rule-schema.ts';
 import { type CreatedKey, checkMinute, keyUsage } from '../service/keys.ts';
@@ -199,7 +200,7 @@ export function* checkedSetup(given: Setup | string): Steps<CheckedSetup> {
   return {
     behaviour,
     keys: yield* checkedKeys(keys),
-    rules: yield* checkedRules(rules, json && rulesIn(json)),
+    rules: yield* checkedRules(rules, json && memberText(json, 'rules')),
   };
 }
 
@@ -221,9 +222,4 @@ function checkedKey(given: SetupKey): SetupKey {
   const { usage = {}, plan = 'free', limits } = key;
   within('usage', () => checkMinute(usage, rateLimitOf({ account: { plan }, limits })));
   return key;
-}
-
-/** The text of the rules, whose numbers in responses keep their digits. */
-function rulesIn(json: string): string | undefined {
-  return Array.from(members(json)).findLast(({ name }) => name === 'rules')?.text;
 }

@@ -5,29 +5,33 @@ import { checkedInput, eachOf, type Steps } from '../input/checked-input.ts';
 import { checkLength, invalidOption, within } from '../input/mock-server-error.ts';
 import { type Answer, type AnswerFunction, answerSchema, type SentAnswer } from './rule-schema.ts';
 
-/** The field `respond` of a rule, checked: its responses as they are sent, or its function. */
-export function* preparedAnswers(respond: unknown): Steps<readonly SentAnswer[] | AnswerFunction> {
+/**
+ * The field `respond` of a rule, checked: its responses as they are sent, or its function. `json` is its text, whose numbers
+ * keep their digits.
+ */
+export function* preparedAnswers(respond: unknown, json = ''): Steps<readonly SentAnswer[] | AnswerFunction> {
   if (typeof respond === 'function') {
     if (respond.constructor.name !== 'AsyncFunction') return respond as AnswerFunction;
     throw invalidOption('respond', respond, 'a function that is not async');
   }
-  if (!Array.isArray(respond)) return [within('respond', () => preparedAnswer(respond))];
+  if (!Array.isArray(respond)) return [within('respond', () => preparedAnswer(respond, json))];
   if (respond.length === 0) throw invalidOption('respond', respond, 'a response, or several');
   checkLength('respond', respond, MOST_ANSWERS);
-  return yield* eachOf('respond', respond, preparedAnswer);
+  const texts = Array.from(members(json), ({ text }) => text);
+  return yield* eachOf('respond', respond, (answer, index) => preparedAnswer(answer, texts[index]));
 }
 
 /** Of one rule. */
 export const MOST_ANSWERS = 10_000;
 
 /** A response as it is sent. Throws `MockServerError` with code `invalid_option`. */
-export function preparedAnswer(given: unknown): SentAnswer {
+export function preparedAnswer(given: unknown, json = ''): SentAnswer {
   if (!isJsonObject(given)) {
     throw invalidOption(WHOLE, given, 'an object with status, headers, data, error or body');
   }
   const answer = checkedInput(answerSchema, given, { what: 'a field of a response', whole: WHOLE });
   const { status = answer.error === undefined ? 200 : 400, headers } = answer;
-  const body = bodyOf(answer, status);
+  const body = bodyOf(answer, { status, json });
   const isPlainText = typeof answer.body === 'string' && body !== '' && !isJson(body);
   const own = headers === undefined ? {} : readHeaders(headers);
   return { status, body, headers: isPlainText ? { ...PLAIN_TEXT, ...own } : own };
@@ -35,7 +39,13 @@ export function preparedAnswer(given: unknown): SentAnswer {
 
 const WHOLE = 'response';
 
-function bodyOf(given: Answer, status: number): string {
+/** The status of a response, and its text if it was JSON. */
+interface AnswerText {
+  readonly status: number;
+  readonly json: string;
+}
+
+function bodyOf(given: Answer, { status, json }: AnswerText): string {
   const { data, error, body } = given;
   if ([data, error, body].filter((value) => value !== undefined).length > 1) {
     throw invalidOption(WHOLE, given, 'at most one of data, error and body');
@@ -44,13 +54,13 @@ function bodyOf(given: Answer, status: number): string {
     if (data === undefined && error === undefined && (body === undefined || body === '')) return '';
     throw invalidOption(WHOLE, given, `no data, error or body, because a response with status ${status} has none`);
   }
-  if (body === undefined) return envelopeOf(given, status);
-  return typeof body === 'string' ? body : textOf('body', body);
+  if (body === undefined) return envelopeOf(given, { status, json });
+  return typeof body === 'string' ? body : (memberText(json, 'body') ?? textOf('body', body));
 }
 
-function envelopeOf(given: Answer, status: number): string {
+function envelopeOf(given: Answer, { status, json }: AnswerText): string {
   const { data, error } = given;
-  if (data !== undefined) return successBody(textOf('data', data));
+  if (data !== undefined) return successBody(memberText(json, 'data') ?? textOf('data', data));
   if (error === undefined && status < 300) throw invalidOption(WHOLE, given, 'data, error or body');
   // A redirect is complete with its Location header.
   if (error === undefined && status < 400) return '';
@@ -66,40 +76,17 @@ export function codeIn(body: string): string | undefined {
 }
 
 function textOf(field: string, value: unknown): string {
-  if (value instanceof JsonText) return value.text;
   const json = jsonOf(value);
   if (json === undefined) throw invalidOption(field, value, 'a string or a value that JSON can represent');
   return json;
 }
 
+/** The value of a member of the object that a JSON text is, as in the text; the last one of its name counts. */
+export function memberText(json: string, name: string): string | undefined {
+  return Array.from(members(json)).findLast((member) => member.name === name)?.text;
+}
+
 const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
-
-/** JSON that is sent as it was written: its numbers keep their digits. */
-export class JsonText {
-  constructor(readonly text: string) {}
-
-  toJSON(): unknown {
-    return JSON.parse(this.text);
-  }
-}
-
-/** A rule, which was parsed from JSON text, with `data` and `body` of its responses as `JsonText`. */
-export function ruleWithDigits(json: string, rule: unknown): unknown {
-  if (!isJsonObject(rule)) return rule;
-  const respond = Array.from(members(json)).findLast(({ name }) => name === 'respond');
-  return respond === undefined ? rule : { ...rule, respond: answersWithDigits(respond.text, rule['respond']) };
-}
-
-function answersWithDigits(json: string, answer: unknown): unknown {
-  if (Array.isArray(answer)) {
-    return Array.from(members(json), ({ text }, index) => answersWithDigits(text, answer[index]));
-  }
-  if (!isJsonObject(answer)) return answer;
-  const exact = Array.from(members(json)).filter(
-    ({ name, text }) => (name === 'data' || name === 'body') && !text.startsWith('"'),
-  );
-  return { ...answer, ...Object.fromEntries(exact.map(({ name, text }) => [name, new JsonText(text)])) };
-}
 
 /**
  * A value as JSON; `undefined` if JSON cannot represent it: it is cyclic, binary, or an object without content for JSON,

@@ -20,7 +20,7 @@ import {
 } from '../input/checked-input.ts';
 import { recordedQuery } from '../input/masked-keys.ts';
 import { checkLength, expectedText, fieldError, invalidOption, show, within } from '../input/mock-server-error.ts';
-import { JsonText, MOST_ANSWERS, preparedAnswer } from './answers.ts';
+import { MOST_ANSWERS, preparedAnswer } from './answers.ts';
 import {
   addRule,
   addRules,
@@ -144,7 +144,7 @@ function latestAnswer(data: unknown, expected: string): SentAnswer {
     throw invalidOption('response', data, expected);
   }
   if (!isJsonObject(parseJson(data))) throw invalidOption('response', data, OBJECT);
-  return preparedAnswer({ data: new JsonText(data.trim()) });
+  return { status: 200, headers: {}, body: successBody(data.trim()) };
 }
 
 /** The parsed value of a part that is a string of JSON text; otherwise the part. */

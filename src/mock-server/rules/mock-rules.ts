@@ -14,7 +14,7 @@ import {
   within,
 } from '../input/mock-server-error.ts';
 import { checkKeyId } from '../matching/request-pattern.ts';
-import { preparedAnswers, ruleWithDigits } from './answers.ts';
+import { memberText, preparedAnswers } from './answers.ts';
 import { changesResponse, checkAdapterSupport, checkFailure } from './failures.ts';
 import {
   EFFECTS,
@@ -135,14 +135,13 @@ export function removeRules({ state, delays }: ChangedRules, isMeant: (id: strin
 }
 
 /** Rules of a setup, of the option `rules`, or of a recording, checked apart from what depends on the mock. `json`: their text. */
-export function* checkedRules(given: readonly unknown[], json?: string): Steps<readonly CheckedRule[]> {
+export function* checkedRules(given: readonly unknown[], json = ''): Steps<readonly CheckedRule[]> {
   checkLength('rules', given, MOST_RULES);
   const rules: CheckedRule[] = [];
-  const texts = json === undefined ? undefined : members(json);
+  const texts = members(json);
   for (const [index, options] of given.entries()) {
-    const text = texts?.next().value?.text;
-    const rule = text === undefined ? options : ruleWithDigits(text, options);
-    rules.push(yield* stepsWithin(`rules[${index}]`, checkedRule(rule)));
+    const text = texts.next().value?.text;
+    rules.push(yield* stepsWithin(`rules[${index}]`, checkedRule(options, text)));
     yield;
   }
   return rules;
@@ -177,11 +176,11 @@ function* checkedRuleText(given: unknown): Steps<CheckedRule> {
   const rule = parseJson(given);
   if (rule === undefined) throw invalidOption('rule', given, 'a rule as JSON');
   yield;
-  return yield* checkedRule(ruleWithDigits(given, rule));
+  return yield* checkedRule(rule, given);
 }
 
 /** The rule that the options describe. Throws `MockServerError` with code `invalid_option`. */
-function* checkedRule(given: unknown): Steps<CheckedRule> {
+function* checkedRule(given: unknown, json = ''): Steps<CheckedRule> {
   if (!isJsonObject(given)) throw invalidOption('rule', given, 'an object');
   const { addedAt: _, matched: __, used: ___, hasFunction, ...options } = given as Partial<Rule>; // may be one that was read
   const { respond, ...checked } = checkedInput(ruleOptions, options, { what: 'a field of a rule' });
@@ -190,7 +189,8 @@ function* checkedRule(given: unknown): Steps<CheckedRule> {
     throw invalidOption('respond', respond, 'the function of the rule, which JSON does not contain');
   }
   const { match, counted = true } = checked;
-  const answers = respond === undefined ? {} : { respond: yield* preparedAnswers(respond) };
+  const answers =
+    respond === undefined ? {} : { respond: yield* preparedAnswers(respond, memberText(json, 'respond')) };
   return { ...checked, match: withOperation(match, respond), counted, ...answers };
 }
 
