@@ -413,6 +413,7 @@ browserTest('axe finds what is wrong with a page, so that its silence means some
 
 browserTest('a page of another origin can read responses and headers only if the switch is on', async () => {
   await using mock = createMockServer({
+    clock: 'virtual',
     behaviour: { cors: 'any-origin', etag: 'strong', rateHeaders: 'ietf-draft' },
   });
   const { url } = await mock.serve();
