@@ -27,6 +27,7 @@ import {
 import { type ConfigFile, configPath, credentialsPath, requireConfig } from '../settings/stored-files.ts';
 import { formatDuration } from '../settings/values.ts';
 import { commandLine, grouped, quoteForShell } from '../terminal/text.ts';
+import { limitOf, ofLimit } from './forecast.ts';
 
 const doctorOptions = () => [
   new CliOption('--offline', 'check only this machine; send nothing'),
@@ -70,7 +71,7 @@ export async function printFindings(
   const checks = findings.map(({ name, status, text, next = [] }) => ({ name, status, text, next }));
   const rows = checks.map(({ name, status, text, next }) => ({ label: name, status, value: text, steps: next }));
   const text = reportText(rows, invocation.screen.out);
-  await printReport({ text, facts: { summary, checks }, isForLogs: true }, invocation);
+  await printReport({ text, json: JSON.stringify({ summary, checks }), isForLogs: true }, invocation);
   return findings.find(({ error }) => error !== undefined)?.error;
 }
 
@@ -211,14 +212,11 @@ function clockResult(date: string | null, now: number): CheckResult {
 const ALMOST_USED_UP = 0.8;
 
 function quotaResult(quota: QuotaData, argv: readonly string[]): CheckResult {
-  const { monthly_used: used, monthly_limit: limit } = quota;
-  const isAlmostUsedUp = typeof limit === 'number' && used >= limit * ALMOST_USED_UP;
-  return isAlmostUsedUp ? warning(usageText(quota), relatedCommand(['quota'], argv)) : ok(usageText(quota));
-}
-
-/** `plan free, 742 of 1,000 used`. */
-function usageText({ plan, monthly_used: used, monthly_limit: limit }: QuotaData): string {
-  return `plan ${plan}, ${grouped(used)}${typeof limit === 'number' ? ` of ${grouped(limit)}` : ''} used`;
+  const { plan, monthly_used: used } = quota;
+  const limit = limitOf(quota);
+  const text = `plan ${plan}, ${grouped(used)}${ofLimit(limit)} used`;
+  const isAlmostUsedUp = limit !== undefined && used >= limit * ALMOST_USED_UP;
+  return isAlmostUsedUp ? warning(text, relatedCommand(['quota'], argv)) : ok(text);
 }
 
 const KEY_FORM =

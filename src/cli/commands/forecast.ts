@@ -1,4 +1,5 @@
 import type { QuotaData } from '../../client/index.ts';
+import { grouped } from '../terminal/text.ts';
 
 /** Forecast of a key's quota, from the average of this period. */
 export type QuotaForecast = Readonly<NonNullable<ReturnType<typeof forecastQuota>>>;
@@ -66,4 +67,9 @@ export function limitOf({ plan, monthly_limit: limit }: QuotaData): number | und
 export function remainingOf(quota: QuotaData): number | undefined {
   const limit = limitOf(quota);
   return limit === undefined ? undefined : Math.max(0, limit - quota.monthly_used);
+}
+
+/** ` of 1,000`. */
+export function ofLimit(limit: number | undefined): string {
+  return limit === undefined ? '' : ` of ${grouped(limit)}`;
 }

@@ -86,9 +86,9 @@ function watchLatest(request: OperationRequest, invocation: Invocation<LatestOpt
       const { data, meta } = await fx.get<QuotaData>(operations.quota.path, { signal }).withMeta();
       if (!options.force) requireSafeWatch(forecastQuota(data, responseOf({ data, meta }).receivedAt), invocation);
     },
-    show: ({ rawBody }, print) => {
+    show: ({ rawBody }) => {
       const json = dataOf(rawBody);
-      return print({ text: asTable(json, screen.out), json });
+      return { text: asTable(json, screen.out), json };
     },
   });
 }

@@ -2,8 +2,8 @@ import type { QuotaData } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
 import { maskKey } from '../../redactor.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
-import { dataOf, printJson } from '../output/print-json.ts';
-import { type ReportRow, reportText } from '../output/report.ts';
+import { dataOf } from '../output/print-json.ts';
+import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import type { CliCommand } from '../parser/command.ts';
 import { CliOption, type ValuesOf } from '../parser/options.ts';
 import type { ParamOptions } from '../parser/parameters.ts';
@@ -13,7 +13,7 @@ import { formatDuration } from '../settings/values.ts';
 import { leaves, memberTexts, scalarText } from '../terminal/json-text.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { grouped, localTime } from '../terminal/text.ts';
-import { forecastQuota, limitOf, type QuotaForecast, remainingOf } from './forecast.ts';
+import { forecastQuota, limitOf, ofLimit, type QuotaForecast, remainingOf } from './forecast.ts';
 import { operationCommand, operationRequest } from './operation.ts';
 import { isWatch, watch, watchOptions } from './watch.ts';
 
@@ -51,26 +51,20 @@ export function quotaCommand(): CliCommand {
 const DEFAULT_INTERVAL_MS = 60_000;
 
 async function runQuota(invocation: Invocation<QuotaOptions>): Promise<void> {
-  const { options, settings, screen } = invocation;
+  const { options, settings } = invocation;
   const request = operationRequest(quota, invocation);
   const isRepeated = isWatch(options);
   if (settings.printsCurl) return printCurl(request, invocation);
-  if (!isRepeated) {
-    const response = await sendRequest(request, invocation);
+  const show = (response: ServiceResponse) => {
     const record = recordOf(response);
-    if (screen.isForPeople && settings.get.length === 0) await screen.printText(quotaTable(record, invocation));
-    else await printJson(record.json, invocation);
-    return checkUse(record, options);
-  }
-  return watch(invocation, {
-    request,
-    every: typeof options.watch === 'number' ? options.watch : DEFAULT_INTERVAL_MS,
-    show: async (response, print) => {
-      const record = recordOf(response);
-      await print({ text: quotaTable(record, invocation), json: record.json });
-      checkUse(record, options);
-    },
-  });
+    const check = () => checkUse(record, options);
+    return { text: quotaTable(record, invocation), json: record.json, check };
+  };
+  const every = typeof options.watch === 'number' ? options.watch : DEFAULT_INTERVAL_MS;
+  if (isRepeated) return watch(invocation, { request, every, show });
+  const shown = show(await sendRequest(request, invocation));
+  await printReport(shown, invocation);
+  shown.check();
 }
 
 /** The quota record of a key, and what follows from it. */
@@ -243,11 +237,6 @@ function forecastRows({ forecast, limit, remaining }: QuotaRecord, timeZone: str
 /** One decimal where it matters. */
 function perDayText(perDay: number): string {
   return perDay < 100 ? perDay.toFixed(1) : grouped(Math.floor(perDay));
-}
-
-/** ` of 1,000`. */
-function ofLimit(limit: number | undefined): string {
-  return limit === undefined ? '' : ` of ${grouped(limit)}`;
 }
 
 /** Appends the `own` fields, as JSON texts, to the record. The fields of the service are unchanged. */

@@ -51,7 +51,7 @@ interface Watch {
   /** Milliseconds, or the interval of the quota or of the snapshots. */
   readonly every: number | 'quota';
   readonly begin?: (client: OpenClient) => Promise<void>;
-  readonly show: (response: ServiceResponse, print: (shown: Shown) => Promise<void>) => Promise<void>;
+  readonly show: (response: ServiceResponse) => Shown;
 }
 
 /** One response, in each form in which it can be printed. */
@@ -60,6 +60,8 @@ interface Shown {
   readonly text: string;
   /** For programs. */
   readonly json: string;
+  /** Called once it is printed. @throws CliError to end the watch */
+  readonly check?: () => void;
 }
 
 /**
@@ -92,7 +94,9 @@ export async function watch(
       const response = client.responseOf({ data, meta });
       responses += 1;
       const isLast = responses === options.count;
-      await show(response, (shown) => print(shown, isLast ? undefined : next));
+      const shown = show(response);
+      await print(shown, isLast ? undefined : next);
+      shown.check?.();
       if (isLast) break;
     }
   };

@@ -19,20 +19,20 @@ export interface ReportRow {
 
 interface PrintedReport {
   readonly text: string;
-  readonly facts: object;
+  readonly json: string;
   /** Text in a pipe, too, where the log of a CI job is. Default: JSON in a pipe, as of other commands. */
   readonly isForLogs?: boolean;
 }
 
-/** Prints a report of fxrates itself: as text, or as data from which --get selects values. */
+/** Prints a report: as text, or as data from which --get selects values. */
 export async function printReport(
-  { text, facts, isForLogs = false }: PrintedReport,
+  { text, json, isForLogs = false }: PrintedReport,
   invocation: Invocation,
 ): Promise<void> {
   const { settings, screen } = invocation;
   const isText = screen.isForPeople || (isForLogs && settings.output === 'auto');
   if (isText && settings.get.length === 0) await screen.printText(text);
-  else await printJson(JSON.stringify(facts), invocation);
+  else await printJson(json, invocation);
 }
 
 export function reportText(rows: readonly ReportRow[], style: StreamStyle): string {
