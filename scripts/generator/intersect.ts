@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { definedOf } from '../../src/json.ts';
-import type { NumberSchema, ObjectSchema, Property, Scalar, Schema, StringSchema } from './contract.ts';
+import type { ObjectSchema, Property, Scalar, Schema } from './contract.ts';
+import { checkOf } from './write-schemas.ts';
 
 /** Two schemas have no value in common, or only values that the generator cannot describe. */
 export class Contradiction extends Error {}
@@ -76,44 +77,17 @@ function eachMember(schema: Schema & { kind: 'any' | 'one' }, combine: (member: 
 }
 
 function matching(literals: readonly Scalar[], schema: Schema, lookup: Lookup): Schema {
-  const kept = literals.filter((value) => accepts(schema, value, lookup));
+  const check = checkOf(withTargets(schema, lookup));
+  const kept = literals.filter((value) => check.safeParse(value).success);
   if (kept.length > 0) return { kind: 'literals', values: kept };
   throw new Contradiction(`none of ${literals.map((value) => JSON.stringify(value)).join(', ')} is possible`);
 }
 
-function accepts(schema: Schema, value: Scalar, lookup: Lookup): boolean {
-  const isAccepted = (inner: Schema) => accepts(inner, value, lookup);
-  switch (schema.kind) {
-    case 'unknown':
-      return true;
-    case 'reference':
-      return isAccepted(lookup(schema.name));
-    case 'any':
-      return schema.members.some(isAccepted);
-    case 'one':
-      return schema.members.filter(isAccepted).length === 1;
-    case 'literals':
-      return schema.values.includes(value);
-    case 'null':
-      return value === null;
-    case 'string':
-      return typeof value === 'string' && hasForm(schema, value);
-    case 'number':
-      return typeof value === 'number' && isWithin(schema, value);
-    default:
-      return schema.kind === typeof value;
-  }
-}
-
-function hasForm({ minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern = '' }: StringSchema, text: string) {
-  const { length } = [...text];
-  return length >= minLength && length <= maxLength && new RegExp(pattern, 'u').test(text);
-}
-
-function isWithin(schema: NumberSchema, value: number): boolean {
-  const { minimum = -Infinity, maximum = Infinity, exclusiveMinimum = -Infinity, exclusiveMaximum = Infinity } = schema;
-  if (schema.isInteger && !Number.isInteger(value)) return false;
-  return value >= minimum && value <= maximum && value > exclusiveMinimum && value < exclusiveMaximum;
+/** With its references replaced, except those inside of fields and items, which do not matter to a scalar. */
+function withTargets(schema: Schema, lookup: Lookup): Schema {
+  if (schema.kind === 'reference') return withTargets(lookup(schema.name), lookup);
+  if (!('members' in schema)) return schema;
+  return { ...schema, members: schema.members.map((member) => withTargets(member, lookup)) };
 }
 
 function sameKind(one: Schema, other: Schema, both: Both): Schema {

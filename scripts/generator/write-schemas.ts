@@ -1,3 +1,5 @@
+import { compileFunction } from 'node:vm';
+import * as z from 'zod/mini';
 import type {
   ArraySchema,
   Contract,
@@ -25,6 +27,11 @@ export function writeSchemas({ schemas, operations }: Contract, more: readonly S
     `/** The whole response of each operation. */\n${table('responseSchemas', operations, ({ response }) => response)}`,
     `/** What each operation takes: parameters of the path and of the query. */\n${table('querySchemas', operations, querySchemaName)}`,
   ].join('\n');
+}
+
+/** The check of a schema. It has no references, except inside of fields and items. */
+export function checkOf(schema: Schema): z.ZodMiniType {
+  return compileFunction(`${INTEGER}return ${new ZodWriter().zod(schema)};`, ['z'])(z);
 }
 
 const INTEGER = `/** An integer of any size, as in JSON Schema; \`z.int()\` refuses those beyond ±2^53. */
