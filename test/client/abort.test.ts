@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { CallOptions, FxRatesOptions } from '../../src/client/index.ts';
 import { quiet, ticksUntilSettled } from '../helpers/fake-clock.ts';
 import { API_KEY, failure, rateLimited, success } from '../helpers/service-replies.ts';
-import { errorOf, type TestClient, testClient } from '../helpers/test-client.ts';
+import { errorOf, schemaOf, type TestClient, testClient } from '../helpers/test-client.ts';
 
 /** Microtasks that an abort may take to reach the caller: some links of a promise chain, no turn of the event loop. */
 const A_TICK = 10;
@@ -31,9 +31,7 @@ function busy(): Scene {
 
 /** A client whose call has its response, and a schema that does not end. */
 function checking(): Scene {
-  const validate = () => new Promise<never>(() => undefined);
-  const schema = { '~standard': { version: 1, vendor: 'test', validate } };
-  return { ...testClient(success()), options: { schema } };
+  return { ...testClient(success()), options: { schema: schemaOf(() => new Promise(() => undefined)) } };
 }
 
 /** A client whose gate was closed by the Retry-After of another call. */

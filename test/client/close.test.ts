@@ -346,3 +346,13 @@ test('a derived lifetime retains states through its parent: to close it alone re
 
   expect([state.clients, state.forgotten()]).toEqual([0, 1]);
 });
+
+test('a closed lifetime retains no state, which it could not release', async () => {
+  const child = new Lifetime(new Lifetime());
+  await child.close();
+  const state = heldState();
+
+  child.retain(state);
+
+  expect(state.clients).toBe(0);
+});

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { FxRates } from '../../src/client/index.ts';
+import { sender } from '../helpers/mock-with-key.ts';
 import { GeneratedProject, merged, type Products, runCommand } from './generated-project.ts';
 
 const [openapi, documented] = await Promise.all(
@@ -51,7 +52,7 @@ function started(from: Products = products) {
   const fx = new from.FxRates(options) as FxRates as unknown as LatestClient;
   const env = { FXRATES_BASE_URL: mock.baseUrl, FXRATES_API_KEY: key, FXRATES_SHARE_LIMIT: 'off' };
   const fxrates = (...argv: string[]) => runCommand(from, argv, { env, fetch: mock.fetch });
-  return { mock, key, fx, fxrates };
+  return { mock, send: sender(mock, key), fx, fxrates };
 }
 
 test('the invented data has what the contract names, and beside it what it has without', async () => {
@@ -102,46 +103,17 @@ test('a batch sends the documented parameters', async () => {
 });
 
 test('the data that a test sets is sent as it is', async () => {
-  const { mock, key } = started();
+  const { mock, send } = started();
   mock.latest.set({ rates: { EUR: 1 } });
 
-  const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: `Bearer ${key}` } });
-
-  expect(await response.json()).toEqual({ success: true, data: { rates: { EUR: 1 } } });
-});
-
-test.each([
-  ['?base=GBP&symbols=USD%2CEUR&day=2026-01-02', 200],
-  ['', 200],
-  ['?base=XXX', 400],
-  ['?symbols=usd', 400],
-  ['?symbols=', 400],
-  ['?day=2026-02-30', 400],
-  ['?after=9007199254740993', 200],
-  ['?after=9007199254740996', 200],
-  ['?after=9007199254740994', 400],
-  ['?after=-3', 400],
-  ['?day=2026-01-02&day=2026-01-03', 400],
-])('the mock checks the parameters of any client: latest%s is %i', async (search, status) => {
-  const { mock, key } = started();
-
-  const authorization = `Bearer ${key}`;
-  const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest${search}`, { headers: { authorization } });
-
-  expect(response.status).toBe(status);
-  if (status === 400)
-    expect(await response.json()).toMatchObject({ success: false, error: { code: 'invalid_parameter' } });
+  expect((await send()).json()).toEqual({ success: true, data: { rates: { EUR: 1 } } });
 });
 
 test('a switch of the mock serves requests with wrong parameters', async () => {
-  const { mock, key } = started();
+  const { mock, send } = started();
   mock.behaviour.set({ badParameter: 'ignored' });
 
-  const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest?day=soon`, {
-    headers: { authorization: `Bearer ${key}` },
-  });
-
-  expect(response.status).toBe(200);
+  expect((await send('/api/v1/latest?day=soon')).status).toBe(200);
 });
 
 test('the commands have the documented parameters, with help, checks and completion', async () => {
@@ -203,18 +175,32 @@ test('latest has the documented parameters, also under other names than the inve
 });
 
 test.each([
-  ['?from=eur&symbols=metals', 200],
-  ['?from=EUR', 400],
-  ['?symbols=all', 400],
-  ['?from=eur&symbols=EUR', 400],
-  ['?from=eur&page=2', 200],
-  ['?from=eur&page=1.5', 200],
-  ['?from=eur&page=007', 200],
-])('the mock checks the other parameters of latest: latest%s is %i', async (search, status) => {
-  const { mock, key } = started(other);
+  ['documented', '?base=GBP&symbols=USD%2CEUR&day=2026-01-02', 200],
+  ['documented', '', 200],
+  ['documented', '?base=XXX', 400],
+  ['documented', '?symbols=usd', 400],
+  ['documented', '?symbols=', 400],
+  ['documented', '?day=2026-02-30', 400],
+  ['documented', '?after=9007199254740993', 200],
+  ['documented', '?after=9007199254740996', 200],
+  ['documented', '?after=9007199254740994', 400],
+  ['documented', '?after=-3', 400],
+  ['documented', '?day=2026-01-02&day=2026-01-03', 400],
+  ['other', '?from=eur&symbols=metals', 200],
+  ['other', '?from=EUR', 400],
+  ['other', '?symbols=all', 400],
+  ['other', '?from=eur&symbols=EUR', 400],
+  ['other', '?from=eur&page=2', 200],
+  ['other', '?from=eur&page=1.5', 200],
+  ['other', '?from=eur&page=007', 200],
+] as const)(
+  'the mock checks the parameters of any client, the %s ones: latest%s is %i',
+  async (names, search, status) => {
+    const { send } = started(names === 'other' ? other : products);
 
-  const authorization = `Bearer ${key}`;
-  const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest${search}`, { headers: { authorization } });
+    const response = await send(`/api/v1/latest${search}`);
 
-  expect(response.status).toBe(status);
-});
+    expect(response.status).toBe(status);
+    if (status === 400) expect(response.json()).toMatchObject({ success: false, error: { code: 'invalid_parameter' } });
+  },
+);

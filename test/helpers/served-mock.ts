@@ -4,12 +4,12 @@ import { connectMockServer, createMockServer, type MockServerOptions } from '../
 export async function servedMock(options: MockServerOptions = {}) {
   const mock = createMockServer({ clock: 'virtual', ...options });
   const server = await mock.serve();
-  /** Calls the admin API. */
+  /** Calls the admin API. A text is sent as it is. */
   const admin = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(`${server.url}/__fxrates${path}`, {
       method,
       headers: { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
     return { status: response.status, text, body: text === '' ? undefined : JSON.parse(text) };

@@ -1,4 +1,9 @@
-import { type CallOptions, FxRates, type FxRatesOptions } from '../../src/client/index.ts';
+import { type ApiResponse, Call } from '../../src/client/call/call.ts';
+import { operationEndpoint } from '../../src/client/call/endpoint.ts';
+import { type CallOptions, FxRates, type FxRatesOptions, type StandardSchema } from '../../src/client/index.ts';
+import { ApiKey } from '../../src/client/key/api-key.ts';
+import { resolveCall, resolveOptions } from '../../src/client/options/resolve-options.ts';
+import { Cancellation } from '../../src/client/time/abort.ts';
 import { FakeClock } from './fake-clock.ts';
 import { type FakeFetch, fakeFetch, type Reply } from './fake-fetch.ts';
 import { API_KEY } from './service-replies.ts';
@@ -34,6 +39,22 @@ export async function errorOf(work: Promise<unknown> | (() => unknown)): Promise
     return error;
   }
   throw new Error('expected a failure, but there was none');
+}
+
+/** A schema of no library. */
+export function schemaOf(validate: (value: unknown) => unknown): StandardSchema {
+  return { '~standard': { version: 1, vendor: 'test', validate: validate as never } };
+}
+
+/** A call of `latest`, for a part of the client. */
+export function aCall(signal = new Cancellation(), deadlineAt = Number.POSITIVE_INFINITY): Call {
+  const settings = resolveCall({}, resolveOptions({}));
+  const key = ApiKey.from(API_KEY);
+  return new Call({ endpoint: operationEndpoint('latest'), key, settings, signal, deadlineAt, quotaReason: 'call' });
+}
+
+export function responseWith(data: unknown): ApiResponse {
+  return { status: 200, headers: [], rawBody: '{}', data };
 }
 
 /** How often the client has called `quota()`. */

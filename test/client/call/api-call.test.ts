@@ -13,7 +13,7 @@ import {
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
-import { BASE_URL, errorOf, testClient } from '../../helpers/test-client.ts';
+import { BASE_URL, errorOf, schemaOf, testClient } from '../../helpers/test-client.ts';
 
 test('a new client sends nothing and waits for nothing', async () => {
   const clock = new FakeClock();
@@ -61,11 +61,6 @@ function checked(by: StandardSchema, data: unknown): Promise<unknown> {
   return testClient(success(data)).fx.latest({}, { schema: by });
 }
 
-/** A schema of no library. */
-function schema(validate: (value: unknown) => unknown): StandardSchema {
-  return { '~standard': { version: 1, vendor: 'test', validate: validate as never } };
-}
-
 test.each<[string, StandardSchema, unknown, unknown]>([
   [
     'the output of the schema',
@@ -73,11 +68,11 @@ test.each<[string, StandardSchema, unknown, unknown]>([
     { rates: { EUR: '0.92' }, more: 1 },
     { rates: { EUR: 0.92 } },
   ],
-  ['the output of an asynchronous schema', schema(async (value) => ({ value: [value] })), { n: 1 }, [{ n: 1 }]],
+  ['the output of an asynchronous schema', schemaOf(async (value) => ({ value: [value] })), { n: 1 }, [{ n: 1 }]],
   // As the specification of schemas says.
   [
     'the value if the list of issues is undefined',
-    schema((value) => ({ value, issues: undefined })),
+    schemaOf((value) => ({ value, issues: undefined })),
     { n: 1 },
     { n: 1 },
   ],
@@ -87,7 +82,7 @@ test.each<[string, StandardSchema, unknown, unknown]>([
 
 test('the error of a call names its operation or path, without the key, and its status', async () => {
   const { fx } = testClient({ ...success(), status: 203 });
-  const wrong = schema(() => ({ issues: [{ message: 'is odd' }] }));
+  const wrong = schemaOf(() => ({ issues: [{ message: 'is odd' }] }));
 
   expect(await errorOf(fx.latest({}, { schema: wrong }))).toMatchObject({
     message: 'The data of latest does not match the schema: is odd',
@@ -109,7 +104,7 @@ test.each([
 ])('the data of an operation %s', async (text, issues) => {
   const error = await errorOf(
     checked(
-      schema(() => ({ issues })),
+      schemaOf(() => ({ issues })),
       {},
     ),
   );

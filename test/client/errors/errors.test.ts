@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import {
   AbortError,
   AuthenticationError,
@@ -219,7 +219,6 @@ const OBSERVERS: Readonly<Record<string, (thrown: () => never) => FxRatesOptions
 
 test.each(pairs(OBSERVERS))('%s that throws %s is reported, and the call is served', async (place, name) => {
   const warnings = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
-  onTestFinished(() => warnings.mockRestore());
   const options = OBSERVERS[place]?.(() => {
     throw ODD_VALUES[name]?.();
   });

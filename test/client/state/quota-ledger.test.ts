@@ -1,25 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ApiResponse, Call } from '../../../src/client/call/call.ts';
-import { operationEndpoint } from '../../../src/client/call/endpoint.ts';
-import { ApiKey } from '../../../src/client/key/api-key.ts';
-import { resolveCall, resolveOptions } from '../../../src/client/options/resolve-options.ts';
+import type { Call } from '../../../src/client/call/call.ts';
 import { QuotaLedger } from '../../../src/client/state/quota-ledger.ts';
-import { Cancellation } from '../../../src/client/time/abort.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
-import { API_KEY, exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';
-
-const settings = resolveCall({}, resolveOptions({}));
-
-/** A call of `latest`. */
-function aCall(signal = new Cancellation(), deadlineAt = Number.POSITIVE_INFINITY): Call {
-  const key = ApiKey.from(API_KEY);
-  return new Call({ endpoint: operationEndpoint('latest'), key, settings, signal, deadlineAt, quotaReason: 'call' });
-}
-
-function responseWith(data: unknown): ApiResponse {
-  return { status: 200, headers: [], rawBody: '{}', data };
-}
+import { exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';
+import { aCall, responseWith } from '../../helpers/test-client.ts';
 
 function spend(quota: QuotaLedger, call = aCall()): void {
   quota.sent(call, responseWith({}));

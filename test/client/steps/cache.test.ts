@@ -14,7 +14,7 @@ import {
   rateLimited,
   success,
 } from '../../helpers/service-replies.ts';
-import { errorOf, testClient } from '../../helpers/test-client.ts';
+import { errorOf, schemaOf, testClient } from '../../helpers/test-client.ts';
 
 const OTHER_KEY = `${API_KEY.slice(0, -1)}0`;
 
@@ -289,9 +289,7 @@ test('each caller receives its own stale data, at its own deadline', async () =>
 
 test('a schema that does not end does not hold the stale response beyond timeoutMs', async () => {
   const { fx, clock } = await stale('never', { keep: { staleIfErrorMs: 60_000 } });
-  const schema = {
-    '~standard': { version: 1 as const, vendor: 'test', validate: () => new Promise<never>(() => undefined) },
-  };
+  const schema = schemaOf(() => new Promise(() => undefined));
 
   const error = await clock.run(errorOf(fx.latest({}, { deadlineMs: 300, timeoutMs: 1_000, schema })));
 

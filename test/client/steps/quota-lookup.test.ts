@@ -1,29 +1,13 @@
 import { expect, test } from 'vitest';
-import { type ApiResponse, Call, type Refusal } from '../../../src/client/call/call.ts';
-import { operationEndpoint } from '../../../src/client/call/endpoint.ts';
+import type { Call, Refusal } from '../../../src/client/call/call.ts';
 import { NetworkError, type QuotaData, RateLimitError, RequestError } from '../../../src/client/index.ts';
-import { ApiKey } from '../../../src/client/key/api-key.ts';
-import { resolveCall, resolveOptions } from '../../../src/client/options/resolve-options.ts';
 import { QuotaLedger } from '../../../src/client/state/quota-ledger.ts';
 import { explainFailure, lookUpLimit, updateRecord } from '../../../src/client/steps/quota-lookup.ts';
-import { Cancellation, SharedWork } from '../../../src/client/time/abort.ts';
+import { SharedWork } from '../../../src/client/time/abort.ts';
 import { SteadyTime } from '../../../src/client/time/clock.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
-import { API_KEY, exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';
-
-const settings = resolveCall({}, resolveOptions({}));
-
-/** A call of `latest`. */
-function aCall(): Call {
-  const signal = new Cancellation();
-  const deadlineAt = Number.POSITIVE_INFINITY;
-  const key = ApiKey.from(API_KEY);
-  return new Call({ endpoint: operationEndpoint('latest'), key, settings, signal, deadlineAt, quotaReason: 'call' });
-}
-
-function responseWith(data: unknown): ApiResponse {
-  return { status: 200, headers: [], rawBody: '{}', data };
-}
+import { exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';
+import { aCall, responseWith } from '../../helpers/test-client.ts';
 
 const REFUSAL: Refusal = {
   ...{ kind: 'rate_limited', said: ' (HTTP 429, quota_exceeded)', status: 429, code: 'quota_exceeded' },

@@ -6,7 +6,7 @@ import { deferred } from '../../helpers/deferred.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
-import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
+import { differentCalls, errorOf, schemaOf, testClient } from '../../helpers/test-client.ts';
 
 test('calls whose parameters have another order share a request; values of one name keep theirs', async () => {
   const { fx, fetch } = testClient(success());
@@ -66,13 +66,7 @@ test.each<[string, LatestParameters, LatestParameters]>([
 
 test('each caller checks the shared data with its own schema', async () => {
   const { fx, fetch } = testClient(success({ EUR: 1 }));
-  const keys = {
-    '~standard': {
-      version: 1,
-      vendor: 'test',
-      validate: (value: unknown) => ({ value: Object.keys(value as object) }),
-    },
-  } as const;
+  const keys = schemaOf((value) => ({ value: Object.keys(value as object) }));
 
   const responses = await Promise.all([fx.latest({}, { schema: keys }), fx.latest({})]);
 

@@ -18,19 +18,19 @@ const globals = () => ({
   httpsRequest: https.request,
   dispatcher: getGlobalDispatcher(),
 });
+const ORIGINAL = globals();
 
 test('close restores everything and can be called again', async () => {
-  const before = globals();
   const mock = createMockServer();
 
   mock.listen();
   mock.listen();
-  expect(globals().fetch).not.toBe(before.fetch);
-  expect(globals().dispatcher).toBe(before.dispatcher);
+  expect(globals().fetch).not.toBe(ORIGINAL.fetch);
+  expect(globals().dispatcher).toBe(ORIGINAL.dispatcher);
   await mock.close();
   await mock.close();
 
-  expect(globals()).toEqual(before);
+  expect(globals()).toEqual(ORIGINAL);
 });
 
 test('all forms of imports of node:http are intercepted until the mock is closed', async () => {
@@ -71,18 +71,15 @@ test.each([
   [{ onUnhandled: 'error' }, 'onUnhandled is not an option of listen(); valid names: onUnhandledRequest.'],
   ['error', 'options is "error"; expected an object.'],
 ])('listen(%j) is refused at once', (options, message) => {
-  const before = globals();
-
   expect(() => createMockServer().listen(options as never)).toThrow(
     expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(message) }),
   );
-  expect(globals()).toEqual(before);
+  expect(globals()).toEqual(ORIGINAL);
 });
 
 test.each(['bypass', 'error'] as const)(
   'listen() rejects if an msw server with %j listens already',
   async (strategy) => {
-    const before = globals();
     await using mock = createMockServer();
     const server = setupServer(msw.http.get('https://mail.test/', () => msw.HttpResponse.text('sent')));
     server.listen({ onUnhandledRequest: strategy, onUnhandledFrame: strategy } as object);
@@ -92,7 +89,7 @@ test.each(['bypass', 'error'] as const)(
     expect(await (await fetch('https://mail.test/')).text()).toBe('sent');
     server.close();
 
-    expect(globals()).toEqual(before);
+    expect(globals()).toEqual(ORIGINAL);
     mock.listen();
     expect((await fetch(`${mock.baseUrl}/api/v1/latest`)).status).toBe(401);
   },
@@ -108,30 +105,26 @@ test.each([
     ['mock', 'server'],
   ],
 ])('after %j listened and %j closed, nothing is intercepted, and another mock can listen', async (opened, closed) => {
-  const before = globals();
   const ways = { mock: createMockServer(), server: setupServer() };
   for (const name of opened) ways[name as 'mock'].listen();
 
   for (const name of closed) await ways[name as 'mock'].close();
 
-  expect(globals()).toEqual(before);
+  expect(globals()).toEqual(ORIGINAL);
   await using mock = createMockServer();
   mock.listen();
   expect((await fetch(`${mock.baseUrl}/api/v1/latest`)).status).toBe(401);
 });
 
 test('listen() leaves the interceptors of msw 3 as they are if it refuses', () => {
-  const before = globals();
   const ofMsw3 = new Map([[Symbol.for('node-http-request-source'), { readyState: 'ACTIVE' }]]);
   vi.stubGlobal('__MSW_INTERCEPTORS_REGISTRY', ofMsw3);
-  onTestFinished(() => void vi.unstubAllGlobals());
 
   expect(() => createMockServer().listen()).toThrow(expect.objectContaining({ code: 'msw_in_use' }));
-  expect(globals()).toEqual(before);
+  expect(globals()).toEqual(ORIGINAL);
 });
 
 test('two mocks listen at their own addresses, and can close in any order', async () => {
-  const before = globals();
   const one = createMockServer({ baseUrl: 'https://one.test' });
   const two = createMockServer({ baseUrl: 'https://two.test' });
   one.listen();
@@ -146,7 +139,7 @@ test('two mocks listen at their own addresses, and can close in any order', asyn
   expect(one.journal.list().map(({ path }) => path)).toEqual(['/a']);
   expect(two.journal.list().map(({ path }) => path)).toEqual(['/b', '/c', '/d']);
   await two.close();
-  expect(globals()).toEqual(before);
+  expect(globals()).toEqual(ORIGINAL);
 });
 
 test('another strategy than that in use is refused, also for the same mock', async () => {
@@ -173,14 +166,13 @@ test('two mocks at one address are refused', async () => {
 });
 
 test('interception stops when close is called, before it resolves', async () => {
-  const before = globals();
   const one = createMockServer();
   await using two = createMockServer();
   one.space();
   one.listen();
 
   const closing = one.close();
-  expect(globals()).toEqual(before);
+  expect(globals()).toEqual(ORIGINAL);
   two.listen();
   await fetch(`${two.baseUrl}/a`);
   await closing;
@@ -190,7 +182,6 @@ test('interception stops when close is called, before it resolves', async () => 
 });
 
 test('listen rejects a rule, added before, that msw cannot reproduce', async () => {
-  const before = globals();
   await using mock = createMockServer();
   mock.rules.add({ id: 'own', match: { via: 'socket' }, fail: { kind: 'reset' } });
   const space = mock.space();
@@ -201,14 +192,13 @@ test('listen rejects a rule, added before, that msw cannot reproduce', async () 
   });
 
   expect(() => mock.listen()).toThrow(impossible);
-  expect(globals()).toEqual(before);
+  expect(globals()).toEqual(ORIGINAL);
 
   space.rules.remove(id);
   mock.listen();
 });
 
 test('a mock of a second copy of the package listens beside one of the first', async () => {
-  const before = globals();
   await using mock = createMockServer({ baseUrl: 'https://first.test' });
   vi.resetModules();
   const copy = await import('../../../src/mock-server/index.ts');
@@ -222,7 +212,7 @@ test('a mock of a second copy of the package listens beside one of the first', a
   await other.close();
 
   expect([...statuses, afterwards]).toEqual([404, 404, 404]);
-  expect(globals()).toEqual(before);
+  expect(globals()).toEqual(ORIGINAL);
 });
 
 test('there is a handler for each operation and one for everything else', async () => {

@@ -217,7 +217,6 @@ test('https on an http port is named in the response, and once in a warning', as
   for (const response of responses) expect(response).toContain('This port serves http, and the request is https;');
   expect(warnings).toHaveBeenCalledTimes(1);
   expect(warnings).toHaveBeenCalledWith(expect.stringContaining('use http://'), expect.anything());
-  warnings.mockRestore();
 });
 
 test('HTTP/2 with prior knowledge gets a sentence', async () => {

@@ -120,6 +120,26 @@ test('a timer that fires a little early does not put the clock ahead for good', 
   expect(mock.clock.now()).toBe(before + 10);
 });
 
+test.each([
+  ['1970, as by mock.timers of node:test', 0],
+  ['an hour ago, as by NTP', Date.now() - 3_600_000],
+])('a Date that goes back to %s ends the waits of a real clock in time, and returns', async (_, back) => {
+  const mock = createMockServer();
+  const before = mock.clock.now();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: back });
+  let hasEnded = false;
+  void mock.clock.sleep(60_000).then(() => {
+    hasEnded = true;
+  });
+
+  await vi.advanceTimersByTimeAsync(61_000);
+  expect(hasEnded).toBe(true);
+  expect(mock.clock.now() - before).toBeLessThan(120_000);
+  vi.useRealTimers();
+
+  expect(mock.clock.now() - Date.now()).toBeLessThan(120_000);
+});
+
 test('without the mock, fake timers of setTimeout alone end the waits of a client', async () => {
   const server = await startRawServer({
     onRequest: ({ socket, index }) => {

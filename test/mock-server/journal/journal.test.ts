@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createMockServer, type MockServer, type RuleOptions } from '../../../src/mock-server/index.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
@@ -126,7 +126,6 @@ test.each<[string, () => unknown]>([
   const space = mock.space();
   const heard: unknown[] = [];
   const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
-  onTestFinished(() => warnings.mockRestore());
   mock.journal.subscribe(listener as () => void, { spaces: true });
   mock.journal.subscribe(({ number }) => heard.push(number), { spaces: true });
 

@@ -193,7 +193,6 @@ test('a snapshot has the rules; a function is that of the current rule with its 
   restored.restore(snapshot);
 
   expect(warning.mock.calls.map(([text]) => text)).toEqual([expect.stringContaining('The rule function of the')]);
-  warning.mockRestore();
   expect(mock.rules.list().map(({ id, used, hasFunction }) => [id, used, hasFunction])).toEqual([
     ['plain', 0, false],
     ['function', 1, true],

@@ -188,7 +188,6 @@ test('warns about a disk error while serving, writes again after it, and throws 
 
   rmSync(folder, { recursive: true });
   await expect(mock.close()).rejects.toMatchObject({ code: 'state_unusable' });
-  warnings.mockRestore();
 });
 
 test.each([[''], [7 as unknown as string]])('%j is not a valid path of a state file', (state) => {

@@ -159,12 +159,11 @@ test.each([
   ['PUT', '/state', `{"accounts":[${'{},'.repeat(100_000)}{}]}`],
   ['PUT', '/latest/replay', `{"a":[${'[],'.repeat(100_000)}[]]}`],
 ])('%s %s refuses a body of too many values', async (method, path, body) => {
-  await using mock = createMockServer();
-  const server = await mock.serve();
+  await using it = await servedMock();
 
-  const sent = await send(server.url, `/__fxrates${path}`, { method, headers: bearer(server), body });
+  const sent = await it.admin(method, path, body);
 
-  expect(sent).toMatchObject({ status: 413, code: 'content_too_large' });
+  expect(sent).toMatchObject({ status: 413, body: { error: { code: 'content_too_large' } } });
   expect(sent.text).toContain('has more than 100000 values');
 });
 
@@ -211,13 +210,12 @@ test.each([
   ['POST', '/setup', JSON.stringify({ keys: Array(90_000).fill(1) }), 'keys has 90000 entries'],
   ['POST', '/setup', JSON.stringify({ keys: [Array(90_000).fill(1)] }), 'keys[0] is [1,1,1'],
 ])('%s %s names what is wrong with a body, and no more than a line of it', async (method, path, body, message) => {
-  await using mock = createMockServer();
-  const server = await mock.serve();
+  await using it = await servedMock();
 
-  const sent = await send(server.url, `/__fxrates${path}`, { method, headers: bearer(server), body });
+  const sent = await it.admin(method, path, body);
 
-  expect(sent).toMatchObject({ status: 400, code: 'invalid_option' });
-  expect(JSON.parse(sent.text).error.message).toContain(message);
+  expect(sent).toMatchObject({ status: 400, body: { error: { code: 'invalid_option' } } });
+  expect(sent.body.error.message).toContain(message);
   expect(sent.text.length).toBeLessThan(1_000);
 });
 
@@ -231,11 +229,9 @@ test('a parameter of a query that occurs twice is refused', async () => {
 });
 
 test('a text with any number of commas and brackets is one value', async () => {
-  await using mock = createMockServer();
-  const server = await mock.serve();
-  const body = JSON.stringify({ respond: { body: '\\",[{'.repeat(100_000) } });
+  await using it = await servedMock();
 
-  const { status } = await send(server.url, '/__fxrates/rules', { method: 'POST', headers: bearer(server), body });
+  const { status } = await it.admin('POST', '/rules', { respond: { body: '\\",[{'.repeat(100_000) } });
 
   expect(status).toBe(200);
 });
@@ -314,16 +310,13 @@ test.each([
   ['POST', '/rules', { match: { path: '/__fxrates/*' }, delayMs: 1 }, 'match.path'],
   ['POST', '/rules', { match: { path: '/a#b' }, delayMs: 1 }, 'match.path'],
 ])('refuses %s %s with %j and names the field', async (method, path, body, field) => {
-  await using mock = createMockServer();
-  const server = await mock.serve();
-  const before = mock.snapshot();
+  await using it = await servedMock();
+  const before = it.mock.snapshot();
 
-  const content = body === undefined ? {} : { body: JSON.stringify(body) };
-  const sent = await send(server.url, `/__fxrates${path}`, { method, headers: bearer(server), ...content });
+  const sent = await it.admin(method, path, body);
 
-  expect(sent.status).toBe(400);
-  expect(JSON.parse(sent.text).error.field).toBe(field);
-  expect({ ...mock.snapshot(), now: 0 }).toEqual({ ...before, now: 0 });
+  expect([sent.status, sent.body.error.field]).toEqual([400, field]);
+  expect(it.mock.snapshot()).toEqual(before);
 });
 
 const CLAIM = 'count, atLeast, atMost, sentWith, inOrder, filter';
