@@ -258,7 +258,7 @@ export class RateLimiter {
   #serve(): void {
     const now = this.#time.datedNow();
     this.#rejectTooLate(now);
-    const { health, mayBeDown } = this.#inFlight;
+    const { mayBeDown } = this.#inFlight;
     const wanted = Math.min(this.#queue.size, this.#inFlight.room(now));
     const { count, askAgainAt } = this.#limit.grant(now, {
       wanted,
@@ -270,7 +270,7 @@ export class RateLimiter {
       const call = mayBeDown ? this.#queue.shiftLeastFailed() : this.#queue.shift();
       call?.settle(this.#permit(now, call));
     }
-    const wakeAt = wanted === 0 || health.isDown ? this.#inFlight.nextRoomAt : askAgainAt;
+    const wakeAt = wanted === 0 ? this.#inFlight.nextRoomAt : askAgainAt;
     this.#wakeAt(now, wakeAt);
     // Calls that wait only for responses are sent soon.
     if (wakeAt !== undefined && this.#queue.size > 0) this.#reportWait(now, wakeAt);

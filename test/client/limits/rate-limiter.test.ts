@@ -56,6 +56,35 @@ test.each<[string, (limiter: StrictLimiter) => Promise<unknown>, (start: number)
   expect(limiter.limits()).toMatchObject({ inFlight });
 });
 
+const BROKEN = { kind: 'failed', error: new Error('HTTP 500'), wasSent: true, mayHaveCounted: true } as const;
+
+test.each<[string, (permits: readonly Permit[]) => void]>([
+  [
+    'the cap is used up',
+    (permits) => {
+      for (const permit of permits) permit.end(permits.indexOf(permit) < 3 ? { kind: 'accepted' } : BROKEN);
+    },
+  ],
+  [
+    'a refusal closes the gate',
+    ([first, ...others]) => {
+      for (const permit of others) permit.end(BROKEN);
+      first?.end({ kind: 'refused', retryAfter: hint('30') });
+    },
+  ],
+])('in an outage while %s, the limiter sleeps until a request may be sent', async (_, end) => {
+  const { clock, limiter } = setUpLimiter({ perMinute: 6 });
+  const permits = await Promise.all(Array.from({ length: 6 }, () => limiter.acquire()));
+  await clock.advance(10);
+  end(permits);
+  ask(limiter, 1);
+
+  await clock.advance(29_000);
+
+  expect(limiter.limits()).toMatchObject({ service: { downUntil: expect.any(Date) }, waiting: 1 });
+  expect(clock.sleeps.length).toBeLessThan(10);
+});
+
 test('a call that must wait does not ask the store for a slot', async () => {
   const clock = new FakeClock();
   const store = new MemoryLimitStore(clock);
