@@ -2,7 +2,7 @@ import { nativeSignal } from '../../foreign-values.ts';
 import { operations } from '../../generated/operations.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import type { ResponseMeta } from '../call/api-call.ts';
-import { ConfigError, FxRatesError, type FxRatesErrorKind } from '../errors/errors.ts';
+import { ConfigError, FxRatesError, isTemporary } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
 import type { PollOptions, PollSchedule } from '../options/call-options.ts';
 import type { QuotaEstimate } from '../options/client-options.ts';
@@ -38,13 +38,6 @@ export interface Poll<Data, Query = object | undefined> extends AsyncIterable<Da
   withMeta(): AsyncIterable<PollItem<Data, Query>>;
 }
 
-const TEMPORARY_KINDS: readonly FxRatesErrorKind[] = [
-  'network',
-  'server',
-  'timeout',
-  'rate_limited',
-  'quota_exhausted',
-];
 /** Interval of quota updates during a long wait, which a larger plan shortens. */
 const QUOTA_REFRESH_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -161,8 +154,7 @@ class Rounds<Data> implements RunningPoll {
     if (!('error' in outcome)) return { ...outcome, next: this.#schedule() };
     const { error } = outcome;
     const { onError } = this.#parts;
-    const isTemporary = FxRatesError.is(error) && TEMPORARY_KINDS.includes(error.kind);
-    if (!isTemporary || onError === undefined) throw error;
+    if (!isTemporary(error) || onError === undefined) throw error;
     await onError(error, this.#schedule()); // an async function rejects where another one throws
     return undefined;
   }

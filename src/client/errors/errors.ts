@@ -129,6 +129,15 @@ export type AnyFxRatesError =
   | AbortError
   | ResponseError;
 
+const TEMPORARY_KINDS = ['network', 'server', 'timeout', 'rate_limited', 'quota_exhausted'] as const;
+
+/** Whether another call could succeed later. */
+export function isTemporary(
+  error: unknown,
+): error is AnyFxRatesError & { readonly kind: (typeof TEMPORARY_KINDS)[number] } {
+  return FxRatesError.is(error) && TEMPORARY_KINDS.some((kind) => kind === error.kind);
+}
+
 /**
  * An option or argument is wrong, or a custom fetch, dispatcher or middleware broke its contract. The message names the
  * option, the value and what was expected. A wrong option or argument is rejected before anything is sent.

@@ -219,7 +219,10 @@ export class RateLimiter {
     return count === 0 ? undefined : this.#permit(now, options);
   }
 
-  /** For calls of low priority, which leave slots free while there are others. At most once a second, because it takes a write. */
+  /**
+   * Reports that a call of normal or high priority has arrived, for which those of low priority leave slots free. At most once
+   * a second, because it takes a write to the store, also for a call that does not wait.
+   */
   #sawCall(now: number, { priority, retryOf, isOwn }: AcquireOptions): void {
     if (priority === 'low' || retryOf !== undefined || isOwn || now - this.#calledAt < 1_000) return;
     this.#calledAt = now;
@@ -322,7 +325,7 @@ export class RateLimiter {
     return this.#inFlight.isDownForLong(now) ? this.#notSent('outage', retryAt) : undefined;
   }
 
-  /** The deadline of a call is too early for the next slot. If a slot is free, the call waits for requests in flight. */
+  /** The deadline of a call is too early for the next slot; if a slot is free, for requests in flight or its response. */
   #tooLate(now: number, slotAt: number): NotSent {
     return this.#notSent(slotAt > now ? 'deadline' : 'in_flight', slotAt);
   }

@@ -10,7 +10,7 @@ import {
   type StoredResponse,
 } from '../call/call.ts';
 import { parseBody, sortedTarget } from '../call/endpoint.ts';
-import { type AnyFxRatesError, FxRatesError } from '../errors/errors.ts';
+import { isTemporary } from '../errors/errors.ts';
 import { describeValue, thrownMessage } from '../errors/program-values.ts';
 import { type CacheSettings, MemoryStore } from '../options/option-table.ts';
 import type { ClientSettings } from '../options/resolve-options.ts';
@@ -46,13 +46,6 @@ interface Copy extends StoredCopy {
 
 /** The names of the responses that are renewed, by store: the clients of `withOptions()` share one. */
 const renewals = new WeakMap<CacheSettings['store'], Set<string>>();
-
-/** Kinds of errors that an older response can replace: another request could succeed later. */
-const TEMPORARY = ['rate_limited', 'quota_exhausted', 'timeout', 'network', 'server'] as const;
-
-function isTemporary(error: unknown): error is AnyFxRatesError & { readonly kind: (typeof TEMPORARY)[number] } {
-  return FxRatesError.is(error) && TEMPORARY.some((kind) => kind === error.kind);
-}
 
 /** The stored response that replaces `error`; `undefined` if it is missing or too old, or the error is not temporary. */
 export function storedInstead(
@@ -113,7 +106,7 @@ class ResponseCache {
     const { maxAgeMs: option, staleWhileRevalidateMs } = this.#settings;
     if (call.settings.maxAgeMs === 0 || !this.#isYounger(found, staleWhileRevalidateMs)) return undefined;
     const { quota } = this.#context.states.of(call.key);
-    const isPlanKnown = option !== 'snapshot' || quota.isUpToDate(PLAN_MS);
+    const isPlanKnown = option !== 'snapshot' || quota.isUpToDate(PLAN_MS) || this.#hasInterval(found);
     const plan = quota.estimate()?.quota;
     const snapshotMs = plan === undefined ? found.snapshotMs : granularityMs(plan.snapshot_granularity);
     const { maxAgeMs = option === 'snapshot' ? (snapshotMs ?? 0) : option } = call.settings;
@@ -192,14 +185,13 @@ class ResponseCache {
 
   /**
    * Maximum age of a response: the snapshot interval of the plan, from the last quota record, the stored response or
-   * `quota()`. If `quota()` fails and no response is stored, or the interval cannot be parsed: 0, so nothing is stored.
+   * `quota()`. If `quota()` fails and no response is stored, or the interval cannot be parsed: 0, so each call sends a request.
    * Read for each call, because the plan can change.
    */
   async #snapshotMs(call: Call, cached: StoredResponse | undefined): Promise<number> {
     const { snapshotMs = 0 } = cached ?? {};
     const { quota: ofKey } = this.#context.states.of(call.key);
-    // Another process stored it. Without this, each process would call quota() before its first call.
-    if (!ofKey.isUpToDate(PLAN_MS) && this.#isYounger(cached, Math.min(snapshotMs, PLAN_MS))) return snapshotMs;
+    if (!ofKey.isUpToDate(PLAN_MS) && this.#hasInterval(cached)) return snapshotMs;
     await refreshQuota(this.#context, call, { maxAgeMs: PLAN_MS, send: this.#next });
     const quota = ofKey.estimate()?.quota;
     if (quota === undefined) return snapshotMs;
@@ -207,9 +199,14 @@ class ResponseCache {
     if (ageMs !== undefined) return ageMs;
     const shown = call.key.redact(describeValue(quota.snapshot_granularity));
     this.#context.events.warnOnce(
-      `cache: cannot parse snapshot_granularity ${shown}, so nothing is cached; set cache.maxAgeMs to a number of milliseconds`,
+      `cache: cannot parse snapshot_granularity ${shown}, so each call sends a request; set cache.maxAgeMs to a number of milliseconds`,
     );
     return 0;
+  }
+
+  /** Whether the response was stored, perhaps by another process, within its interval: none calls `quota()` before its first call. */
+  #hasInterval(stored: StoredResponse | undefined): boolean {
+    return this.#isYounger(stored, Math.min(stored?.snapshotMs ?? 0, PLAN_MS));
   }
 
   /** Waits for the store for a part of the time until the deadline. Rejects if the call is cancelled. */

@@ -93,7 +93,7 @@ const WHY: Record<RateLimitReason | NotSent['reason'], string> = {
   policy: "and onLimit is 'throw'",
   outage: `and calls wait for an outage of at most ${LONGEST_OUTAGE_MS / 1000} s`,
   retries: 'and maxRetries is used up',
-  in_flight: 'because requests in flight must end first',
+  in_flight: 'because requests in flight must end first, or a response takes longer',
 };
 
 /** The error of a call that may not wait for the rate limit: the time of the next slot, and the reason. */

@@ -12,7 +12,6 @@ import {
 } from '../errors/errors.ts';
 import { isPermanent } from '../errors/network-failure.ts';
 import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-flight.ts';
-import type { RetryAfterReading } from '../limits/limit-rules.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import type { KeyState } from '../state/key-state.ts';
 import { abortable } from '../time/abort.ts';
@@ -34,7 +33,7 @@ const MOST_OWN_ATTEMPTS = 2;
 
 /**
  * Sends a call until it succeeds or may not be sent again, which is safe because every operation is a GET. It is sent
- * again with another key if the key cannot be used, after its Retry-After if the limit refused it (429), and after a
+ * again with another key if the key cannot be used, when the limiter admits it again if it was refused (429), and after a
  * backoff if the connection or the service failed.
  */
 export function retry(context: StepContext): Handler {
@@ -74,8 +73,8 @@ class Attempts {
   /** The state in which the guard has admitted the call. */
   #admittedBy: KeyState | undefined;
   #permit: Permit | undefined;
-  /** The last one, and how its Retry-After is read. */
-  #refusal: { readonly refusal: Refusal; readonly reading: RetryAfterReading | undefined } | undefined;
+  /** The last one. */
+  #refusal: Refusal | undefined;
   #retries = 0;
   #hasNewKey = false;
 
@@ -139,7 +138,7 @@ class Attempts {
       this.#permit = place;
       return;
     }
-    const waiting = { ...this.#parts, limiter, state, refusal: this.#refusal?.refusal };
+    const waiting = { ...this.#parts, limiter, state, refusal: this.#refusal };
     this.#permit = await this.#waited(() => waitForPermit(call, place, waiting));
     this.#requireQuota(state); // another call may have been refused during the wait
   }
@@ -176,8 +175,8 @@ class Attempts {
   }
 
   /**
-   * Reports the end of a failed attempt to the limiter. Returns the failure: a refusal can be about the quota, and the call
-   * can be aborted while `quota()` explains it, which does not change how its request ended.
+   * Reports the end of a failed attempt to the limiter, and returns the failure. If a refusal can be about the quota, `quota()`
+   * explains it first. A call that is aborted meanwhile has still been refused.
    */
   async #report(failure: AttemptFailure, state: KeyState, wasSent: boolean): Promise<AttemptFailure> {
     const { send, events } = this.#parts;
@@ -190,12 +189,12 @@ class Attempts {
     const reading = this.#permit?.end(endOf(isAborted ? failure : explained, { wasSent, unit: state.retryAfterUnit }));
     if (explained.kind === 'rate_limited') {
       state.sawRefusal(reading, explained.retryAfter, events);
-      this.#refusal = { refusal: explained, reading };
+      this.#refusal = explained;
     }
     return explained;
   }
 
-  /** Waits until the call may be sent again. @throws the error of the call if it is not */
+  /** Decides whether the call is sent again, and waits for a backoff. @throws the error of the call if it is not */
   async #prepareNext(failure: AttemptFailure, state: KeyState): Promise<void> {
     if (failure.kind === 'failed') {
       const { error } = failure;
@@ -258,17 +257,20 @@ class Attempts {
   /** @throws RateLimitError if a refused call is not sent again */
   #requireWait(refusal: Refusal, state: KeyState): void {
     const { quotaReason, attempts, settings } = this.#call;
-    const isOwn = quotaReason !== 'call' && attempts.length >= MOST_OWN_ATTEMPTS;
-    if (settings.onLimit === 'throw' || isOwn) {
-      const waitMs = this.#refusal?.reading?.waitMs ?? retryAfterMs(refusal.retryAfter, state.retryAfterUnit);
-      throw limitedError(this.#call, { state, reason: 'policy', waitMs, refusal });
-    }
+    const isSpent = quotaReason !== 'call' && attempts.length >= MOST_OWN_ATTEMPTS;
+    if (settings.onLimit === 'wait' && !isSpent) return;
+    const nextSlotAt = state.limits()?.nextSlotAt;
+    const waitMs =
+      nextSlotAt === undefined
+        ? retryAfterMs(refusal.retryAfter, state.retryAfterUnit)
+        : nextSlotAt.getTime() - this.#parts.settings.clock.now();
+    throw limitedError(this.#call, { state, reason: 'policy', waitMs, refusal });
   }
 }
 
 /**
- * Whether all calls with the key have this error, for longer than a call waits. While a key is blocked for a day, no
- * request is sent with it, so no 401 would show that it was replaced.
+ * Whether all calls with the key have this error, for longer than a call waits. A Retry-After that is too long is one: no
+ * request is sent until it has elapsed, so no 401 would show that the key was replaced.
  */
 function makesKeyUnusable(error: unknown): boolean {
   if (error instanceof RateLimitError) return error.reason === 'max_retry_after';

@@ -297,7 +297,7 @@ function metaOf(response: ApiResponse, call: Call, { isOwn, durationMs }: MetaPa
     source: cached?.source ?? (isOwn ? 'network' : 'shared'),
     staleReason: cached?.staleReason,
     ageMs: cached?.ageMs ?? 0,
-    attempts: call.attempts,
+    attempts: [...call.attempts], // a shared call can continue
     requestId: requestIdOf({ get: (name) => headerIn(list, name) }),
     callId: call.id,
     durationMs,

@@ -146,7 +146,8 @@ test.each<[string, FxRatesOptions, string | undefined, number | undefined]>([
   ['a set unit, without a queue,', { retryAfterUnit: 'milliseconds', rateLimit: false }, '30000', 30_000],
   ['seconds, without a queue,', { rateLimit: false }, '5000', 5_000_000],
   ['a decimal', {}, '20.5', 20_500],
-  ['no header', {}, undefined, undefined],
+  ['no header', {}, undefined, 1_000],
+  ['no header, without a queue,', { rateLimit: false }, undefined, undefined],
 ])('does not warn of %s', async (_, options, retryAfter, retryAfterMs) => {
   const { fx, warnings } = testClient([rateLimited(retryAfter)], options);
 

@@ -287,6 +287,18 @@ test('each caller receives its own stale data, at its own deadline', async () =>
   expect(one.data).not.toBe(two.data);
 });
 
+test('the meta of a stale response keeps its attempts while the shared call continues', async () => {
+  const { fx, clock } = await stale('never', { keep: { staleIfErrorMs: 60_000 } });
+  const options = { deadlineMs: 600, timeoutMs: 150 }; // the second attempt ends after the first deadline
+  const first = fx.latest({}, options).withMeta();
+  await clock.advance(100);
+  const second = fx.latest({}, options).withMeta();
+
+  const [one, two] = await clock.run(Promise.all([first, second]));
+
+  expect([one.meta.attempts.length, two.meta.attempts.length]).toEqual([1, 2]);
+});
+
 test('a schema that does not end does not hold the stale response beyond timeoutMs', async () => {
   const { fx, clock } = await stale('never', { keep: { staleIfErrorMs: 60_000 } });
   const schema = schemaOf(() => new Promise(() => undefined));
@@ -496,7 +508,7 @@ test.each([
 
   expect(responses.map(({ source }) => source)).toEqual(['network', 'network', 'network']);
   expect(warnings).toEqual([
-    `cache: cannot parse snapshot_granularity ${shown}, so nothing is cached; set cache.maxAgeMs to a number of milliseconds`,
+    `cache: cannot parse snapshot_granularity ${shown}, so each call sends a request; set cache.maxAgeMs to a number of milliseconds`,
   ]);
 });
 

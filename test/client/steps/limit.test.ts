@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { RateLimitError } from '../../../src/client/errors/errors.ts';
 import {
   FxRates,
   type FxRatesError,
@@ -117,7 +118,7 @@ test('a call whose deadline is too early because requests are in flight has not 
     expect(error).toMatchObject({ kind: 'timeout', scope: 'deadline', limitMs: 1500, attempts: [] });
   }
   expect(errors.map(({ message }) => message)).toContain(
-    'The call would not end within 1500 ms (deadlineMs), because requests in flight must end first',
+    'The call would not end within 1500 ms (deadlineMs), because requests in flight must end first, or a response takes longer',
   );
 });
 
@@ -294,14 +295,28 @@ test('calls of high priority are sent before the other waiting calls', async () 
   expect(fetch.requests.map(({ url }) => url.at(-1))).toEqual(['1', '4', '2', '3']);
 });
 
-test('a 429 without Retry-After that the call may not wait for has no retryAt', async () => {
-  const { fx } = testClient(rateLimited(), { onLimit: 'throw' });
+test('without a limiter, a 429 without Retry-After that the call may not wait for has no retryAt', async () => {
+  const { fx } = testClient(rateLimited(), { onLimit: 'throw', rateLimit: false });
 
   const error = await errorOf(fx.latest());
 
   expect(error).toMatchObject({ reason: 'policy', retryAfterMs: undefined, retryAt: undefined });
   expect(String(error)).toContain("(HTTP 429, rate_limited); the wait is unknown, and onLimit is 'throw'");
 });
+
+test.each([undefined, '1'])(
+  'at the retryAt of a 429 with Retry-After %s, the next call is sent',
+  async (retryAfter) => {
+    const { fx, clock, fetch } = testClient(rateLimited(retryAfter), { onLimit: 'throw' });
+
+    for (let call = 0; call < 8; call += 1) {
+      const { retryAt } = (await errorOf(fx.latest({ call }))) as RateLimitError;
+      await clock.advance(Number(retryAt) - clock.now());
+    }
+
+    expect(fetch.requests).toHaveLength(8);
+  },
+);
 
 const TOO_LATE = 'which is too late for the deadline of the call (deadlineMs)';
 

@@ -6,9 +6,10 @@ import { copyOf, type LimiterSettings, type LimiterState, UNBOUNDED, WINDOW_MS }
 import { type Decision, decide, isResult } from './shared-decision.ts';
 import { EXCHANGE_TIMEOUT_MS, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 
-/** Between two checks whether other processes have released slots: while they have requests in flight, and at most. */
+/** Between two checks whether other processes have released slots, if the grant has no time to ask again. */
 const LOOK_AGAIN_MS = 50;
-const LOOK_AGAIN_AT_LEAST_MS = 1_000;
+/** The longest time between two checks of a process that waits. */
+const LONGEST_LOOK_MS = 1_000;
 
 const NO_DEMAND: Demand = { wanted: 0, low: 0, queued: 0, deadlineAt: UNBOUNDED };
 
@@ -116,7 +117,7 @@ export class SharedLimit implements Limit {
     return this.#isAlone ? this.#known.isWanted(now, waiting) : this.#asksForLimit;
   }
 
-  /** The others need not leave a slot for this process any longer. */
+  /** No call waits: the others need not leave a slot for this process, and learn of a call that has arrived. */
   #endWait(): Grant {
     const hasNews = this.#isWaiting || this.#reports.some(({ kind }) => kind === 'called');
     if (hasNews && !this.#isAlone && !this.#exchanging) this.#exchangeSoon();
@@ -137,9 +138,14 @@ export class SharedLimit implements Limit {
     const { low, queued } = this.#demand;
     const left = wanted - count;
     this.#demand = { ...this.#demand, wanted: left, low: Math.min(low, left), queued: queued - count };
-    const now = this.#time.datedNow();
-    for (let call = count; call < granted; call += 1) this.report({ kind: 'unused', now, sentAt: now });
+    this.#return(granted - count);
     return count === 0 ? undefined : { count, askAgainAt: wanted > count ? this.#askAt : undefined };
+  }
+
+  /** Reports granted slots that no call uses. */
+  #return(slots: number): void {
+    const now = this.#time.datedNow();
+    for (let slot = 0; slot < slots; slot += 1) this.report({ kind: 'unused', now, sentAt: now });
   }
 
   /** Asks again for the next slot, or for the next try of the store if that is earlier and no try is running. */
@@ -172,14 +178,14 @@ export class SharedLimit implements Limit {
     }
   }
 
-  #propose(): Proposal {
+  #propose(demand = this.#demand): Proposal {
     const { id, state, aheadMs } = this.#exchange;
     // After an outage of the store, requests that expired do not count: `#refusedUntil` has the end of a longer wait.
     const expired = this.#time.datedNow() - WINDOW_MS;
     this.#reports = this.#reports.filter(({ kind, now }) => kind === 'configured' || now > expired);
     const reports = this.#reports.map((report) => shifted(report, aheadMs));
     const own = {
-      ...{ id, reports, demand: this.#demand, inFlight: this.#inFlight, settings: this.#known.settings },
+      ...{ id, reports, demand, inFlight: this.#inFlight, settings: this.#known.settings },
       refusedUntil: this.#refusedUntil + aheadMs,
     };
     return { ...decide(state, own, this.#exchange.now()), reported: new Set(this.#reports) };
@@ -195,17 +201,17 @@ export class SharedLimit implements Limit {
     this.#inFlight += grant.count;
     // If a request was refused during the exchange, the grant is returned: it did not consider the refusal.
     const isRefused = this.#reports.some(({ kind }) => kind === 'refused');
-    this.#granted = grant;
-    if (isRefused) this.#handOut(0);
+    this.#granted = isRefused ? NO_GRANT : grant;
+    if (isRefused) this.#return(grant.count);
     const now = this.#time.datedNow();
     const at = grant.askAgainAt === undefined ? now + LOOK_AGAIN_MS : grant.askAgainAt - this.#exchange.aheadMs;
-    this.#askAt = this.#isWaiting ? Math.min(at, now + LOOK_AGAIN_AT_LEAST_MS) : now;
+    this.#askAt = this.#isWaiting ? Math.min(at, now + LONGEST_LOOK_MS) : now;
   }
 
   #continueAlone(): void {
     if (this.#isAlone) return;
     this.#isAlone = true;
-    const { state } = this.#propose();
+    const { state } = this.#propose(NO_DEMAND); // without a grant, which this process would not use
     this.#sharers = Object.keys(state.leases).length;
     const known = copyOf(state.limit, -this.#exchange.aheadMs);
     this.#known.state = shareOf(known, this.#sharers, this.#inFlight);
