@@ -1,3 +1,4 @@
+import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import {
@@ -17,10 +18,10 @@ afterAll(() => chromium?.close());
 const browserTest = test.skipIf(!hasChromium).concurrent;
 
 /** A mock that is served, and a page of its own. */
-async function serving() {
+async function serving(options: BrowserContextOptions = {}) {
   const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
   const server = await mock.serve();
-  const browser = await openBrowser({}, chromium);
+  const browser = await openBrowser(options, chromium);
   const { key, id } = mock.createKey();
   const call = (times = 1) =>
     Promise.all(
@@ -46,6 +47,11 @@ async function openPanel(page: Page, url: string) {
   await page.goto(url);
   await page.getByRole('heading', { name: 'Clock' }).waitFor();
   return problems;
+}
+
+/** The id of the focused element. */
+function focused(page: Page): Promise<unknown> {
+  return page.evaluate('document.activeElement.id');
 }
 
 browserTest('shows requests as they come, with the reason for each refusal', async () => {
@@ -93,6 +99,7 @@ browserTest('adds rules, shows how many requests used them, edits and removes th
   // The browser itself logs the refused request.
   expect(problems.splice(0)).toHaveLength(1);
   await form.getByLabel('match.operation', { exact: true }).fill('latest');
+  expect(await form.getByLabel('respond.data', { exact: true }).inputValue()).toBe('');
   await form.getByLabel('respond.data', { exact: true }).fill('{ "base": "USD" }');
   await form.getByRole('button', { name: 'Add rule' }).click();
   await card.getByText('used for 0 of 0 requests, 3 left').waitFor();
@@ -105,11 +112,17 @@ browserTest('adds rules, shows how many requests used them, edits and removes th
       respond: [{ status: 201, body: '{"success":true,"data":{ "base": "USD" }}' }],
     },
   ]);
+  expect(await card.getByRole('listitem').textContent()).toContain('mine 201 used for');
   await card.getByRole('button', { name: 'Edit mine' }).click();
   const edited = page.getByRole('form', { name: 'Rule mine' });
   expect(await edited.getByLabel('respond.status', { exact: true }).inputValue()).toBe('201');
   expect(await edited.getByLabel('respond.data', { exact: true }).inputValue()).toBe('{ "base": "USD" }');
+  expect(await focused(page)).toBe('rule-respond-status');
   expect(await axeFindings(page)).toEqual([]);
+  await edited.getByRole('button', { name: 'Cancel' }).click();
+  await form.waitFor();
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Edit mine');
+  await page.keyboard.press('Enter');
   await edited.getByLabel('respond.status', { exact: true }).fill('200');
   await edited.getByLabel('times', { exact: true }).fill('1');
   await edited.getByText('Delay and failure').click();
@@ -118,6 +131,7 @@ browserTest('adds rules, shows how many requests used them, edits and removes th
   await edited.getByRole('button', { name: 'Save rule' }).click();
   await card.getByText('used for 0 of 0 requests, 1 left').waitFor();
   await form.waitFor();
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Edit mine');
   expect(mock.rules.get('mine')).toMatchObject({
     ...{ match: { operation: 'latest' }, fail: { kind: 'bad-json' }, delayMs: { min: 0, max: 0 } },
     respond: [{ status: 200, body: '{"success":true,"data":{ "base": "USD" }}' }],
@@ -154,6 +168,7 @@ browserTest('shows a JSON error beside the field of a rule, and sends the text a
   await form.getByLabel('match.query', { exact: true }).fill('{"base"}');
   await form.getByText('Which requests').click();
   await form.getByRole('button', { name: 'Add rule' }).click();
+  expect(await focused(page)).toBe('rule-respond-data');
   await form.locator('#rule-respond-data-error').getByText('Not JSON: ').waitFor();
   await form.locator('#rule-match-query-error').getByText('Not JSON: ').waitFor();
   expect(await form.getByLabel('respond.data', { exact: true }).getAttribute('aria-invalid')).toBe('true');
@@ -168,6 +183,54 @@ browserTest('shows a JSON error beside the field of a rule, and sends the text a
   const [response] = await call();
   expect(await response?.text()).toBe('{"success":true,"data":{"EUR":1.10,"big":12345678901234567890}}');
   expect(problems).toEqual([]);
+});
+
+browserTest.for([
+  ['match.query', 'Which requests', 'base=XXX', 360],
+  ['match.headers', 'Which requests', 'x-trace: abc', 1280],
+  ['nth', 'When', 'first', 360],
+  ['probability', 'When', '7', 360], // which the browser checks
+  ['delayMs', 'Delay and failure', '1s', 360],
+] as const)(
+  'focuses an invalid %s, also in a group that is closed',
+  async ([name, group, typed, width], { expect }) => {
+    await using panel = await serving({ viewport: { width, height: 740 } });
+    const { mock, adminUrl, page } = panel;
+    await openPanel(page, adminUrl);
+    const form = page.getByRole('form', { name: 'New rule' });
+    const field = form.getByLabel(name, { exact: true });
+    const id = `rule-${name.replace('.', '-')}`;
+
+    await form.getByText(group, { exact: true }).click();
+    await field.fill(typed);
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      await form.getByText(group, { exact: true }).click();
+      await form.getByRole('button', { name: 'Add rule' }).click();
+      expect(await focused(page)).toBe(id);
+      const last = name === 'probability' ? field : form.locator(`#${id}-error`);
+      await last.waitFor();
+      const [top, bottom] = await Promise.all([form.locator(`label[for=${id}]`).boundingBox(), last.boundingBox()]);
+      expect(top?.y).toBeGreaterThanOrEqual(0);
+      expect((bottom?.y ?? 740) + (bottom?.height ?? 0)).toBeLessThanOrEqual(740);
+    }
+    expect(mock.rules.list()).toEqual([]);
+  },
+);
+
+browserTest('a new rule has only what was typed', async () => {
+  await using panel = await serving();
+  const { mock, adminUrl, page } = panel;
+  await openPanel(page, adminUrl);
+  const form = page.getByRole('form', { name: 'New rule' });
+
+  await form.getByLabel('respond.status', { exact: true }).fill('503');
+  await page.keyboard.press('Enter');
+  await page.getByText('used for 0 of 0').waitFor();
+
+  expect(mock.rules.list()).toMatchObject([{ match: {}, respond: [{ status: 503 }] }]);
+  expect(mock.rules.list()[0]?.respond).toMatchObject([{ body: expect.stringContaining('"success":false') }]);
+  expect(await form.getByLabel('respond.data', { exact: true }).getAttribute('placeholder')).toContain('"base":"EUR"');
+  expect(await form.getByLabel('match.query', { exact: true }).getAttribute('placeholder')).toBe('{"base":"EUR"}');
 });
 
 browserTest('adds a rule by keyboard alone', async () => {
@@ -185,6 +248,7 @@ browserTest('adds a rule by keyboard alone', async () => {
   await page.getByText('used for 0 of 0').waitFor();
 
   expect(mock.rules.list()).toMatchObject([{ delayMs: 250 }]);
+  expect(mock.rules.list()[0]).not.toHaveProperty('respond');
 });
 
 browserTest('opens a request by keyboard, and keeps the filters in the address', async () => {

@@ -76,7 +76,7 @@ export const headerValue = expected(
   z.string().refine((value) => HEADER_VALUE.test(value)),
 );
 const headerWords =
-  'an object of header names and values of printable ASCII characters, without content-length, transfer-encoding and trailer';
+  'an object of headers such as { "x-trace": "abc" }, with values of printable ASCII characters, without content-length, transfer-encoding and trailer';
 const headerText = z.string(headerWords).refine((value) => HEADER_VALUE.test(value), headerWords);
 /** Headers of a response. */
 export const headerRecord = recordOf(

@@ -130,14 +130,14 @@ export const requestPattern = strictObject({
    * unlike in `latest.set()`; `/^eur$/i` ignores them.
    * @example { base: 'EUR', symbols: /USD/, date: { absent: true } }
    */
-  query: recordOf('an object of parameters', listPattern)
+  query: recordOf('an object of parameters such as { "base": "EUR" }', listPattern)
     .refine((values) => canBeRecorded(values, recordedParameter), CREDENTIAL)
     .refine(({ [OTHERS]: others }) => others === undefined || isAbsent(others), {
       error: '{ "absent": true } for "*", which stands for all other parameters',
     })
     .optional(),
   /** Headers by case-insensitive name. Other headers are allowed. API keys are masked, as in the journal. */
-  headers: recordOf('an object of headers with valid names', valuePattern, headerName)
+  headers: recordOf('an object of headers with valid names such as { "x-trace": "abc" }', valuePattern, headerName)
     .refine((values) => canBeRecorded(values, (name, value) => recordedHeader(name.toLowerCase(), value)), CREDENTIAL)
     .optional(),
   /** The complete body as text; in filters and expectations its first 16,384 characters, which the journal keeps. */

@@ -21,7 +21,7 @@ const milliseconds = expected('milliseconds from 0', z.number().min(0));
 const several = <Schema extends z.ZodType>(words: string, one: Schema) =>
   expected(words, z.union([one, z.array(one).min(1, words)]));
 
-const DELAY_WORDS = 'milliseconds from 0, or { "min": …, "max": … } in whole milliseconds';
+const DELAY_WORDS = 'milliseconds from 0, or { "min": 50, "max": 150 } in whole milliseconds';
 const delaySchema = expected(
   DELAY_WORDS,
   z.union([
@@ -37,7 +37,7 @@ const delaySchema = expected(
  */
 export type Delay = Immutable<z.output<typeof delaySchema>>;
 
-const adapterNames = `some of ${ADAPTER_NAMES.join(', ')}`;
+const adapterNames = `one of ${ADAPTER_NAMES.join(', ')}, or several such as ["fetch", "msw"]`;
 
 const ruleMatch = strictObject({
   ...requestPattern.shape,
@@ -117,7 +117,7 @@ export interface InventedData {
   readonly rates: Readonly<Record<string, number>>;
 }
 
-const POSITIONS = 'the position of a request, counted from 1, or several positions';
+const POSITIONS = 'the position of a request, counted from 1, or several positions such as [1, 3]';
 
 export const ruleOptions = strictObject({
   /**
@@ -241,7 +241,7 @@ export const ruleInput = ruleOptions
     hasFunction: ADDED_FIELD,
   })
   .meta({
-    examples: [{ match: { operation: 'latest' }, respond: { data: { base: 'EUR', rates: { USD: 1.1 } } } }],
+    examples: [{ match: { query: { base: 'EUR' } }, respond: { data: { base: 'EUR', rates: { USD: 1.1 } } } }],
   });
 
 /** A rule of a snapshot. A function is not part of it. */

@@ -151,7 +151,7 @@ test.each<[object, string]>([
   [{ path: 'latest' }, 'filter.path is "latest"; expected a path such as'],
   [{ method: 'get' }, 'filter.method is "get"; expected a method in capitals, such as GET.'],
   [{ method: 'ANY' }, 'filter.method is "ANY"; expected a method in capitals, such as GET.'],
-  [{ query: 'base=EUR' }, 'filter.query is "base=EUR"; expected an object of parameters.'],
+  [{ query: 'base=EUR' }, 'filter.query is "base=EUR"; expected an object of parameters such as { "base": "EUR" }.'],
   [{ query: { base: { match: 'x' } } }, 'filter.query is {"base":{"match":"x"}}; expected text, an array, '],
   [
     { query: { base: { matches: '(' } } },
@@ -162,7 +162,7 @@ test.each<[object, string]>([
   [{ headers: PROTO }, 'filter.headers is {"__proto__":"x"}; expected names other than __proto__.'],
   [
     { headers: { 'x trace': 'a' } },
-    'filter.headers is {"x trace":"a"}; expected an object of headers with valid names.',
+    'filter.headers is {"x trace":"a"}; expected an object of headers with valid names such as { "x-trace": "abc" }.',
   ],
   [{ headers: { accept: ['a'] } }, 'filter.headers is {"accept":["a"]}; expected text, { "matches": '],
   [{ status: 'ok' }, 'filter.status is "ok"; expected an HTTP status, or 0 for no response.'],

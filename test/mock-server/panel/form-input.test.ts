@@ -4,7 +4,6 @@ import {
   type FieldSchemas,
   fieldError,
   inputOf,
-  isValid,
   jsonObject,
   ruleFields,
   ruleInput,
@@ -50,7 +49,6 @@ test.each([
   const field = fields[name] ?? fields['match']?.properties?.['body'] ?? {};
 
   expect(fieldError(typed, field)).toMatch(/^Not JSON: .+/);
-  expect(isValid({ [name]: typed }, fields)).toBe(false);
 });
 
 test.each([
@@ -61,7 +59,7 @@ test.each([
   ['match.body', 'EUR'],
   ['match.body', '2026-01-31'],
 ])('any text of %s is valid where text is accepted: %s', (name, typed) => {
-  expect(isValid({ [name]: typed }, fields)).toBe(true);
+  expect(fieldError(typed, fields[name] ?? fields['match']?.properties?.['body'] ?? {})).toBeUndefined();
 });
 
 test('a text that looks like JSON keeps its quotes when it is edited', () => {

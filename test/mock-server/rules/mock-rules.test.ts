@@ -27,7 +27,7 @@ test.each<[unknown, RegExp]>([
   [{ respond: { body: Buffer.from('hi') } }, /^respond\.body is .*; expected a string or a value that JSON/],
   [{ respond: { data: new Map([['a', 1]]) } }, /^respond\.data is \{\}; expected a string or a value that JSON/],
   [{ stub: 1, delayMs: 1 }, /^stub is not a field of a rule; valid names: id, match, nth, /],
-  [{ delayMs: -1 }, /^delayMs is -1; expected milliseconds from 0, or \{ "min": …, "max": … \}/],
+  [{ delayMs: -1 }, /^delayMs is -1; expected milliseconds from 0, or \{ "min": 50, "max": 150 \}/],
   [{ delayMs: { min: 0.5, max: 4 } }, /^delayMs is .*; expected milliseconds from 0, or .* in whole milliseconds\.$/],
   [{ delayMs: { min: 1 } }, /^delayMs is \{"min":1\}; expected milliseconds from 0, or /],
   [{ arriveAfterMs: '5' }, /^arriveAfterMs is "5"; expected milliseconds from 0, or /],
@@ -65,7 +65,7 @@ test.each<[unknown, RegExp]>([
   [{ delayMs: 1, id: `fx_live_${'a1b2c3d4'.repeat(6)}` }, /^id is (?!.*a1b2c3d4).*, not an API key/],
   [{ delayMs: 1, match: { operation: 'lates' } }, /^match.operation is "lates"; expected one of latest, /],
   [{ delayMs: 1, match: { keyId: 'key_9' } }, /^match.keyId is "key_9"; expected the id of a key of this mock/],
-  [{ delayMs: 1, match: { via: 'pigeon' } }, /^match.via is "pigeon"; expected some of fetch, msw, socket/],
+  [{ delayMs: 1, match: { via: 'pigeon' } }, /^match.via is "pigeon"; expected one of fetch, msw, socket, or several/],
   [{ delayMs: 1, match: { url: '/' } }, /^match.url is not a field of match; valid names: operation/],
   [{ delayMs: 1, match: { query: { '*': 'EUR' } } }, /^match.query is .*; expected \{ "absent": true \} for "\*"/],
 ])('refuses %j and says why', (options, message) => {

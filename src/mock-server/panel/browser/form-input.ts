@@ -71,15 +71,6 @@ function acceptsText({ type, anyOf = [] }: FieldSchema): boolean {
   return type === 'string' || anyOf.some(acceptsText);
 }
 
-/** Whether each text of a form that must be JSON is JSON. */
-export function isValid(input: FormInput, fields: FieldSchemas, prefix = ''): boolean {
-  return Object.entries(fields).every(([name, field]) =>
-    field.properties === undefined
-      ? fieldError(input[prefix + name] ?? '', field) === undefined
-      : isValid(input, field.properties, `${prefix}${name}.`),
-  );
-}
-
 /** The message about a text that must be JSON and is not. */
 export function fieldError(text: string, field: FieldSchema): string | undefined {
   if (text.trim() === '' || isNumber(field) || isPlainText(text, field)) return undefined;

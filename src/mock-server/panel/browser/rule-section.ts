@@ -1,5 +1,5 @@
-import { useState } from 'preact/hooks';
-import { hasOneAnswer, inputOf, ruleFields, ruleInput, type ShownRule } from './form-input.ts';
+import { useRef, useState } from 'preact/hooks';
+import { hasOneAnswer, ruleFields, ruleInput, type ShownRule } from './form-input.ts';
 import { html, Refusal, Rows, Section } from './html.ts';
 import type { SectionProps } from './mock-view.ts';
 import { type BodySchema, type Group, SchemaForm } from './schema-form.ts';
@@ -7,24 +7,33 @@ import { type BodySchema, type Group, SchemaForm } from './schema-form.ts';
 /** The rules, with a form to add and edit them. */
 export function RuleSection({ view: { rules }, bodySchema, refusal, act }: SectionProps) {
   const [edited, setEdited] = useState<ShownRule>();
+  const opener = useRef<HTMLElement>(null);
+  const edit = (rule: ShownRule, button: HTMLElement) => {
+    opener.current = button;
+    setEdited(rule);
+  };
+  const endEdit = () => {
+    if (edited !== undefined) opener.current?.focus(); // the focused button of the form is about to go
+    setEdited(undefined);
+  };
   const schema = bodySchema<BodySchema>('/rules');
   // With the id of a rule, it replaces that rule.
   const save = async (body: string) => {
     const isSaved = (await act('POST', '/rules', body)) !== undefined;
-    if (isSaved) setEdited(undefined);
+    if (isSaved) endEdit();
     return isSaved;
   };
   const row = (rule: ShownRule) => html`<${RuleRow} key=${rule.id} rule=${rule}
-    edit=${() => setEdited(rule)} remove=${() => act('DELETE', `/rules/${encodeURIComponent(rule.id)}`)} />`;
+    edit=${(button: HTMLElement) => edit(rule, button)} remove=${() => act('DELETE', `/rules/${encodeURIComponent(rule.id)}`)} />`;
   const removeAll = html`<button type="button" disabled=${rules.length === 0} onClick=${() => act('DELETE', '/rules')}>Remove all</button>`;
   return html`<${Section} title="Rules" actions=${removeAll}
-    hint="Which requests, when, and what happens. The first rule that matches counts; what it does not say, the next one or the service does.">
+    hint="Which requests, when, and what happens. The topmost rule that matches counts: the one added last. What it does not say, the next one or the service does.">
     ${
       schema !== undefined &&
       html`<${SchemaForm} key=${edited?.id ?? ''} name="rule" schema=${formOf(schema, edited)} groups=${GROUPS} save=${save}
-        start=${startOf(schema, edited)} isEdited=${edited !== undefined}
+        edited=${edited && ruleInput(edited, ruleFields(schema.properties, edited))}
         label=${edited === undefined ? 'New rule' : `Rule ${edited.id}`} submit=${edited === undefined ? 'Add rule' : 'Save rule'}
-        actions=${edited !== undefined && html`<button type="button" onClick=${() => setEdited(undefined)}>Cancel</button>`}>
+        actions=${edited !== undefined && html`<button type="button" onClick=${endEdit}>Cancel</button>`}>
         <${Refusal} refusal=${refusal} path="/rules" below />
       <//>`
     }
@@ -43,14 +52,10 @@ function formOf(schema: BodySchema, edited: ShownRule | undefined): BodySchema {
   return { ...schema, properties: ruleFields(schema.properties, edited) };
 }
 
-function startOf(schema: BodySchema, edited: ShownRule | undefined) {
-  const { properties, examples = [] } = formOf(schema, edited);
-  return edited === undefined ? inputOf(examples[0] ?? {}, properties) : ruleInput(edited, properties);
-}
-
 interface RuleRowProps {
   readonly rule: ShownRule;
-  readonly edit: () => void;
+  /** Called with the button, to which the focus returns. */
+  readonly edit: (button: HTMLElement) => void;
   readonly remove: () => void;
 }
 
@@ -58,11 +63,11 @@ function RuleRow({ rule, edit, remove }: RuleRowProps) {
   const { id, matched, used, times, hasFunction } = rule;
   const left = times === undefined ? '' : `, ${Math.max(0, times - used)} left`;
   return html`<li class="row between key-row">
-    <div class="grow"><strong class="break">${id}</strong> <span class="badge">${effectText(rule)}</span>
+    <div class="grow"><strong class="break">${id}</strong> <span class="badge">${effectText(rule)}</span>${' '}
       <span class="hint">used for ${used} of ${matched} requests${left}</span>
       ${linesOf(rule).map((line) => html`<p class="hint break mono">${line}</p>`)}</div>
     <div class="row">
-      ${!hasFunction && html`<button type="button" onClick=${edit}>Edit<span class="hidden"> ${id}</span></button>`}
+      ${!hasFunction && html`<button type="button" onClick=${({ currentTarget }: { readonly currentTarget: HTMLElement }) => edit(currentTarget)}>Edit<span class="hidden"> ${id}</span></button>`}
       <button type="button" class="danger" onClick=${remove}>Remove<span class="hidden"> ${id}</span></button>
     </div>
   </li>`;

@@ -4,9 +4,9 @@ import {
   type FieldSchemas,
   type FormInput,
   fieldError,
+  inputOf,
   isLong,
   isNumber,
-  isValid,
   jsonObject,
   settingsIn,
 } from './form-input.ts';
@@ -16,6 +16,7 @@ import { html, Select, withValue } from './html.ts';
 export interface BodySchema {
   readonly properties: FieldSchemas;
   readonly required?: readonly string[];
+  /** The first one is shown in empty fields. */
   readonly examples?: readonly object[];
 }
 
@@ -24,7 +25,7 @@ export interface Group {
   readonly title: string;
   /** Default: the fields that are nowhere else. */
   readonly names?: readonly string[];
-  /** Whether it is also open at first in the form of a new entry, if one of its fields has a value. */
+  /** Whether it is open at first, also if no field has a value. */
   readonly opens?: 'always';
 }
 
@@ -36,10 +37,8 @@ interface SchemaFormProps {
   readonly schema: BodySchema;
   /** By default, one group that is always open. */
   readonly groups?: readonly Group[];
-  /** The texts that the form shows at first. */
-  readonly start?: FormInput;
-  /** Whether the form is for an entry that exists. */
-  readonly isEdited?: boolean;
+  /** The texts of the entry that the form edits. Without it, the form is for a new entry. */
+  readonly edited?: FormInput | undefined;
   /** Sends the JSON text; returns whether the mock accepted it. */
   readonly save: (body: string) => Promise<boolean>;
   /** Beside the button that sends the form. */
@@ -48,27 +47,40 @@ interface SchemaFormProps {
   readonly children?: unknown;
 }
 
-/** A form with a field for each property of a schema. */
+/** A form with a field for each property of a schema. The browser focuses the first invalid field. */
 export function SchemaForm(props: SchemaFormProps) {
-  const { name, label, submit, schema, groups, start = {}, isEdited = false, save, actions, children } = props;
+  const { name, label, submit, schema, groups, edited, save, actions, children } = props;
   const fields = schema.properties;
-  const [input, setInput] = useState<FormInput>(start);
+  const form = useRef<HTMLFormElement>(null);
+  const [input, setInput] = useState<FormInput>(edited ?? {});
   const [isChecked, setChecked] = useState(false);
+  useEffect(() => {
+    if (edited !== undefined) form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus();
+  }, []);
   const send = async (event: Event) => {
     event.preventDefault();
-    setChecked(true);
-    if (!isValid(input, fields) || !(await save(jsonObject(settingsIn(input, fields))))) return;
-    setInput(start);
+    if (!(await save(jsonObject(settingsIn(input, fields))))) return;
+    setInput(edited ?? {});
     setChecked(false);
   };
-  const shared = { form: name, input, isChecked, change: setInput, required: schema.required ?? [] };
+  // The browser cannot focus a field in a closed group.
+  const showErrors = ({ target }: { readonly target: Element }) => {
+    target.closest('details')?.setAttribute('open', '');
+    setChecked(true);
+  };
+  const example = inputOf(schema.examples?.[0] ?? {}, fields);
+  const shared = { form: name, input, example, isChecked, change: setInput, required: schema.required ?? [] };
   const named = (groups ?? []).flatMap((group) => group.names ?? []);
   // The id of an entry that exists stays.
   const fieldsOf = ({ names }: Group) =>
-    pick(fields, (one) => (names?.includes(one) ?? !named.includes(one)) && !(isEdited && one === 'id'));
-  return html`<form class="form" aria-label=${label} onSubmit=${send}>
+    pick(fields, (one) => (names?.includes(one) ?? !named.includes(one)) && !(edited !== undefined && one === 'id'));
+  const group = ({ title, opens }: Group, own: FieldSchemas) => {
+    const isOpen = opens === 'always' || Object.keys(settingsIn(edited ?? {}, own)).length > 0;
+    return html`<details class="group" open=${isOpen}><summary>${title}</summary><div class="form fields"><${Fields} ...${shared} fields=${own} /></div></details>`;
+  };
+  return html`<form class="form" ref=${form} aria-label=${label} onSubmit=${send} onInvalidCapture=${showErrors}>
     ${groups === undefined && html`<div class="form fields"><${Fields} ...${shared} fields=${fields} /></div>`}
-    ${(groups ?? []).map((group) => html`<${FieldGroup} ...${shared} group=${group} opens=${isEdited || group.opens === 'always'} fields=${fieldsOf(group)} />`)}
+    ${(groups ?? []).map((one) => group(one, fieldsOf(one)))}
     ${children}
     <div class="row"><button class="main">${submit}</button>${actions}</div>
   </form>`;
@@ -85,42 +97,23 @@ interface FieldsProps {
   readonly prefix?: string;
   readonly required: readonly string[];
   readonly input: FormInput;
+  /** Texts for empty fields. */
+  readonly example: FormInput;
   readonly change: (input: FormInput) => void;
   /** Whether to show the errors of fields. */
   readonly isChecked: boolean;
 }
 
-interface FieldGroupProps extends FieldsProps {
-  readonly group: Group;
-  /** Whether it is open at first if one of its fields has a value. */
-  readonly opens: boolean;
-}
-
-/** Fields that are shown on demand, and if one of them has an error. */
-function FieldGroup({ group: { title }, opens, ...shown }: FieldGroupProps) {
-  const { input, fields, isChecked } = shown;
-  const element = useRef<HTMLDetailsElement>(null);
-  const hasError = isChecked && !isValid(input, fields);
-  useEffect(() => {
-    if (hasError && element.current !== null) element.current.open = true;
-  }, [hasError]);
-  useEffect(() => {
-    const isFilled = Object.keys(settingsIn(input, fields)).length > 0;
-    if (opens && isFilled && element.current !== null) element.current.open = true;
-  }, []);
-  return html`<details class="group" ref=${element}><summary>${title}</summary><div class="form fields"><${Fields} ...${shown} /></div></details>`;
-}
-
 /** An input for each field, and for each field inside a field. */
 function Fields({ fields, prefix = '', ...shared }: FieldsProps): unknown {
-  const { form, required, input, change, isChecked } = shared;
+  const { form, required, input, example, change, isChecked } = shared;
   const writable = Object.entries(fields).filter(([, { readOnly }]) => readOnly !== true);
   return writable.map(([name, field]) => {
     if (field.properties !== undefined)
       return html`<${Fields} ...${shared} fields=${field.properties} prefix="${prefix}${name}." required=${[]} />`;
     const path = prefix + name;
     return html`<${Field} key=${path} id=${`${form}-${path.replaceAll('.', '-')}`} name=${path} field=${field} isRequired=${required.includes(name)}
-      value=${input[path] ?? ''} isChecked=${isChecked} change=${(value: string) => change({ ...input, [path]: value })} />`;
+      value=${input[path] ?? ''} example=${example[path]} isChecked=${isChecked} change=${(value: string) => change({ ...input, [path]: value })} />`;
   });
 }
 
@@ -130,13 +123,15 @@ interface FieldProps {
   readonly field: FieldSchema;
   readonly isRequired: boolean;
   readonly value: string;
+  readonly example: string | undefined;
   readonly isChecked: boolean;
   readonly change: (value: string) => void;
 }
 
-function Field({ id, name, field, isRequired, value, isChecked, change }: FieldProps) {
+function Field({ id, name, field, isRequired, value, example, isChecked, change }: FieldProps) {
   const { description = '' } = field;
-  const error = isChecked ? fieldError(value, field) : undefined;
+  const problem = fieldError(value, field);
+  const error = isChecked ? problem : undefined;
   const texts = [...(description === '' ? [] : [`${id}-hint`]), ...(error === undefined ? [] : [`${id}-error`])];
   const attributes = { id, 'aria-describedby': texts.join(' ') || undefined, 'aria-invalid': error !== undefined };
   return html`<div class="field"><label for=${id}>${name}${isRequired && html` <span class="soft">required</span>`}</label>
@@ -150,7 +145,10 @@ function Field({ id, name, field, isRequired, value, isChecked, change }: FieldP
       const options = [['', 'default'], ...values.map((option) => [option, option])];
       return html`<${Select} ...${attributes} options=${options} chosen=${value} choose=${change} />`;
     }
-    const shared = { ...attributes, value, required: isRequired, spellcheck: false, onInput: withValue(change) };
+    // Until the text is valid, the browser does not submit the form.
+    const ref = (input: HTMLInputElement | HTMLTextAreaElement | null) => input?.setCustomValidity(problem ?? '');
+    const typed = { value, placeholder: example, required: isRequired, spellcheck: false, onInput: withValue(change) };
+    const shared = { ...attributes, ...typed, ref };
     if (isLong(field)) return html`<textarea class="mono" rows="3" ...${shared}></textarea>`;
     return html`<input autocomplete="off" ...${typeAttributes(field)} ...${shared} />`;
   }
