@@ -55,37 +55,27 @@ const optionsShape = strictObject({
 export interface InterceptionOptions extends ValueOf<typeof optionsShape> {}
 
 /**
- * The strategy for requests that no mock handles; `undefined` for the default. Throws for an unknown option: requests would
- * be sent unnoticed.
+ * Sends the requests of this process to `origin` to the mock. Returns a function that ends this. Requires msw. Throws for an
+ * unknown option, and for another strategy than that of the mocks that listen: it would have no effect.
  */
-export function checkedStrategy(options: InterceptionOptions): OnUnhandledRequest | undefined {
-  return checkedInput(optionsShape, options, { what: 'an option of listen()' }).onUnhandledRequest;
-}
-
-/** Throws for another strategy than that of the mocks that listen: it would have no effect. */
-export function requireSameStrategy(strategy: OnUnhandledRequest): void {
-  const { interception } = listeningMocks();
-  if (interception === undefined || interception.onUnhandledRequest === strategy) return;
-  throw new MockServerError(
-    'A mock in this process listens with another onUnhandledRequest; pass the same value to each listen(), or close() it first.',
-    { code: 'strategy_in_use' },
-  );
-}
-
-/** Sends the requests of this process to `origin` to the mock. Returns a function that ends this. Requires msw. */
-export function intercept(
-  origin: string,
-  handleRequest: HandleRequest,
-  onUnhandledRequest: OnUnhandledRequest,
-): () => void {
+export function intercept(origin: string, handleRequest: HandleRequest, options: InterceptionOptions): () => void {
   const listening = listeningMocks();
-  const { mocks } = listening;
-  if (mocks.has(origin)) {
+  const { mocks, interception } = listening;
+  const known = mocks.has(origin) ? interception?.onUnhandledRequest : undefined;
+  const { onUnhandledRequest = known ?? 'bypass' } = checkedInput(optionsShape, options, {
+    what: 'an option of listen()',
+  });
+  if (known !== undefined && mocks.get(origin) !== handleRequest) {
     throw new MockServerError(`Another mock listens at ${origin}; create this one with another baseUrl.`, {
       code: 'origin_in_use',
     });
   }
-  requireSameStrategy(onUnhandledRequest);
+  if (interception !== undefined && interception.onUnhandledRequest !== onUnhandledRequest) {
+    throw new MockServerError(
+      'A mock in this process listens with another onUnhandledRequest; pass the same value to each listen(), or close() it first.',
+      { code: 'strategy_in_use' },
+    );
+  }
   listening.interception ??= interceptProcess(mocks, onUnhandledRequest);
   mocks.set(origin, handleRequest);
   listening.interception.update();

@@ -90,9 +90,7 @@ export function createSpaceState(parent: MockState, own: OwnParts): MockState {
   return assembleState({ ...parent, ...own, parent });
 }
 
-type Given = OwnParts & Pick<MockState, 'options' | 'parent' | 'adapters' | 'responders'>;
-
-function assembleState(given: Given): MockState {
+function assembleState(given: OwnParts & Pick<MockState, 'options' | 'parent' | 'adapters' | 'responders'>): MockState {
   const { options, clock } = given;
   const { journalSize } = options;
   return {

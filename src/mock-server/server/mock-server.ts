@@ -1,12 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
-import {
-  checkedStrategy,
-  createMswHandlers,
-  type InterceptionOptions,
-  intercept,
-  requireSameStrategy,
-} from '../adapters/interception.ts';
+import { createMswHandlers, type InterceptionOptions, intercept } from '../adapters/interception.ts';
 import { type ListeningServer, type ListenOptions, listenHttp, listenOptions } from '../adapters/node-server.ts';
 import type { HandleRequest } from '../http/message.ts';
 import { ADMIN_ROOT } from '../http/parse-request.ts';
@@ -84,15 +78,9 @@ export class MockServer extends MockMethods implements AsyncDisposable {
    * @example mock.listen({ onUnhandledRequest: 'error' })
    */
   listen(options: InterceptionOptions = {}): void {
-    const onUnhandledRequest = checkedStrategy(options);
-    if (this.#stopListening !== undefined) {
-      if (onUnhandledRequest !== undefined) requireSameStrategy(onUnhandledRequest);
-      return;
-    }
-    for (const mock of [this.#mock, ...this.#mock.spaces.values()]) {
-      for (const rule of mock.state.rules) checkAdapterSupport(rule, ['msw']);
-    }
-    this.#stopListening = intercept(this.baseUrl, this.#handleRequest, onUnhandledRequest ?? 'bypass');
+    const mocks = this.#stopListening === undefined ? [this.#mock, ...this.#mock.spaces.values()] : [];
+    for (const rule of mocks.flatMap(({ state }) => state.rules)) checkAdapterSupport(rule, ['msw']);
+    this.#stopListening = intercept(this.baseUrl, this.#handleRequest, options);
     this.#closeMsw ??= this.#mock.adapters.open('msw');
   }
 

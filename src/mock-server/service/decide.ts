@@ -197,6 +197,7 @@ function windowOf({ key, hasOwnWindow }: MeteredRequest<unknown>, switches: Swit
   return key.window;
 }
 
-function rateUse(window: RateWindow, limit: RateLimit, at: number): RateUse {
+/** The usage of a window, which counts nothing. */
+export function rateUse(window: RateWindow, limit: RateLimit, at: number): RateUse {
   return { limit: limit.requests, used: window.used(limit, at), fullAt: window.fullAt(limit, at) };
 }

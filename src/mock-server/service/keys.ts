@@ -4,7 +4,7 @@ import { statusAndCode } from '../behaviour/switch.ts';
 import { checkedInput, expected, plainObject, strictObject, type ValueOf, wholeFrom } from '../input/checked-input.ts';
 import { invalidOption, MockServerError, withId } from '../input/mock-server-error.ts';
 import { addAccount, findAccount, maxActiveKeys, revoke } from './accounts.ts';
-import { minuteUsage, monthUsage, quotaUse, type RateUse } from './decide.ts';
+import { minuteUsage, monthUsage, quotaUse, type RateUse, rateUse } from './decide.ts';
 import { type RateWindow, rateLimitOf, rateWindows } from './rate-windows.ts';
 import {
   type AccountRecord,
@@ -279,8 +279,6 @@ function view({ behaviour, now }: ServiceContext, key: KeyRecord): KeySummary {
 function useOfMinute(key: KeyRecord, now: number): MinuteUse {
   const { window } = key;
   const limit = rateLimitOf(key);
-  const { requests } = limit;
-  if (window === undefined) return { limit: requests, used: 0, waitMs: 0, fullAt: now };
-  const [used, waitMs, fullAt] = [window.used(limit, now), window.waitMs(limit, now), window.fullAt(limit, now)];
-  return { limit: requests, used, waitMs, fullAt };
+  if (window === undefined) return { limit: limit.requests, used: 0, waitMs: 0, fullAt: now };
+  return { ...rateUse(window, limit, now), waitMs: window.waitMs(limit, now) };
 }
