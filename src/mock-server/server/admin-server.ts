@@ -203,21 +203,23 @@ interface AdminApi extends AdminServerOptions {
 }
 
 async function handleApi(api: AdminApi, exchange: AdminExchange): Promise<void> {
-  const { mock, token, methodsOf, routes } = api;
+  const { mock, token, methodsOf, findPath, routes } = api;
   const { incoming } = exchange;
-  const [, space, path = exchange.path] = IN_SPACE.exec(exchange.path) ?? [];
+  const [, space, target = exchange.path] = IN_SPACE.exec(exchange.path) ?? [];
   // node:http omits the body of a response to HEAD.
   const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? 'GET');
-  const found = findRoute(api, method, path);
+  const { operation, parameters: path = {} } = findPath(target) ?? {};
+  const atPath = routes.filter((one) => one.path === operation?.path);
+  const route = atPath.find((one) => one.method === method);
   // Without the token, known and unknown names of spaces get the same response.
-  const isOpen = found.route?.isOpen === true && space === undefined;
+  const isOpen = route?.isOpen === true && space === undefined;
   if (!hasToken(incoming.headers, token)) refuseStranger(incoming, isOpen);
-  if (found.route === undefined) throw noRoute({ method, path, routes }, found.allowed);
+  if (route === undefined) throw noRoute({ method, target, atPath, routes });
   const state = space === undefined ? mock : findSpace(mock, space);
-  if (space !== undefined && found.route.tag === 'spaces') {
+  if (space !== undefined && route.tag === 'spaces') {
     throw new Problem('A space cannot contain spaces; use /__fxrates/spaces.', { status: 404, code: 'not_found' });
   }
-  await runRoute(found.route, { state, mock: methodsOf(state), path: found.path }, exchange);
+  await runRoute(route, { state, mock: methodsOf(state), path }, exchange);
 }
 
 /** Without the token, nothing of a body is read. */
@@ -226,47 +228,32 @@ function refuseStranger(incoming: IncomingMessage, isOpen: boolean): void {
   if (hasBody(incoming)) throw unwanted('body');
 }
 
-function noRoute(
-  { method, path, routes }: Pick<AdminApi, 'routes'> & { readonly method: string; readonly path: string },
-  allowed: readonly string[],
-): Problem {
+function noRoute({ method, target, atPath, routes }: UnknownRoute): Problem {
+  const allowed = atPath.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
   const methods = allowed.join(', ');
   if (methods !== '') {
     const headers = { allow: methods };
     const meant = CHANGES.has(method) ? allowed.find((other) => CHANGES.has(other)) : undefined;
     const hint = meant === undefined ? '' : ` To change something here, send ${meant}.`;
-    return new Problem(`This route accepts only ${methods}.${hint}`, {
-      status: 405,
-      code: 'method_not_allowed',
-      headers,
-    });
+    const refused = { status: 405, code: 'method_not_allowed', headers };
+    return new Problem(`This route accepts only ${methods}.${hint}`, refused);
   }
-  const nearest = nearestName(
-    path,
-    routes.map((route) => route.path),
-  );
+  const paths = routes.map(({ path }) => path);
+  const nearest = nearestName(target, paths);
   const hint = nearest === undefined ? '' : ` did you mean ${nearest}?`;
   const text = `This route does not exist;${hint} GET /__fxrates/openapi.json lists all routes.`;
   return new Problem(text, { status: 404, code: 'not_found' });
 }
 
+interface UnknownRoute extends Pick<AdminApi, 'routes'> {
+  readonly method: string;
+  readonly target: string;
+  /** Those with other methods. */
+  readonly atPath: readonly AdminRoute[];
+}
+
 /** Methods that are easily taken for one another. */
 const CHANGES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
-
-interface FoundRoute {
-  readonly route: AdminRoute | undefined;
-  /** The named parts of the path. */
-  readonly path: Readonly<Record<string, string>>;
-  /** Methods of the routes at this path, with HEAD for GET; empty for an unknown path. */
-  readonly allowed: readonly string[];
-}
-
-function findRoute({ routes, findPath }: AdminApi, method: string, path: string): FoundRoute {
-  const { operation, parameters = {} } = findPath(path) ?? {};
-  const atPath = routes.filter((route) => route.path === operation?.path);
-  const allowed = atPath.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
-  return { route: atPath.find((route) => route.method === method), path: parameters, allowed };
-}
 
 /** A request of the admin API, and its response object. */
 interface AdminExchange {
