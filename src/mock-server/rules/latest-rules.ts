@@ -22,7 +22,6 @@ import { recordedQuery } from '../input/masked-keys.ts';
 import { checkLength, expectedText, fieldError, invalidOption, show, within } from '../input/mock-server-error.ts';
 import { MOST_ANSWERS, preparedAnswer } from './answers.ts';
 import {
-  addRule,
   addRules,
   checkedRules,
   isLatest,
@@ -97,7 +96,8 @@ export function* setLatestSteps(context: RuleContext, data: unknown, options: La
   const base = baseOf(options);
   const respond = yield* checkedLatest(data);
   if (base === undefined) removeRules(context, isRecorded);
-  addRule(context, { id: latestId(base), match: latestMatch(base), counted: true, respond });
+  const rule = { id: latestId(base), match: latestMatch(base), counted: true, respond };
+  addRules(context, placedRules([rule], context, context.state.keys));
 }
 
 /** `latest.replay()`. */

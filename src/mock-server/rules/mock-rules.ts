@@ -78,17 +78,11 @@ export function createMockRules(context: RuleContext): MockRules {
 
 /** `rules.add()`, also for JSON text of a rule, in which numbers keep their digits. */
 export function* addRuleSteps(context: RuleContext, given: unknown): Steps<Rule> {
-  return toRule(addRule(context, yield* checkedRuleText(given)));
-}
-
-/** Adds one rule. Throws as `mock.rules.add()`. */
-export function addRule(context: RuleContext, rule: CheckedRule): RuleRecord {
-  const { state } = context;
-  const { id = freeName('rule', state.lastRule + 1, (name) => state.ruleIds.has(name)) } = rule;
-  const added = placedRule({ ...rule, id }, context, state.keys);
-  checkAdapterSupport(added, context.adapters.inUse);
-  addRules(context, [added]);
-  return added;
+  const checked = yield* checkedRuleText(given);
+  checkAdapterSupport(checked, context.adapters.inUse);
+  const rule = placedRule(checked, context, { keyIds: context.state.keys });
+  addRules(context, [rule]);
+  return toRule(rule);
 }
 
 type ChangedRules = Pick<RuleContext, 'state' | 'delays'>;
@@ -149,16 +143,8 @@ export function* checkedRules(given: readonly unknown[], json = ''): Steps<reado
 
 /** Checked rules as a mock has them: each has an id of its own. `keyIds` are those that they can name. */
 export function placedRules(rules: readonly CheckedRule[], context: RuleContext, keyIds: Ids): readonly RuleRecord[] {
-  const { lastRule, ruleIds } = context.state;
   const own = new Set<string>();
-  return rules.map((rule, index) =>
-    within(`rules[${index}]`, () => {
-      const { id = freeName('rule', lastRule + 1 + index, (name) => ruleIds.has(name) || own.has(name)) } = rule;
-      if (own.has(id)) throw invalidOption('id', id, 'an id of its own among the rules');
-      own.add(id);
-      return placedRule({ ...rule, id }, context, keyIds);
-    }),
-  );
+  return rules.map((rule, index) => within(`rules[${index}]`, () => placedRule(rule, context, { keyIds, own })));
 }
 
 /** Of a setup: each request is compared with each rule. */
@@ -194,11 +180,20 @@ function* checkedRule(given: unknown, json = ''): Steps<CheckedRule> {
   return { ...checked, match: withOperation(match, respond), counted, ...answers };
 }
 
-function placedRule(rule: CheckedRule & Pick<Rule, 'id'>, { now }: RuleContext, keyIds: Ids): RuleRecord {
+/** `own`: the ids of the rules that are added together with it. */
+function placedRule(
+  rule: CheckedRule,
+  { state, now }: RuleContext,
+  { keyIds, own = new Set() }: { readonly keyIds: Ids; readonly own?: Set<string> },
+): RuleRecord {
   const { match, respond } = rule;
+  const isTaken = (name: string) => state.ruleIds.has(name) || own.has(name);
+  const { id = freeName('rule', state.lastRule + own.size + 1, isTaken) } = rule;
+  if (own.has(id)) throw invalidOption('id', id, 'an id of its own among the rules');
+  own.add(id);
   if (match.keyId !== undefined) within('match', () => checkKeyId(match, keyIds));
   const hasFunction = typeof respond === 'function';
-  return { ...rule, addedAt: now(), matched: 0, used: 0, hasFunction, matchedByKey: {} };
+  return { ...rule, id, addedAt: now(), matched: 0, used: 0, hasFunction, matchedByKey: {} };
 }
 
 /** A rule with `data` is about rates: without an operation and a path, it is for `latest`, and not for `quota`. */
