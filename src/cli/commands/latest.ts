@@ -11,14 +11,14 @@ import { asTable, dataOf } from '../output/print-json.ts';
 import type { CliCommand } from '../parser/command.ts';
 import { CliOption, fileOption, type ValuesOf } from '../parser/options.ts';
 import { EXAMPLE_NAMES, type ParamOptions } from '../parser/parameters.ts';
-import { type OperationRequest, printCurl } from '../request/send-request.ts';
+import type { OperationRequest } from '../request/send-request.ts';
 import type { Invocation, Query } from '../settings/settings.ts';
 import { durationOption, formatDuration } from '../settings/values.ts';
 import { compactJson } from '../terminal/json-text.ts';
 import { grouped } from '../terminal/text.ts';
 import { forecastQuota, type QuotaForecast } from './forecast.ts';
-import { operationCommand, operationRequest, responseOptions, sendAndPrint } from './operation.ts';
-import { isWatch, type WatchOptions, watch, watchOptions } from './watch.ts';
+import { operationCommand, responseOptions, sendAndPrint } from './operation.ts';
+import { type WatchOptions, watch, watchOptions } from './watch.ts';
 
 const latest: Operation = operations.latest;
 
@@ -33,33 +33,27 @@ const latestOptions = () => [
     shortestMs: 1000,
     conflicts: ['cache', 'fixtureOut', 'envelope'],
   }),
-  new CliOption('--force', 'with --watch: continue even if that exhausts the quota'),
+  new CliOption('--force', 'with --watch: continue even if that exhausts the quota').needs('watch'),
   fileOption('--fixture-out <file>', 'append the response to a file for mock --replay'),
 ];
 
 type LatestOptions = ParamOptions & ValuesOf<typeof latestOptions>;
 
 export function latestCommand(): CliCommand {
-  return operationCommand(latest, latestOptions)
-    .about({
-      examples: [
-        { command: 'fxrates latest', comment: 'everything the service returns' },
-        ...(latest.query === 'free-form' ? FREE_FORM_EXAMPLES : []),
-        { command: 'fxrates latest -o csv > rates.csv', comment: 'for a spreadsheet' },
-        { command: 'fxrates latest --watch', comment: 'as often as the quota allows' },
-        { command: 'fxrates latest --cache snapshot', comment: 'at most one request per snapshot' },
-      ],
-    })
-    .runs(runLatest);
+  return operationCommand(latest, latestOptions, runLatest).about({
+    examples: [
+      { command: 'fxrates latest', comment: 'everything the service returns' },
+      ...(latest.query === 'free-form' ? FREE_FORM_EXAMPLES : []),
+      { command: 'fxrates latest -o csv > rates.csv', comment: 'for a spreadsheet' },
+      { command: 'fxrates latest --watch', comment: 'as often as the quota allows' },
+      { command: 'fxrates latest --cache snapshot', comment: 'at most one request per snapshot' },
+    ],
+  });
 }
 
-async function runLatest(invocation: Invocation<LatestOptions>): Promise<void> {
-  const { options, settings } = invocation;
-  const { fixtureOut } = options;
-  const request = operationRequest(latest, invocation);
-  const isRepeated = isWatch(options);
-  if (settings.printsCurl) return printCurl(request, invocation);
-  if (isRepeated) return watchLatest(request, invocation);
+async function runLatest(request: OperationRequest, invocation: Invocation<LatestOptions>): Promise<void> {
+  const { fixtureOut, watch: interval } = invocation.options;
+  if (interval !== undefined) return watchLatest(request, invocation);
   if (fixtureOut !== undefined) await requireFixture(fixtureOut); // before a request uses quota
   // The remark follows the table, in which people look for the reason.
   const { rawBody } = await sendAndPrint(request, invocation).finally(() => remarkOnNames(request, invocation));

@@ -24,11 +24,12 @@ export type ResponseOptions = ParamOptions & ValuesOf<typeof responseOptions>;
 
 /**
  * The command of an operation, generated from the contract, so a new operation needs no code here. `options`: those that
- * are not in the contract.
+ * are not in the contract. `run` prints the response of the request.
  */
-export function operationCommand(
+export function operationCommand<Options extends ResponseOptions = ResponseOptions>(
   operation: Operation,
   options: () => readonly Option[] = () => responseOptions(operation),
+  run: (request: OperationRequest, invocation: Invocation<Options>) => Promise<unknown> = sendAndPrint,
 ): CliCommand {
   const { id, description, parameters, consumesQuota, deprecated } = operation;
   const summary = operation.summary.replace(/\.$/, '');
@@ -43,16 +44,13 @@ export function operationCommand(
     })
     .with(() => [...(operation.query === 'none' ? [] : parameterOptions([operation])), ...options()])
     .with(() => [...dataOptions(), ...connectionOptions(), ...requestOptions()])
-    .runs<ResponseOptions>((invocation) => runOperation(operation, invocation));
+    .runs<Options>(async (invocation) => {
+      const request = { operation, query: queryOf(operation, typedParameters(invocation, operation)) };
+      await (invocation.settings.printsCurl ? printCurl(request, invocation) : run(request, invocation));
+    });
   const text = operation.query === 'named' ? 'parameters' : 'parameters, sent unchanged';
   if (operation.query !== 'none') command.takes(parametersArgument([operation], text));
   return command;
-}
-
-async function runOperation(operation: Operation, invocation: Invocation<ResponseOptions>): Promise<void> {
-  const request = operationRequest(operation, invocation);
-  if (invocation.settings.printsCurl) return printCurl(request, invocation);
-  await sendAndPrint(request, invocation);
 }
 
 /** Sends the request, and prints the response with a footer for people. */
@@ -65,11 +63,6 @@ export async function sendAndPrint(
   await printJson(invocation.options.envelope ? rawBody.trim() : dataOf(rawBody), invocation);
   await printFooter(request.operation, response, invocation);
   return response;
-}
-
-/** The typed parameters as a request for `operation`. */
-export function operationRequest(operation: Operation, invocation: Invocation<ParamOptions>): OperationRequest {
-  return { operation, query: queryOf(operation, typedParameters(invocation, operation)) };
 }
 
 /** For people only: the duration, and the use of the quota. */

@@ -7,15 +7,15 @@ import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import type { CliCommand } from '../parser/command.ts';
 import { CliOption, type ValuesOf } from '../parser/options.ts';
 import type { ParamOptions } from '../parser/parameters.ts';
-import { printCurl, type ServiceResponse, sendRequest } from '../request/send-request.ts';
+import { type OperationRequest, type ServiceResponse, sendRequest } from '../request/send-request.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { formatDuration } from '../settings/values.ts';
 import { leaves, memberTexts, scalarText } from '../terminal/json-text.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { grouped, localTime } from '../terminal/text.ts';
 import { forecastQuota, limitOf, ofLimit, type QuotaForecast, remainingOf } from './forecast.ts';
-import { operationCommand, operationRequest } from './operation.ts';
-import { isWatch, watch, watchOptions } from './watch.ts';
+import { operationCommand } from './operation.ts';
+import { watch, watchOptions } from './watch.ts';
 
 const { quota } = operations;
 
@@ -27,41 +27,36 @@ const quotaOptions = () => [
 type QuotaOptions = ParamOptions & ValuesOf<typeof quotaOptions>;
 
 export function quotaCommand(): CliCommand {
-  return operationCommand(quota, quotaOptions)
-    .about({
-      summary: 'plan, usage, limits, reset time and forecast (free)',
-      description:
-        'Plan, usage, limits and reset time of your key, and a forecast of its use. Free: never uses your monthly quota.',
-      examples: [
-        { command: 'fxrates quota', comment: '' },
-        { command: 'fxrates quota --fail-at 80%', comment: 'exit code 8 if 80 % or more is used' },
-        { command: 'fxrates quota --get monthly_remaining', comment: 'one number' },
-        { command: 'fxrates quota --json', comment: 'JSON with the added fields' },
-        { command: 'fxrates quota --watch --fail-at 90%', comment: 'runs until 90 % are used' },
-      ],
-      notes: [
-        'In a pipe it prints JSON. The names are those of the service; monthly_remaining and forecast are added.',
-        "The forecast is an estimate from this month's average. On the first day or below 20 requests, the table says that it is too early, and the JSON has the confidence low.",
-        'The command works even if the monthly quota is used up. The per-minute limit applies.',
-      ],
-    })
-    .runs(runQuota);
+  return operationCommand(quota, quotaOptions, runQuota).about({
+    summary: 'plan, usage, limits, reset time and forecast (free)',
+    description:
+      'Plan, usage, limits and reset time of your key, and a forecast of its use. Free: never uses your monthly quota.',
+    examples: [
+      { command: 'fxrates quota', comment: '' },
+      { command: 'fxrates quota --fail-at 80%', comment: 'exit code 8 if 80 % or more is used' },
+      { command: 'fxrates quota --get monthly_remaining', comment: 'one number' },
+      { command: 'fxrates quota --json', comment: 'JSON with the added fields' },
+      { command: 'fxrates quota --watch --fail-at 90%', comment: 'runs until 90 % are used' },
+    ],
+    notes: [
+      'In a pipe it prints JSON. The names are those of the service; monthly_remaining and forecast are added.',
+      "The forecast is an estimate from this month's average. On the first day or below 20 requests, the table says that it is too early, and the JSON has the confidence low.",
+      'The command works even if the monthly quota is used up. The per-minute limit applies.',
+    ],
+  });
 }
 
 const DEFAULT_INTERVAL_MS = 60_000;
 
-async function runQuota(invocation: Invocation<QuotaOptions>): Promise<void> {
-  const { options, settings } = invocation;
-  const request = operationRequest(quota, invocation);
-  const isRepeated = isWatch(options);
-  if (settings.printsCurl) return printCurl(request, invocation);
+async function runQuota(request: OperationRequest, invocation: Invocation<QuotaOptions>): Promise<void> {
+  const { options } = invocation;
   const show = (response: ServiceResponse) => {
     const record = recordOf(response);
     const check = () => checkUse(record, options);
     return { text: quotaTable(record, invocation), json: record.json, check };
   };
   const every = typeof options.watch === 'number' ? options.watch : DEFAULT_INTERVAL_MS;
-  if (isRepeated) return watch(invocation, { request, every, show });
+  if (options.watch !== undefined) return watch(invocation, { request, every, show });
   const shown = show(await sendRequest(request, invocation));
   await printReport(shown, invocation);
   shown.check();

@@ -11,7 +11,7 @@ import { formatDuration, type OutputFormat, type Parse, parseDuration, wholeNumb
 import { compactJson } from '../terminal/json-text.ts';
 import { wrap } from '../terminal/text.ts';
 
-export type WatchOptions = ValuesOf<typeof watchOptions> & { readonly force?: boolean };
+export type WatchOptions = ValuesOf<typeof watchOptions>;
 
 /** `conflicts`: the options of the command for a single response. */
 export function watchOptions(
@@ -23,7 +23,9 @@ export function watchOptions(
   const parse: Parse<number | true> = (typed) => parseInterval(typed, shortestMs, operation);
   return [
     new CliOption('--watch [interval]', text, parse).conflicts(conflicts),
-    new CliOption('--count <n>', 'with --watch: stop after this many responses', wholeNumber(1, 999_999_999)),
+    new CliOption('--count <n>', 'with --watch: stop after this many responses', wholeNumber(1, 999_999_999)).needs(
+      'watch',
+    ),
   ];
 }
 
@@ -36,14 +38,6 @@ function parseInterval(text: string, shortestMs: number, { id, query }: Operatio
   const intervalMs = parseDuration(text, '--watch');
   if (intervalMs >= shortestMs) return intervalMs;
   throw usageError(`--watch expects an interval from ${shortestMs / 1000}s, got '${text}'`);
-}
-
-/** @throws CliError for another option of a watch without `--watch` */
-export function isWatch({ watch, count, force }: WatchOptions): boolean {
-  if (watch !== undefined) return true;
-  const lonely = Object.entries({ count, force }).find(([, value]) => value !== undefined)?.[0];
-  if (lonely !== undefined) throw usageError(`--${lonely} requires --watch`);
-  return false;
 }
 
 interface Watch {

@@ -61,14 +61,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** The message for an error of a file, by its code. */
-export function systemReason({
-  code = '',
-  message,
-}: {
-  readonly code?: string | undefined;
-  readonly message?: string;
-}): string {
-  return REASONS[code] ?? message ?? 'unknown reason';
+export function systemReason({ code = '', message }: Pick<NodeJS.ErrnoException, 'code' | 'message'>): string {
+  return REASONS[code] ?? message;
 }
 
 /** Why a file cannot be written. `ENOENT` is about its folder, because a missing file is created. */

@@ -1,4 +1,5 @@
 import { type Argument, Command, type CommanderError, type Option } from 'commander';
+import { usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../io/exit-codes.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { CliOption } from './options.ts';
@@ -99,11 +100,14 @@ export class CliCommand extends Command {
 
   /** The values of the options, with those that commander presets. @throws CliError for a wrong one */
   values(): Readonly<Record<string, unknown>> {
+    const { typed } = this;
     const values = this.opts();
     for (const option of this.options) {
       const name = option.attributeName();
-      const text: unknown = values[name];
-      const parse = option instanceof CliOption ? option.parse : undefined;
+      const text = typed[name];
+      if (text === undefined || !(option instanceof CliOption)) continue;
+      const { parse, needed } = option;
+      if (needed !== undefined && !(needed in typed)) throw usageError(`${option.long} requires --${needed}`);
       if (parse !== undefined && typeof text === 'string') values[name] = parse(text, `${option.long}`);
     }
     return values;

@@ -110,11 +110,18 @@ export class CliOption<
 > extends Option {
   declare flags: Flags;
   readonly parse: Parse<Value> | undefined;
+  /** Name of the option without which this one has no effect. */
+  needed: string | undefined;
 
   constructor(flags: Flags, description: string, parse?: Parse<Value>) {
     super(flags, description);
     this.parse = parse;
     if (parse?.choices !== undefined) this.argChoices = [...parse.choices];
+  }
+
+  needs(name: string): this {
+    this.needed = name;
+    return this;
   }
 }
 

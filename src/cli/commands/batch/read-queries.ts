@@ -26,7 +26,7 @@ export async function readQueries(
   const faults: string[] = [];
   const queries = lines.flatMap(({ number, content }) => {
     try {
-      return [queryOf(content)];
+      return [queryOfLine(content)];
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       faults.push(`line ${number}: ${error.message}`);
@@ -54,7 +54,7 @@ function whereOf(path: string): string {
 /** A longer line is no query: a URL has at most some thousand characters. */
 const LONGEST_LINE = 100_000;
 
-function queryOf(line: string): Query {
+function queryOfLine(line: string): Query {
   if (line.length > LONGEST_LINE)
     throw usageError(`it has ${line.length} characters; a query has at most ${LONGEST_LINE}`);
   if (line.includes('\r')) throw usageError('it contains a carriage return; lines end with a line feed');
