@@ -72,13 +72,14 @@ interface Resolved extends Pick<Invocation, 'argv' | 'io' | 'config' | 'screen'>
 
 async function execute(command: CliCommand, { argv, io, config, screen, resolved }: Resolved): Promise<number> {
   const { env } = io;
-  // A command that only changes stored settings must also work if one of them is invalid.
-  requireValid(resolved, isStrict(command) ? ['option', 'variable', 'config.json'] : ['option', 'variable']);
+  requireValid(resolved, ['option']);
   requireOptions(command);
   const options = command.values();
   const needsConfig = command.has('--profile') && !command.traits.survivesBrokenConfig;
   const problem = needsConfig ? requireConfig(config, !isIndependent(options, env)) : undefined;
   if (problem !== undefined) await screen.warn(problem);
+  // A command that only changes stored settings must also work if one of them is invalid.
+  requireValid(resolved, isStrict(command) ? ['variable', 'config.json'] : ['variable']);
   const { settings } = resolved;
   if (isStrict(command)) await checkConfig(command, { config, settings, screen, io });
   const typed = { command: command.path.join(' '), argv, args: command.args, options };

@@ -37,6 +37,13 @@ test.each([
   expect(await usageError('latest', { env: { [name]: value } })).toContain(message);
 });
 
+test.each(['latest --retries x', 'latest --count x', 'latest --count 1', '--curl config path'])(
+  'a mistake in %s is reported before one in a variable',
+  async (line) => {
+    expect(await usageError(line, { env: { FXRATES_TIMEOUT: '30' } })).not.toContain('FXRATES_TIMEOUT');
+  },
+);
+
 test('an option overrides its variable, and an empty variable counts as not set', async () => {
   const env = { FXRATES_OUTPUT: 'tsv', FXRATES_TIMEOUT: '', FXRATES_RETRIES: '' };
 
