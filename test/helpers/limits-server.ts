@@ -14,10 +14,6 @@ export interface ServerOptions {
   readonly window: WindowKind;
   readonly limit: number;
   readonly hint: HintForm;
-  /** Size of the token bucket. Default: the limit. */
-  readonly burst?: number;
-  /** A second limit in a sliding window of one second. Default: none. */
-  readonly perSecond?: number;
   /** Server clock minus client clock. Default: 0. */
   readonly skewMs?: number;
 }
@@ -30,23 +26,19 @@ export interface SimulatedResponse {
 
 /** A server that counts only accepted requests. Times are those of the simulation; its own clock is skewed. */
 export class LimitedServer {
-  readonly #windows: readonly Window[];
+  readonly #window: Window;
   readonly #hint: HintForm;
   readonly #skewMs: number;
-  accepted = 0;
   refused = 0;
 
-  constructor({ window, limit, hint, burst = limit, perSecond, skewMs = 0 }: ServerOptions) {
-    this.#windows = [
-      createWindow({ kind: window, limit, burst }),
-      ...(perSecond === undefined ? [] : [createWindow({ kind: 'sliding-log', limit: perSecond, windowMs: 1_000 })]),
-    ];
+  constructor({ window, limit, hint, skewMs = 0 }: ServerOptions) {
+    this.#window = createWindow({ kind: window, limit });
     this.#hint = hint;
     this.#skewMs = skewMs;
   }
 
   waitMs(now: number): number {
-    return Math.max(...this.#windows.map((window) => window.waitMs(now + this.#skewMs)));
+    return this.#window.waitMs(now + this.#skewMs);
   }
 
   receive(now: number): SimulatedResponse {
@@ -54,8 +46,7 @@ export class LimitedServer {
     const serverNow = now + this.#skewMs;
     const date = new Date(serverNow).toUTCString();
     if (waitMs <= 0) {
-      this.accepted += 1;
-      for (const window of this.#windows) window.accept(serverNow);
+      this.#window.accept(serverNow);
       return { status: 200, date, retryAfter: undefined };
     }
     this.refused += 1;

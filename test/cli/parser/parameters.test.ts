@@ -35,16 +35,13 @@ test.each(['?base=EUR&symbols=USD', 'base=EUR&symbols=USD', '/api/v1/latest?base
   },
 );
 
-test('api sends a parameter of the path and the same one as an argument', async () => {
-  const { requests } = await runCli(['api', '/p?base=EUR&x=1', 'base=USD']);
+test.each([
+  [['/p?base=EUR&x=1', 'base=USD'], '/p?base=EUR&base=USD&x=1'],
+  [['/p?base=EUR&q=a?b&c=d'], '/p?base=EUR&q=a%3Fb&c=d'],
+])('api with the parameters %j, also one in both places, sends %s', async (args, target) => {
+  const { requests } = await runCli(['api', ...args]);
 
-  expect(requests[0]?.url).toBe('https://api.example.test/p?base=EUR&base=USD&x=1');
-});
-
-test('api sends a query with a question mark unchanged', async () => {
-  const { requests } = await runCli(['api', '/p?base=EUR&q=a?b&c=d']);
-
-  expect(requests[0]?.url).toBe('https://api.example.test/p?base=EUR&q=a%3Fb&c=d');
+  expect(requests[0]?.url).toBe(`https://api.example.test${target}`);
 });
 
 test.each([

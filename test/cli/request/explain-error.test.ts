@@ -12,10 +12,29 @@ test.each([
   expect(stderr).toContain(`${next}\n`);
 });
 
-test('after a 404, the next step is to check the base URL', async () => {
-  const { stderr } = await runCli('latest --base-url https://api.example.test/wrong', { replies: failure(404) });
+test.each([
+  [
+    'a 404',
+    { FXRATES_BASE_URL: 'https://a.test/x' },
+    failure(404),
+    'Is https://a.test/x the right base URL? It comes from',
+  ],
+  [
+    'an http port that closes the connection',
+    { FXRATES_BASE_URL: 'http://127.0.0.1:4010/x/' },
+    failedFetch('ECONNRESET'),
+    'Does this port speak https?  --base-url https://127.0.0.1:4010/x\n',
+  ],
+  [
+    'a certificate that is not trusted',
+    { NODE_EXTRA_CA_CERTS: '/none.pem' },
+    failedFetch('SELF_SIGNED_CERT_IN_CHAIN'),
+    '  NODE_EXTRA_CA_CERTS names /none.pem, which cannot be read: the file does not exist\n',
+  ],
+])('after %s, with %j, a hint names the setting that is wrong', async (_, env, replies, hint) => {
+  const { stderr } = await runCli('latest --retries 0', { env, replies });
 
-  expect(stderr).toContain('Is https://api.example.test/wrong the right base URL? It comes from --base-url.\n');
+  expect(stderr).toContain(hint);
 });
 
 test.each([
@@ -41,13 +60,6 @@ test.each([
   expect(code).toBe(10);
   const hint = '  Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.\n';
   expect(stderr.includes(hint)).toBe(isAsked);
-});
-
-test('if an http port closes the connection, the hint is https', async () => {
-  const env = { FXRATES_BASE_URL: 'http://127.0.0.1:4010/x/' };
-  const { stderr } = await runCli('latest --retries 0', { env, replies: failedFetch('ECONNRESET') });
-
-  expect(stderr).toContain('Does this port speak https?  --base-url https://127.0.0.1:4010/x\n');
 });
 
 test.each([
@@ -91,14 +103,6 @@ test.each([
   expect(`${headline}\n`).toContain(`cannot reach api.example.test — ${says}`);
   expect(hints.length).toBe(nextStep === undefined ? 0 : 1);
   if (nextStep !== undefined) expect(hints[0]).toContain(nextStep);
-});
-
-test('for a certificate that is not trusted, the file of NODE_EXTRA_CA_CERTS is named if it cannot be read', async () => {
-  const env = { NODE_EXTRA_CA_CERTS: '/none.pem' };
-
-  const { stderr } = await runCli('latest --retries 0', { env, replies: failedFetch('SELF_SIGNED_CERT_IN_CHAIN') });
-
-  expect(stderr).toContain('  NODE_EXTRA_CA_CERTS names /none.pem, which cannot be read: the file does not exist\n');
 });
 
 test('a failure without a code is reported once, in words of the command line', async () => {
