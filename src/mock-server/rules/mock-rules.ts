@@ -79,7 +79,7 @@ export function createMockRules(context: RuleContext): MockRules {
 /** `rules.add()`, also for JSON text of a rule, in which numbers keep their digits. */
 export function* addRuleSteps(context: RuleContext, given: unknown): Steps<Rule> {
   const checked = yield* checkedRuleText(given);
-  checkAdapterSupport(checked, context.adapters.inUse);
+  if (checked.fail !== undefined) checkAdapterSupport(checked, context.adapters.inUse);
   const rule = placedRule(checked, context, { keyIds: context.state.keys });
   addRules(context, [rule]);
   return toRule(rule);

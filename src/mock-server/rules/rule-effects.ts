@@ -90,14 +90,13 @@ function withReason(response: MockResponse, { rule }: Turn, what: string): MockR
 /** Only errors have a Retry-After that clients obey. */
 function changeRetryAfter(response: MockResponse, turns: RuleTurns): MockResponse {
   const turn = turns.of('retryAfter');
-  const value = turn?.rule.retryAfter;
-  if (turn === undefined || value === undefined || response.status < 400) return response;
-  if (typeof value !== 'string' && response.headers['retry-after'] === undefined) return response;
+  if (turn === undefined || response.status < 400) return response;
+  const { retryAfter } = turn.rule;
+  const value = typeof retryAfter === 'string' ? retryAfter : undefined;
+  if (value === undefined && response.headers['retry-after'] === undefined) return response;
   turns.use(turn);
-  if (typeof value === 'string') {
-    return withReason(withHeader(response, 'retry-after', value), turn, `Retry-After ${value}`);
-  }
-  return withReason(withHeader(response, 'retry-after', undefined), turn, 'without Retry-After');
+  const what = value === undefined ? 'without Retry-After' : `Retry-After ${value}`;
+  return withReason(withHeader(response, 'retry-after', value), turn, what);
 }
 
 /** The length of the body changes, and its text stays for the journal. */
