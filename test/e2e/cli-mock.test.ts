@@ -1,8 +1,9 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { BUNDLE, hasBundle, runBundle, startBundle } from '../helpers/cli-bundle.ts';
 import { selfSigned } from '../helpers/self-signed.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -23,6 +24,25 @@ describe.skipIf(!hasBundle)('fxrates mock', () => {
     expect(pid).toBe(running.pid);
     expect(stdout.trim().split('\n')).toHaveLength(1);
   });
+
+  test.each([[], ['--json']])(
+    'responds, and SIGTERM stops it with 0, while no program reads stderr: %j',
+    async (...format) => {
+      const mock = spawn(process.execPath, [BUNDLE, 'mock', '--port', '0', ...format], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      onTestFinished(() => void mock.kill('SIGKILL'));
+      const [ready] = await once(mock.stdout, 'data');
+      const [url] = /http:[\d./:]+\d/.exec(String(ready)) ?? [];
+
+      for (let sent = 0; sent < 100; sent += 1) {
+        expect((await fetch(`${url}/api/v1/latest?q=${'x'.repeat(8_000)}`)).status).toBe(401);
+      }
+      mock.kill('SIGTERM');
+
+      expect(await once(mock, 'exit')).toEqual([0, null]);
+    },
+  );
 });
 
 describe.skipIf(!hasBundle)('fxrates mock -- command', () => {

@@ -37,6 +37,7 @@ export class FakeIo implements Io {
   readonly interrupts: Io['interrupts'];
   readonly timeZone = 'Europe/Berlin';
   readonly pid = 4242;
+  readonly neverBlock = () => undefined;
   readonly spawn: Io['spawn'];
   readonly written = { stdout: '', stderr: '' };
   /** Both streams, as a terminal shows them. */

@@ -21,16 +21,15 @@ import {
 import { readTypedLine } from './typed-line.ts';
 import { writeWhole } from './write-whole.ts';
 
-/** Longest time after an interrupt for work that cannot be aborted, such as opening a pipe without a writer. */
+/** Longest time after an interrupted command for what cannot be aborted, such as output that no program reads. */
 const LAST_WORK_MS = 100;
 /** The same before the command has ended: a mock server stores its state. */
 const LAST_COMMAND_MS = 5_000;
 
-/** Ends the process after an interrupt if it has not ended by itself. */
-function endSoon(reason: unknown, afterMs: number): void {
-  if (!(reason instanceof Interrupted)) return;
+/** Calls `end` if the process has not ended by itself. */
+function endAfter(ms: number, end: () => void): void {
   // biome-ignore lint/plugin: `clock.sleep` would keep the process running; this timer must not
-  setTimeout(() => endBySignal(reason.signalName), afterMs).unref();
+  setTimeout(end, ms).unref();
 }
 
 /** The real world, by way of `process`. */
@@ -46,6 +45,7 @@ export function createNodeIo(env: Env): Io & { readonly interrupts: NodeInterrup
     fetch: httpFetch,
     interrupts,
     pid: process.pid,
+    neverBlock: () => void [process.stdout, process.stderr], // at its first use, Node.js unblocks a pipe, except on Windows
     spawn: (command, more) => spawnChild(command, { ...env, ...more }),
   };
 }
@@ -124,7 +124,7 @@ function createInterrupts(stderr: Output): NodeInterrupts {
     if (listener !== undefined) listener(name);
     else if (controller.signal.aborted) endBySignal(name);
     else controller.abort(new Interrupted(name));
-    endSoon(controller.signal.reason, LAST_COMMAND_MS);
+    if (controller.signal.aborted) endAfter(LAST_COMMAND_MS, () => endBySignal(name));
   };
   const endLine = () => {
     if (stderr.isTTY) void stderr.write('\n').catch(() => undefined);
@@ -138,7 +138,7 @@ function createInterrupts(stderr: Output): NodeInterrupts {
       const endedBy = received !== undefined && exitCode === signalExitCodes[received] ? received : undefined;
       // A shell ends its loop only if a signal ended the command. Windows has only exit codes.
       if (endedBy !== undefined && process.platform !== 'win32') endBySignal(endedBy);
-      endSoon(controller.signal.reason, LAST_WORK_MS);
+      if (controller.signal.aborted) endAfter(LAST_WORK_MS, () => process.exit(exitCode));
     },
     takeOver(next) {
       listener = next;

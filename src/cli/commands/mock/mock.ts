@@ -87,23 +87,33 @@ function checkedToken(token: string | undefined): string | undefined {
   throw usageError('FXRATES_MOCK_ADMIN_TOKEN expects 16 to 128 letters, digits, _ and -');
 }
 
-/** Serves until Ctrl-C or SIGTERM. When ready, it prints one line to stdout, for a program; the rest is on stderr. */
+/**
+ * Serves until Ctrl-C or SIGTERM, also while no program reads its output. When ready, it prints one line to stdout, for a
+ * program; the rest is on stderr.
+ */
 async function serveMock(options: StartOptions, invocation: Invocation): Promise<number> {
-  const { io, screen, settings } = invocation;
+  const { signal } = invocation.io.interrupts;
+  invocation.io.neverBlock();
   const mock = await startMock(options, invocation);
   try {
-    await printUsage(mock, invocation);
-    const { url, key, plan, adminUrl, keys } = mock;
-    const ready = { url, key, plan, pid: io.pid, adminUrl, ...(keys.length > 1 ? { keys } : {}) };
-    // If both streams are terminals, stderr has shown the URL, and it would be printed among the requests.
-    const hasShownUrl = screen.out.isTTY && screen.err.isTTY && settings.quiet === 0;
-    if (screen.isJson) await screen.printWithSecret(`${JSON.stringify(ready)}\n`);
-    else if (!hasShownUrl) await screen.printWithSecret(`${url}\n`);
-    await logRequests(mock.server, invocation, io.interrupts.signal);
+    void printUsage(mock, invocation);
+    logRequests(mock.server, invocation);
+    const stopped = signal.aborted ? undefined : once(signal, 'abort');
+    await Promise.race([stopped, printReady(mock, invocation)]);
+    await stopped;
   } finally {
     await mock.close();
   }
   return exitCodes.ok;
+}
+
+async function printReady(mock: RunningMock, { io, screen, settings }: Invocation): Promise<void> {
+  const { url, key, plan, adminUrl, keys } = mock;
+  const ready = { url, key, plan, pid: io.pid, adminUrl, ...(keys.length > 1 ? { keys } : {}) };
+  // If both streams are terminals, stderr has shown the URL, and it would be printed among the requests.
+  const hasShownUrl = screen.out.isTTY && screen.err.isTTY && settings.quiet === 0;
+  if (screen.isJson) await screen.printWithSecret(`${JSON.stringify(ready)}\n`);
+  else if (!hasShownUrl) await screen.printWithSecret(`${url}\n`);
 }
 
 async function printUsage(mock: RunningMock, { screen }: Invocation): Promise<void> {
@@ -138,20 +148,26 @@ function planText({ plan, limits = {} }: Pick<RunningMock['keys'][number], 'plan
   return [`plan ${plan}`, ...rate, ...(monthly === undefined ? [] : [`${monthly} per month`])].join(', ');
 }
 
-/** Writes a line per request to stderr, with the mock's reason for its response, until `signal` aborts. */
-async function logRequests(mock: MockServer, { screen }: Invocation, signal: AbortSignal): Promise<void> {
-  // One after the other, in the order of the requests.
-  let written: Promise<unknown> = Promise.resolve();
-  const stop = mock.journal.subscribe(
-    (entry) => {
-      written = written.then(() => screen.info(screen.isJson ? requestEvent(entry) : `${requestLine(entry)}\n`));
-    },
-    { spaces: true },
-  );
-  if (!signal.aborted) await once(signal, 'abort');
-  stop();
-  await written;
+/** Writes a line per request to stderr, with the mock's reason for its response. */
+function logRequests(mock: MockServer, { screen }: Invocation): void {
+  let unread = 0;
+  let dropped = 0;
+  const write = async (entry: JournalEntry) => {
+    if (unread === MOST_UNREAD_LINES) {
+      dropped += 1;
+      return;
+    }
+    unread += 1;
+    if (dropped > 0) void screen.remark(`requests not shown, because stderr was full: ${dropped}`);
+    dropped = 0;
+    await screen.info(screen.isJson ? requestEvent(entry) : `${requestLine(entry)}\n`);
+    unread -= 1;
+  };
+  mock.journal.subscribe((entry) => void write(entry), { spaces: true });
 }
+
+/** Lines that wait for a reader of stderr. A pipe stores about 1,000 more. The journal has the dropped ones. */
+const MOST_UNREAD_LINES = 1_000;
 
 /** `14:20:01 GET /api/v1/latest?base=EUR 429 rate_limited: …`, in UTC like the mock's quota month. */
 function requestLine({ at, method, path, query, status, why, space }: JournalEntry): string {

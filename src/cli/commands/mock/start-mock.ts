@@ -131,7 +131,7 @@ export async function startMock(options: StartOptions, { argv, screen }: Invocat
   const main = isUsable ? wanted : printedKey(mock.createKey({ plan: wanted.plan, limits: wanted.limits }), mock);
   const others = rest.filter((key) => key.id !== main.id && hasKey(key, mock)).map((key) => printedKey(key, mock));
   const warnings = isResumed ? overriddenByStateFile(state, mock.snapshot(), options) : [];
-  for (const warning of [...warnings, ...remoteWarning(host, listening.port)]) await screen.warn(warning);
+  for (const warning of [...warnings, ...remoteWarning(host, listening.port)]) void screen.warn(warning);
   const certificate = options.tlsCert && resolve(options.tlsCert);
   const close = () =>
     mock.close().catch((cause: unknown) => {

@@ -4,6 +4,7 @@ import { realClock } from '../../../../src/cli/io/node-io.ts';
 import { main } from '../../../../src/cli/program/main.ts';
 import { connectMockServer } from '../../../../src/mock-server/index.ts';
 import { FakeIo, jsonLines, runCli, usageError } from '../../../helpers/cli-io.ts';
+import { deferred } from '../../../helpers/deferred.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import { listen } from '../../../helpers/listen.ts';
 import { startCommand, startMock, withMock } from './running-mock.ts';
@@ -94,6 +95,24 @@ test('requests are logged to stderr with the reason for the response, and withou
   expect(response.status).toBe(401);
   expect(io.written.stderr).toMatch(/^23:59:\d\d GET \/api\/v1\/latest\?api_key=… 401 /m);
   expect(io.written.stderr).not.toContain('nonsense');
+});
+
+test('drops lines while nobody reads stderr, and says how many', async () => {
+  const { io, stop } = await startMock('--frozen --now 2026-01-31T12:00:00Z');
+  const { write } = io.stderr;
+  const reads = deferred<void>();
+  Object.assign(io.stderr, { write: (text: string) => reads.promise.then(() => write(text)) });
+  const send = (path: string) => fetch(io.written.stdout.trim() + path);
+
+  for (let sent = 0; sent < 1_003; sent += 1) await send('/unread');
+  reads.resolve();
+  await send('/read');
+  await stop();
+
+  expect(io.written.stderr.split('/unread')).toHaveLength(1_001);
+  expect(io.written.stderr).toMatch(
+    /404 [^\n]+\nfxrates: requests not shown, because stderr was full: 3\n12:00:00 GET \/read /,
+  );
 });
 
 test('with --frozen, the clock moves only over HTTP, and a reset restores its first time', async () => {
