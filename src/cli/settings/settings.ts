@@ -109,37 +109,25 @@ export interface GetPath {
 export type SettingSource = 'option' | 'variable' | 'config.json';
 
 /** An option precedes its variable, that precedes the profile in config.json, and that the rest of config.json. */
-interface Given {
+interface Sources {
   readonly options: SharedOptions;
   readonly env: Env;
   readonly config: ConfigFile;
-}
-
-interface Sources extends Given {
-  readonly problems: SettingProblem[];
-}
-
-/** A value that is not used, because it is invalid. */
-interface SettingProblem {
-  readonly source: SettingSource;
-  readonly error: unknown;
+  /** Why values of them are not used. */
+  readonly problems: { readonly source: SettingSource; readonly error: unknown }[];
 }
 
 /** In place of an invalid value, a setting has that of the next source: it can shape the message about the problem. */
-export function resolveSettings(given: Given) {
-  const { options, env } = given;
-  const problems: SettingProblem[] = [];
-  const sources = { ...given, problems };
+export function resolveSettings(given: Omit<Sources, 'problems'>) {
+  const sources: Sources = { ...given, problems: [] };
+  const { options, env, problems } = sources;
   const profile = settingOf('profile', sources);
   const settings = {
     output: options.json ? 'json' : settingOf('output', sources, profile),
     color: settingOf('color', sources, profile),
     quiet: options.quiet ?? 0,
     verbose: options.verbose ?? debugLevel(env),
-    get:
-      tolerated('option', sources, () =>
-        (options.get ?? []).map((text): GetPath => ({ text, path: parseGetPath(text) })),
-      ) ?? [],
+    get: tolerated('option', sources, () => options.get?.map(parseGetPath)) ?? [],
     profile,
     baseUrl: settingOf('base_url', sources, profile),
     keyStdin: options.keyStdin ?? false,
@@ -192,13 +180,13 @@ function camelCase<Name extends SettingName>(name: Name): OptionName<Name> {
   return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) as OptionName<Name>;
 }
 
-function parseGetPath(text: string): JsonPath {
+function parseGetPath(text: string): GetPath {
   if (text === '') throw usageError("--get expects a path, got ''", 'e.g. rates.EUR or /rates/EUR');
   // JSONPath and jq; a name with such characters is written as a JSON pointer.
   const isOtherSyntax = !text.startsWith('/') && /^\$[.[]|\[.*\]/.test(text);
   if (isOtherSyntax)
     throw usageError(`--get expects a path, got '${text}'`, undefined, ['e.g. --get rates.EUR, --get list.0.name']);
-  return parseJsonPath(text);
+  return { text, path: parseJsonPath(text) };
 }
 
 /** From config.json: the value of the profile, or else that for all. @throws CliError with the commands that correct it */
