@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
-import { manPage } from './scripts/man-page.ts';
 import { completionScripts } from './src/cli/commands/completion/scripts.ts';
+import { manPage } from './src/cli/parser/help-page.ts';
 import { createProgram } from './src/cli/program/program.ts';
 import { bundlePanel } from './src/mock-server/panel/panel-files.ts';
 

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { manPage } from '../../../scripts/man-page.ts';
-
+import { manPage } from '../../../src/cli/parser/help-page.ts';
 import { createProgram } from '../../../src/cli/program/program.ts';
 import { operations } from '../../../src/generated/operations.ts';
 import { runCli, usageError } from '../../helpers/cli-io.ts';
