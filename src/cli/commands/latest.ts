@@ -37,7 +37,7 @@ const latestOptions = () => [
   fileOption('--fixture-out <file>', 'append the response to a file for mock --replay'),
 ];
 
-type LatestOptions = ParamOptions & ValuesOf<typeof latestOptions>;
+type LatestCommandOptions = ParamOptions & ValuesOf<typeof latestOptions>;
 
 export function latestCommand(): CliCommand {
   return operationCommand(latest, latestOptions, runLatest).about({
@@ -51,7 +51,7 @@ export function latestCommand(): CliCommand {
   });
 }
 
-async function runLatest(request: OperationRequest, invocation: Invocation<LatestOptions>): Promise<void> {
+async function runLatest(request: OperationRequest, invocation: Invocation<LatestCommandOptions>): Promise<void> {
   const { fixtureOut, watch: interval } = invocation.options;
   if (interval !== undefined) return watchLatest(request, invocation);
   if (fixtureOut !== undefined) await requireFixture(fixtureOut); // before a request uses quota
@@ -70,7 +70,7 @@ async function remarkOnNames({ operation, query }: OperationRequest, { screen }:
 }
 
 /** `latest --watch`: uses only so much of the month that enough is left until the reset. `quota` is free. */
-function watchLatest(request: OperationRequest, invocation: Invocation<LatestOptions>): Promise<void> {
+function watchLatest(request: OperationRequest, invocation: Invocation<LatestCommandOptions>): Promise<void> {
   const { options, screen } = invocation;
   return watch(invocation, {
     request,

@@ -66,11 +66,11 @@ function requireValid({ problems }: ResolvedSettings, sources: readonly SettingS
   if (problem !== undefined) throw problem.error;
 }
 
-interface Resolved extends Pick<Invocation, 'argv' | 'io' | 'config' | 'screen'> {
+interface ResolvedLine extends Pick<Invocation, 'argv' | 'io' | 'config' | 'screen'> {
   readonly resolved: ResolvedSettings;
 }
 
-async function execute(command: CliCommand, { argv, io, config, screen, resolved }: Resolved): Promise<number> {
+async function execute(command: CliCommand, { argv, io, config, screen, resolved }: ResolvedLine): Promise<number> {
   const { env } = io;
   requireValid(resolved, ['option']);
   requireOptions(command);

@@ -38,7 +38,7 @@ const batchOptions = () => [
   new CliOption('--no-header', 'tables: no line with the names of the columns'),
 ];
 
-type BatchOptions = ValuesOf<typeof batchOptions>;
+type BatchCommandOptions = ValuesOf<typeof batchOptions>;
 
 export function batchCommand(): CliCommand {
   return new CliCommand('batch')
@@ -64,7 +64,7 @@ export function batchCommand(): CliCommand {
     .runs(runBatch);
 }
 
-async function runBatch(given: Invocation<BatchOptions>): Promise<number> {
+async function runBatch(given: Invocation<BatchCommandOptions>): Promise<number> {
   const queries = await queriesOf(given);
   const { failedOut } = given.options;
   if (failedOut !== undefined) {
@@ -86,7 +86,7 @@ async function runBatch(given: Invocation<BatchOptions>): Promise<number> {
 }
 
 /** Parameters typed with -p apply to all queries. Those of a query take precedence. */
-async function queriesOf(invocation: Invocation<BatchOptions>): Promise<readonly Query[]> {
+async function queriesOf(invocation: Invocation<BatchCommandOptions>): Promise<readonly Query[]> {
   const { each = [] } = invocation.options;
   const path = pathOf(invocation);
   const shared = joinParameters(parametersOf(invocation.options, operations.latest));
@@ -101,7 +101,7 @@ async function queriesOf(invocation: Invocation<BatchOptions>): Promise<readonly
 const WAYS_IN = ['fxrates batch queries.txt', 'fxrates batch --each base=USD,EUR'];
 
 /** The file of queries, or `-` for stdin; `undefined` with `--each`. */
-function pathOf({ args: [file], options, io, settings }: Invocation<BatchOptions>): string | undefined {
+function pathOf({ args: [file], options, io, settings }: Invocation<BatchCommandOptions>): string | undefined {
   const isEach = options.each !== undefined;
   const readsStdin = file === '-' || (file === undefined && !isEach && !io.stdin.isTTY);
   if (readsStdin && settings.keyStdin)
@@ -118,7 +118,7 @@ const MOST_NAMED = 3;
 
 class BatchRun {
   readonly progress: ProgressView;
-  readonly #invocation: Invocation<BatchOptions>;
+  readonly #invocation: Invocation<BatchCommandOptions>;
   readonly #queries: readonly Query[];
   readonly #format: Format;
   /** Queries whose response was printed. */
@@ -128,7 +128,7 @@ class BatchRun {
   #overQuota = 0;
   #failureCode: ExitCode = exitCodes.failure;
 
-  constructor(invocation: Invocation<BatchOptions>, queries: readonly Query[]) {
+  constructor(invocation: Invocation<BatchCommandOptions>, queries: readonly Query[]) {
     this.#invocation = invocation;
     this.#queries = queries;
     this.#format = formatOf(queries, invocation);
@@ -283,7 +283,7 @@ interface Format {
 }
 
 /** @throws CliError for an option that JSON lines do not have */
-function formatOf(queries: readonly Query[], invocation: Invocation<BatchOptions>): Format {
+function formatOf(queries: readonly Query[], invocation: Invocation<BatchCommandOptions>): Format {
   const { settings, screen, options } = invocation;
   if (settings.output === 'csv') return table('csv', queries, invocation);
   if (screen.isForPeople) return table('table', queries, invocation);
@@ -307,7 +307,7 @@ const JSON_LINES: Format = {
 function table(
   format: 'csv' | 'table',
   queries: readonly Query[],
-  { settings: { get }, options, io }: Invocation<BatchOptions>,
+  { settings: { get }, options, io }: Invocation<BatchCommandOptions>,
 ): Format {
   const names = [...new Set(queries.flatMap((query) => Object.keys(query)))];
   const taken = [...VALUE_COLUMNS, ...get.map(({ text }) => text)];
