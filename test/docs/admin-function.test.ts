@@ -25,6 +25,7 @@ const EFFECTS: Readonly<Record<string, (mock: MockServer, output: string) => unk
   'POST spaces': (_, output) => expect(JSON.parse(output)).toMatchObject({ name: 'invoices' }),
   'GET openapi.json': (_, output) => expect(output).toBe(''),
   "GET 'requests?": (_, output) => expect(JSON.parse(output)).toMatchObject({ entries: [], total: 0 }),
+  'POST requests/find': (_, output) => expect(JSON.parse(output)).toMatchObject({ entries: [], total: 0 }),
   'POST requests/verify': (_, output) => expect(JSON.parse(output)).toEqual({ count: 0 }),
   'POST setup': (_, output) => expect(JSON.parse(output).keys).toHaveLength(1),
   'PUT latest/replay': async (mock) => {

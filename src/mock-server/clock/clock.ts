@@ -27,9 +27,9 @@ export interface MockClock extends Clock {
   /** Ends the freeze. The clock continues from its current time. */
   resume(): void;
   /**
-   * Advances the time by `ms` milliseconds. Waits that end meanwhile are resolved in order. Resolves to the new time, in
+   * Advances the time by `ms` whole milliseconds. Waits that end meanwhile are resolved in order. Resolves to the new time, in
    * milliseconds since the Unix epoch.
-   * @throws MockServerError with code `invalid_option`, for a negative number.
+   * @throws MockServerError with code `invalid_option`, for a negative number or a fraction.
    * @example await mock.clock.advance(60_000)
    */
   advance(ms: number): Promise<number>;
@@ -86,7 +86,7 @@ export const clockState = z.object({
 /** A move of a clock through the admin API. */
 export const clockStep = z
   .strictObject({
-    advanceMs: expected('milliseconds from 0', z.number().min(0)).optional().describe('Milliseconds to advance.'),
+    advanceMs: expected('whole milliseconds from 0', z.int().min(0)).optional().describe('Milliseconds to advance.'),
     advanceTo: z
       .union([z.string(), z.number()])
       .optional()
@@ -112,11 +112,11 @@ export function checkedClockOptions(option: 'real' | 'virtual' | ClockOptions): 
  */
 export function parseInstant(option: string, instant: Instant, names = ''): number {
   const ms = millisecondsOf(instant);
-  if (ms >= 0 && ms <= LATEST_MS) return ms;
+  if (Number.isInteger(ms) && ms >= 0 && ms <= LATEST_MS) return ms;
   throw invalidOption(
     option,
     instant,
-    `${names}a Date, an ISO 8601 date or time with a zone, or milliseconds since 1970`,
+    `${names}a Date, an ISO 8601 date or time with a zone, or whole milliseconds since 1970`,
   );
 }
 

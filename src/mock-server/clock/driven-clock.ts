@@ -86,7 +86,7 @@ export class DrivenClock implements Clock {
       throw invalidOption('sleep', ms, `milliseconds that end ${BEFORE_THE_END}`);
     const leadMs = now - monotonicNow();
     this.#leadMs = this.#timers.size === 0 ? leadMs : Math.max(this.#leadMs, leadMs);
-    const slept = this.#timers.add(now + ms, signal);
+    const slept = this.#timers.add(Math.ceil(now + ms), signal); // a real timer lasts whole milliseconds, too
     this.#idle.noteWait();
     this.#arm();
     try {

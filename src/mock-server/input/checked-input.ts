@@ -197,8 +197,10 @@ function inputError({ issues }: z.ZodError, given: unknown, input: UncheckedInpu
   }
   const names = Object.keys(schema.shape).filter((name) => name !== 'kind'); // `kind` selects the schema
   const [name = ''] = unknown.keys;
+  const { schema: filter } = schemaAt(schema, ['filter']);
+  const meant = filter instanceof z.ZodObject && Object.hasOwn(filter.shape, name) ? `filter.${name}` : undefined;
   return field === ''
-    ? unknownName(name, { what, known: names })
+    ? unknownName(name, { what, known: names, meant })
     : unknownName(name, { what: `a field of ${field}`, known: names }, `${field}.`);
 }
 

@@ -187,11 +187,13 @@ interface Unknown {
   /** The kind of name, such as 'a switch'. */
   readonly what: string;
   readonly known: readonly string[];
+  /** The place of this name. Default: the nearest known name. */
+  readonly meant?: string | undefined;
 }
 
 /** The error for an unknown name: the nearest known name, and the known names. `place` ends with a dot. */
-export function unknownName(name: string, { what, known }: Unknown, place = ''): MockServerError {
-  const nearest = nearestName(name, known);
+export function unknownName(name: string, { what, known, meant }: Unknown, place = ''): MockServerError {
+  const nearest = meant ?? nearestName(name, known);
   const hint = nearest === undefined ? '' : `did you mean ${nearest}? `;
   const names = known.length > MOST_NAMES ? nearestNames(name, known, 3) : known;
   const which = names.length < known.length ? `the nearest of ${known.length} names:` : 'valid names:';

@@ -31,7 +31,7 @@ import {
   newKey,
 } from '../service/keys.ts';
 import { MINUTE_MS, rateLimitOf } from '../service/rate-windows.ts';
-import { planName, type ServiceContext, type ServiceState } from '../service/service-state.ts';
+import { keyLimitOptions, planName, type ServiceContext, type ServiceState } from '../service/service-state.ts';
 import { createHandler } from './handle-request.ts';
 import {
   applySetup,
@@ -211,8 +211,8 @@ function createMockClock(clock: DrivenClock, context: ServiceContext): MockClock
     now: () => clock.now(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
     async advance(ms) {
-      if (!(Number.isFinite(ms) && ms >= 0)) {
-        throw invalidOption('advance', ms, 'milliseconds from 0; the clock cannot move backwards');
+      if (!(Number.isInteger(ms) && ms >= 0)) {
+        throw invalidOption('advance', ms, 'whole milliseconds from 0; the clock cannot move backwards');
       }
       return await clock.advanceTo((now) => checkedTarget({ advance: ms }, now + ms));
     },
@@ -283,6 +283,11 @@ export const spaceOptions = strictObject({
    */
   plan: planName.optional(),
   /**
+   * Limits of its key in place of those of the plan, as in `mock.createKey()`.
+   * @default the limits of the plan
+   */
+  limits: keyLimitOptions.optional(),
+  /**
    * Clock of the space.
    * @default the mode and the current time of the mock's clock
    */
@@ -337,7 +342,7 @@ export class Space extends MockMethods implements AsyncDisposable {
 /** Opens a space of a mock. */
 export function openSpace(mock: MockState, options: SpaceOptions): Space {
   const { state, spaces } = mock;
-  const { plan, behaviour, ...given } = checkedInput(spaceOptions, options, { what: 'an option of space()' });
+  const { plan, limits, behaviour, ...given } = checkedInput(spaceOptions, options, { what: 'an option of space()' });
   const { mode, autoAdvance, isFrozen: frozen } = mock.clock;
   const { clock = { mode, autoAdvance, frozen, now: mock.clock.now() } } = given;
   const { name = freeName('space', state.lastSpace + 1, (taken) => spaces.has(taken)) } = given;
@@ -350,7 +355,7 @@ export function openSpace(mock: MockState, options: SpaceOptions): Space {
     behaviour: mock.behaviour.copy(behaviour),
     clock: new DrivenClock(clock, mock.adapters),
     seed: state.seed, // after `restore()`, it is that of the snapshot
-    initial: initialStateOfSpace(mock, { plan }),
+    initial: initialStateOfSpace(mock, { plan, limits }),
   });
   const space = new Space(name, opened);
   spaces.set(name, opened);

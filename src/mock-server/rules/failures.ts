@@ -135,7 +135,7 @@ export const failure = strictObject({
    */
   chunkBytes: wholeFrom(1, 'of bytes').optional().describe('With dribble: size of a piece in bytes. Default: 1.'),
   /** Of `'dribble'`, which requires it: milliseconds between two pieces, by the mock's clock. */
-  intervalMs: expected('milliseconds from 0', z.number().min(0))
+  intervalMs: expected('whole milliseconds from 0', z.int().min(0))
     .optional()
     .describe('With dribble: milliseconds between two pieces.'),
 });
@@ -161,7 +161,7 @@ export function checkFailure(fail: Failure): void {
     throw invalidOption('fail.afterBytes', undefined, 'a whole number of bytes from 0');
   }
   if (kind === 'dribble' && fail.intervalMs === undefined) {
-    throw invalidOption('fail.intervalMs', undefined, 'milliseconds from 0');
+    throw invalidOption('fail.intervalMs', undefined, 'whole milliseconds from 0');
   }
 }
 

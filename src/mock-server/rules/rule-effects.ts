@@ -92,7 +92,7 @@ function changeRetryAfter(response: MockResponse, turns: RuleTurns): MockRespons
   const turn = turns.of('retryAfter');
   if (turn === undefined || response.status < 400) return response;
   const { retryAfter } = turn.rule;
-  const value = typeof retryAfter === 'string' ? retryAfter : undefined;
+  const value = typeof retryAfter === 'object' ? undefined : String(retryAfter);
   if (value === undefined && response.headers['retry-after'] === undefined) return response;
   turns.use(turn);
   const what = value === undefined ? 'without Retry-After' : `Retry-After ${value}`;

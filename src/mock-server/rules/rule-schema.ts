@@ -17,21 +17,21 @@ import { type RecordedRequest, type RequestPattern, requestPattern } from '../ma
 import { emptyState, type ServiceState } from '../service/service-state.ts';
 import { type Failure, failure } from './failures.ts';
 
-const milliseconds = expected('milliseconds from 0', z.number().min(0));
+const milliseconds = expected('whole milliseconds from 0', z.int().min(0));
 const several = <Schema extends z.ZodType>(words: string, one: Schema) =>
   expected(words, z.union([one, z.array(one).min(1, words)]));
 
-const DELAY_WORDS = 'milliseconds from 0, or { "min": 50, "max": 150 } in whole milliseconds';
+const DELAY_WORDS = 'whole milliseconds from 0, or { "min": 50, "max": 150 }';
 const delaySchema = expected(
   DELAY_WORDS,
   z.union([
-    z.number(DELAY_WORDS).min(0),
+    z.int(DELAY_WORDS).min(0),
     z.strictObject({ min: z.int(DELAY_WORDS).min(0), max: z.int() }, DELAY_WORDS).refine(({ min, max }) => min <= max),
   ]),
 );
 
 /**
- * A delay by the mock's clock: milliseconds, or `{ min, max }`: whole milliseconds, both included, with equal probability.
+ * A delay by the mock's clock: whole milliseconds, or `{ min, max }`, both included, with equal probability.
  * The seed of the mock determines the drawn values.
  * @example { min: 50, max: 150 }
  */
@@ -152,7 +152,7 @@ export const ruleOptions = strictObject({
    * Milliseconds from its beginning until the rule ends, by the mock's clock.
    * @default until it is removed
    */
-  forMs: expected('milliseconds above 0', z.number().gt(0)).optional(),
+  forMs: expected('whole milliseconds from 1', z.int().min(1)).optional(),
   /**
    * Whether the service receives the request, and authenticates, limits and charges it. With `false`, the network responds
    * or fails in its place.
@@ -171,11 +171,11 @@ export const ruleOptions = strictObject({
   arriveAfterMs: delaySchema.optional(),
   /**
    * `Retry-After` of error responses: the value to send, or `{ absent: true }` to remove the header.
-   * @example '7'
+   * @example 7
    */
   retryAfter: expected(
-    'text such as "7", or { "absent": true }',
-    z.union([headerValue, z.strictObject({ absent: z.literal(true) })]),
+    'a whole number, text such as "7", or { "absent": true }',
+    z.union([headerValue, z.int().min(0), z.strictObject({ absent: z.literal(true) })]),
   ).optional(),
   /** Content coding in which the body is sent. */
   encoding: expected("'gzip', 'deflate' or 'br'", z.enum(['gzip', 'deflate', 'br'])).optional(),

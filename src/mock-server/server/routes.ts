@@ -58,8 +58,9 @@ const list = z.object({
   dropped: z.number().int().describe('Number of older requests that were dropped, matching or not.'),
 });
 
-const find = requestFilter.extend({ limit: mostListed });
-const wait = requestFilter.extend({
+const filtered = z.strictObject({ filter: requestFilter.optional().describe('Which requests; by default all.') });
+const find = filtered.extend({ limit: mostListed });
+const wait = filtered.extend({
   ...waitOptions.shape,
   timeoutMs: expected('whole milliseconds from 0 to 240000', z.int().min(0).max(240_000))
     .default(10_000)
@@ -67,7 +68,7 @@ const wait = requestFilter.extend({
 });
 
 const verification = claim
-  .extend({ filter: requestFilter.optional().describe('Requests to check; by default all.') })
+  .extend(filtered.shape)
   // Without a condition, the verification would always succeed.
   .refine(({ filter: _, ...conditions }) => Object.keys(conditions).length > 0, {
     error: 'count, atLeast, atMost, sentWith or inOrder',
@@ -223,9 +224,14 @@ export const adminRoutes: readonly AdminRoute[] = [
     body: find,
     response: list,
     calls: {
-      'journal.list': { send: (filter?: RequestFilter) => ({ body: { limit: 1000, ...filter } }), read: entriesIn },
+      'journal.list': {
+        send: ({ limit = 1000, ...filter }: RequestFilter & { readonly limit?: number } = {}) => ({
+          body: { filter, limit },
+        }),
+        read: entriesIn,
+      },
     },
-    run: ({ state, body }) => listRequests(state, body),
+    run: ({ state, body: { filter, limit } }) => listRequests(state, { ...filter, limit }),
   }),
   route('POST /requests/verify', {
     id: 'verifyRequests',
@@ -256,11 +262,11 @@ export const adminRoutes: readonly AdminRoute[] = [
     response: list,
     calls: {
       'journal.waitFor': {
-        send: (filter?: RequestFilter, options?: WaitOptions) => ({ body: { ...filter, ...options } }),
+        send: (filter?: RequestFilter, options?: WaitOptions) => ({ body: { filter, ...options } }),
         read: entriesIn,
       },
     },
-    async run({ state, body: { count, timeoutMs, ...filter }, signal }) {
+    async run({ state, body: { filter = {}, count, timeoutMs }, signal }) {
       const entries = await waitForRequests(state, { filter, count, timeoutMs, signal });
       return { entries, total: entries.length, dropped: state.journal.dropped };
     },

@@ -107,7 +107,7 @@ export interface KeyFilter extends ValueOf<typeof keyFilter> {}
 
 export const keyUsage = strictObject({
   /**
-   * Requests counted in the current quota period.
+   * Requests counted in the current quota period. A number above the quota is possible after a change to a smaller plan.
    * @default unchanged
    */
   month: wholeFrom(0).optional().describe('Number of requests in the current quota period.'),
@@ -177,7 +177,11 @@ export function createKeys(context: ServiceContext): Keys {
 /** Throws `MockServerError` with code `invalid_option` for a usage above the limit of the key. */
 export function checkMinute({ minute = 0 }: SetUsage, { requests }: { readonly requests: number }): void {
   if (minute <= requests) return;
-  throw invalidOption('minute', minute, `a whole number from 0 to ${requests}, the limit of the key`);
+  throw invalidOption(
+    'minute',
+    minute,
+    `a whole number from 0 to ${requests}, the limit of the key, because the service accepts no more`,
+  );
 }
 
 /** Sets the usage of a key, which was checked. */

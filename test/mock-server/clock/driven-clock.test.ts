@@ -49,16 +49,25 @@ test('work that began before advance() ends before the time moves', async () => 
   expect((await calling).headers.get('date')).toBe('Thu, 15 Jan 2026 00:00:00 GMT');
 });
 
-test.each([[-1], [Number.NaN], [Number.POSITIVE_INFINITY], ['5' as unknown as number]])(
-  'advance(%s) is rejected: the clock cannot move backwards',
+test.each([[-1], [1.5], [Number.NaN], [Number.POSITIVE_INFINITY], ['5' as unknown as number]])(
+  'advance(%s) is rejected: the clock moves forward by whole milliseconds',
   async (ms) => {
     const clock = still();
 
-    await expect(clock.advance(ms)).rejects.toThrow('expected milliseconds from 0');
+    await expect(clock.advance(ms)).rejects.toThrow('expected whole milliseconds from 0');
 
     expect(clock.now()).toBe(START);
   },
 );
+
+test('a wait of a fraction of a millisecond ends at a whole one, so the time is always whole', async () => {
+  const clock = jumping();
+
+  await clock.sleep(0.25);
+  await clock.sleep(1.5);
+
+  expect(clock.now()).toBe(START + 3);
+});
 
 test('advanceTo rejects a time in the past and an invalid time', async () => {
   const clock = still();
@@ -217,7 +226,7 @@ test('simultaneous waits of any lengths take no longer than the longest of them'
     }),
   );
 
-  expect(ends).toEqual(Array.from({ length: 500 }, (_, index) => index / 8));
+  expect(ends).toEqual(Array.from({ length: 500 }, (_, index) => Math.ceil(index / 8)));
 });
 
 test('without autoAdvance, the clock stays at its fixed start and no sleep ends by itself', async () => {

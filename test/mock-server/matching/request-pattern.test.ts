@@ -207,7 +207,7 @@ test('a path with half a character is accepted', () => {
 });
 
 test.each([
-  ['/requests/find', '{"query":{"__proto__":"x"}}', 'query'],
+  ['/requests/find', '{"filter":{"query":{"__proto__":"x"}}}', 'filter.query'],
   ['/rules', '{"delayMs":1,"match":{"query":{"__proto__":"x"}}}', 'match.query'],
 ])('over HTTP, %s rejects __proto__ in a pattern', async (route, body, field) => {
   await using it = await servedMock();

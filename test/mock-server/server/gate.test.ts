@@ -320,15 +320,30 @@ test.each([
 });
 
 const CLAIM = 'count, atLeast, atMost, sentWith, inOrder, filter';
-const PATTERN = 'operation, keyId, path, method, query, headers, body';
 test.each<[string, unknown, string]>([
-  ['/requests/verify', { operation: 'latest' }, `operation is not a field of the body; valid names: ${CLAIM}.`],
-  ['/requests/find', { filter: {} }, `filter is not a field of the body; valid names: ${PATTERN}, status, `],
+  [
+    '/requests/verify',
+    { operation: 'latest' },
+    `operation is not a field of the body; did you mean filter.operation? Valid names: ${CLAIM}.`,
+  ],
+  [
+    '/requests/find',
+    { query: {} },
+    'query is not a field of the body; did you mean filter.query? Valid names: filter, ',
+  ],
+  [
+    '/requests/wait',
+    { code: 'x', count: 1 },
+    'code is not a field of the body; did you mean filter.code? Valid names: ',
+  ],
+  ['/requests/find', { filter: { codes: 1 } }, 'filter.codes is not a field of filter; did you mean code? Valid'],
   ['/requests/verify', { filter: {} }, 'body is {"filter":{}}; expected count, atLeast, atMost, sentWith or inOrder.'],
   ['/requests/verify', { count: 3, atLeast: 2 }, 'expected either count, or atLeast and atMost.'],
   ['/requests/find', { limit: 0 }, 'limit is 0; expected a whole number from 1 to 1000.'],
   ['/requests/wait', { timeoutMs: 300_000 }, 'timeoutMs is 300000; expected whole milliseconds from 0 to 240000.'],
-  ['/clock', { advanceMs: -1 }, 'advanceMs is -1; expected milliseconds from 0.'],
+  ['/clock', { advanceMs: -1 }, 'advanceMs is -1; expected whole milliseconds from 0.'],
+  ['/clock', { advanceMs: 1.5 }, 'advanceMs is 1.5; expected whole milliseconds from 0.'],
+  ['/clock', { advanceTo: 1.5e12 + 0.5 }, 'or whole milliseconds since 1970.'],
   ['/clock', {}, 'body is {}; expected exactly one of advanceMs, advanceTo and frozen.'],
 ])('POST %s with %j names the field and the alternatives', async (path, body, message) => {
   await using it = await servedMock();

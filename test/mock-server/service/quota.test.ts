@@ -147,7 +147,10 @@ test.each(KINDS)('setUsage sets the requests of this minute in a window of kind 
 });
 
 test.each([
-  [{ minute: 31 }, 'minute is 31; expected a whole number from 0 to 30, the limit of the key.'],
+  [
+    { minute: 31 },
+    'minute is 31; expected a whole number from 0 to 30, the limit of the key, because the service accepts no more.',
+  ],
   [{ minute: 1.5 }, 'minute is 1.5'],
   [{ month: Number.NaN, minute: 1 }, 'month is NaN; expected a whole number from 0.'],
   [{}, 'options is {}; expected month, minute or both.'],
