@@ -1,4 +1,4 @@
-import { nextTurn } from '../clock/event-loop.ts';
+import { monotonicNow, nextTurn } from '../clock/event-loop.ts';
 import { type HandleRequest, type MockResponse, noResponse, type RequestSource } from '../http/message.ts';
 import {
   type KnownRequests,
@@ -11,8 +11,9 @@ import { completed, internalError, isPreflight, withCorsHeaders } from '../http/
 import type { JournalEntry } from '../journal/journal.ts';
 import { arrivalDelay, withEffects } from '../rules/rule-effects.ts';
 import { RuleTurns } from '../rules/rule-turns.ts';
+import type { KeyRecord } from '../service/service-state.ts';
 import { isOpen, type MockState, noteSpace } from './mock-state.ts';
-import { factsOf, identified, type Reply, respond, respondWithoutService } from './respond.ts';
+import { factsOf, identified, type Reply, respond, respondWithoutService, type Use } from './respond.ts';
 
 /**
  * Handles requests that reach a mock or a space, step by step: parses the request, finds the space of its key and the rules
@@ -201,7 +202,7 @@ function entryOf({ mock, request }: Exchange, { response, facts }: Reply, rule: 
     earlyByMs: use.earlyByMs,
     switches: facts.switches,
     rule,
-    why: response.why,
+    why: use.earlyByMs === undefined ? response.why : response.why + slowClockText(mock, use, response.status),
     // Not spread: V8 takes microseconds to add fields to an object of this size.
     status: isSent ? response.status : 0,
     code: isSent ? response.code : undefined,
@@ -222,9 +223,23 @@ function noteRetryAfter({ mock, source }: Exchange, { headers, delivery }: MockR
   const key = state.keys.get(keyId);
   const asksMs = behaviour.values.retryAfterUnit === 'seconds' ? Math.round(Number(value) * 1000) : Number(value);
   const store = () => {
-    if (key !== undefined) key.retryAt = at + asksMs;
+    if (key === undefined) return;
+    if (key.retryAt <= at) waitsSince.set(key, monotonicNow());
+    key.retryAt = at + asksMs;
   };
   // A client in process may react in the same turn of the event loop; over a socket, in the next one at the earliest.
   if (source.adapter === 'socket') void nextTurn().then(store);
   else void Promise.resolve().then(store); // fake timers also replace queueMicrotask
+}
+
+/** Real times at which keys were first refused until their Retry-After ends. */
+const waitsSince = new WeakMap<KeyRecord, number>();
+
+/** A client that waits in real time is refused for ever by a clock that only the test moves. */
+function slowClockText({ clock, state }: MockState, { keyId = '', earlyByMs = 0 }: Use, status: number): string {
+  const key = state.keys.get(keyId);
+  if (status !== 429 || key === undefined || (clock.mode === 'real' && !clock.isFrozen)) return '';
+  const waitedMs = monotonicNow() - (waitsSince.get(key) ?? Number.POSITIVE_INFINITY);
+  if (waitedMs < earlyByMs) return '';
+  return "; as much real time has passed, but the clock of the mock has not moved as far: advance it, or use clock 'real'";
 }

@@ -54,7 +54,7 @@ interface RequestFacts extends Pick<JournalEntry, 'at' | 'operation' | 'isUnknow
 }
 
 /** The key of a request, and the usage of its limits. */
-type Use = Pick<JournalEntry, 'keyId' | 'keyTransport' | 'rate' | 'quota' | 'earlyByMs'>;
+export type Use = Pick<JournalEntry, 'keyId' | 'keyTransport' | 'rate' | 'quota' | 'earlyByMs'>;
 
 /** A response, and what it depended on. */
 export interface Reply {

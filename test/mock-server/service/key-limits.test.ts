@@ -93,6 +93,48 @@ test('the limits stay in a snapshot, after a change of plan, and after a reset t
   expect([(await send()).status, (await send()).status, (await send()).status]).toEqual([200, 200, 429]);
 });
 
+test('a space has a key with limits, also after a reset', async () => {
+  await using served = await servedMock({ clock: { mode: 'virtual', autoAdvance: false } });
+  const { mock, admin, remote, call } = served;
+  const space = mock.space({ limits: SMALL });
+  const { body: opened } = await admin('POST', '/spaces', { limits: SMALL });
+  const third = await remote.space({ limits: SMALL });
+
+  space.reset();
+
+  for (const key of [space.key, opened.key, third.key]) {
+    expect([(await call(key)).status, (await call(key)).status, (await call(key)).status]).toEqual([200, 200, 429]);
+  }
+  expect(() => mock.space({ limits: { requests: 0 } })).toThrow('limits.requests is 0; expected a whole number from 1');
+});
+
+test.each(['virtual', 'real'] as const)('says that a %s clock stands still while a client waits', async (mode) => {
+  const mock = createMockServer({
+    clock: { mode, autoAdvance: false, frozen: true },
+    behaviour: { retryAfterUnit: 'milliseconds' },
+  });
+  const { key } = mock.createKey({ limits: { requests: 1, windowMs: 1 } });
+  const other = mock.createKey();
+  mock.keys.setUsage(other.id, { minute: 30 });
+  const whyOf = async (sent: string) => {
+    await sender(mock, sent)();
+    return mock.journal.list().at(-1)?.why;
+  };
+  const hint = "but the clock of the mock has not moved as far: advance it, or use clock 'real'";
+
+  expect(await whyOf(key)).toBe('served');
+  const refused = '1 of 1 requests used within 1 ms; next accepted in 1 ms';
+  expect(await whyOf(key)).toBe(refused);
+  let last: string | undefined = refused;
+  while (last === refused) last = await whyOf(key);
+
+  expect(last).toBe(`${refused}; as much real time has passed, ${hint}`);
+  expect(await whyOf(other.key)).not.toContain(hint);
+  expect(await whyOf(other.key)).not.toContain(hint); // a minute has not passed
+  await mock.clock.advance(1);
+  expect(await whyOf(key)).toBe('served');
+});
+
 test('a setup and the admin API create keys with limits', async () => {
   await using served = await servedMock({ setup: { keys: [{ limits: SMALL, usage: { month: 4 } }] } });
   const { mock, admin, call, remote } = served;
