@@ -25,9 +25,10 @@ export function createLatestResponder(): (request: LatestRequest) => MockRespons
     if (known?.at === snapshot.at && known.seed === snapshot.seed) return known.response;
     const requested = readRequestedRates(parametersOf(request.target));
     const response = inventedResponse(requested, snapshot, switches);
-    const { hasUnknown, unknownParameters } = requested;
+    const { unknownCurrencies, unknownParameters } = requested;
     // Other responses depend on switches.
-    if (!hasUnknown && unknownParameters.length === 0) responses.set(request.target, { ...snapshot, response });
+    if (unknownCurrencies.length === 0 && unknownParameters.length === 0)
+      responses.set(request.target, { ...snapshot, response });
     return response;
   };
 }
@@ -53,13 +54,14 @@ export function inventedFor({ state, behaviour, now }: ServiceContext, target: T
 }
 
 function inventedResponse(requested: RequestedRates, snapshot: InventedSnapshot, switches: Switches): MockResponse {
-  const { hasUnknown, unknownParameters } = requested;
-  const unknown = unknownParameters.length > 0 ? unknownParametersText(unknownParameters) : undefined;
+  const { unknownCurrencies, unknownParameters } = requested;
+  const unknown = unknownText('parameter', unknownParameters, KNOWN_PARAMETERS);
   if (unknown !== undefined && switches.use('unknownParameters') === '400') {
     return errorResponse({ status: 400, code: 'invalid_parameter', message: unknown });
   }
   // Documented parameters are checked already.
-  const refusal = hasUnknown && isFreeForm ? badParameter(UNKNOWN_CURRENCY, switches) : undefined;
+  const unknownCurrency = isFreeForm ? unknownText('currency', unknownCurrencies, CURRENCIES) : undefined;
+  const refusal = unknownCurrency === undefined ? undefined : badParameter(unknownCurrency, switches);
   const response = refusal ?? successResponse(JSON.stringify(inventedData(requested, snapshot)));
   return unknown === undefined ? response : { ...response, why: `${response.why}; ${unknown}` };
 }
@@ -93,19 +95,24 @@ function followContract(invented: InventedData): InventedData {
   return data as InventedData & typeof data; // the type of the contract as it is
 }
 
-/** A misspelt parameter causes a plausible wrong rate, so the reason names it. */
-function unknownParametersText(names: readonly string[]): string {
+/** A misspelt parameter causes a plausible wrong rate, so the reason names it. `undefined` without names. */
+function unknownText(
+  what: 'parameter' | 'currency',
+  names: readonly string[],
+  known: readonly string[],
+): string | undefined {
+  if (names.length === 0) return undefined;
   const first = names.slice(0, MOST_NAMED).map((name) => {
-    const nearest = nearestName(name, KNOWN_PARAMETERS);
+    const nearest = nearestName(name, known);
     return show(name) + (nearest === undefined ? '' : ` (did you mean ${nearest}?)`);
   });
   const others = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
-  return `latest does not know the parameter${names.length === 1 ? '' : 's'} ${first.join(', ')}${others}`;
+  return `latest does not know the ${names.length === 1 ? what : PLURAL[what]} ${first.join(', ')}${others}`;
 }
 
-const MOST_NAMED = 3;
+const PLURAL = { parameter: 'parameters', currency: 'currencies' } as const;
 
-const UNKNOWN_CURRENCY = 'base or symbols name a currency that is not among the invented rates.';
+const MOST_NAMED = 3;
 
 /** How long a snapshot is valid, from a granularity such as `5min`; an unknown unit counts as five minutes. */
 export function snapshotIntervalMs(granularity: string): number {
@@ -124,8 +131,8 @@ interface RequestedRates {
   readonly base: Currency;
   /** Empty for all but the base. */
   readonly symbols: readonly Currency[];
-  /** Whether the request has unknown currencies, which are not in `symbols`. */
-  readonly hasUnknown: boolean;
+  /** As the request has them; they are not in `symbols`. */
+  readonly unknownCurrencies: readonly string[];
   /** Names of other parameters, each once. */
   readonly unknownParameters: readonly string[];
 }
@@ -136,13 +143,15 @@ const KNOWN_PARAMETERS = isFreeForm ? ['base', 'symbols'] : latest.parameters.ma
 
 function readRequestedRates(query: URLSearchParams): RequestedRates {
   const valuesOf = (name: string) => (KNOWN_PARAMETERS.includes(name) ? query.getAll(name) : []);
-  const base = upperCase(valuesOf('base')[0] ?? 'USD');
-  const codes = valuesOf('symbols').flatMap((list) => list.split(',').map(upperCase));
-  const symbols = codes.filter((code) => code !== '');
+  const [sentBase = 'USD'] = valuesOf('base');
+  const base = upperCase(sentBase);
+  const sentSymbols = valuesOf('symbols')
+    .flatMap((list) => list.split(','))
+    .filter((code) => code.trim() !== '');
   return {
     base: isCurrency(base) ? base : 'USD',
-    symbols: symbols.filter(isCurrency),
-    hasUnknown: ![base, ...symbols].every(isCurrency),
+    symbols: sentSymbols.map(upperCase).filter(isCurrency),
+    unknownCurrencies: [sentBase, ...sentSymbols].filter((code) => !isCurrency(upperCase(code))),
     unknownParameters: Array.from(new Set(query.keys())).filter((name) => !KNOWN_PARAMETERS.includes(name)),
   };
 }

@@ -57,6 +57,13 @@ test.each([
 });
 
 test.each([
+  ['?base=EURO', 'latest does not know the currency "EURO" (did you mean EUR?)'],
+  ['?base=&symbols=usd,XAB,', 'latest does not know the currencies "", "XAB" (did you mean PAB?)'],
+])('the refusal of %s names the currencies that are not invented', (query, message) => {
+  expect(latest(query).body.error).toMatchObject({ code: 'invalid_parameter', message });
+});
+
+test.each([
   ['?bse=EUR', 'served; latest does not know the parameter "bse" (did you mean base?)'],
   ['?base=EUR&symbol=USD&day=1', 'served; latest does not know the parameters "symbol" (did you mean symbols?), "day"'],
   ['?a&b&c&d&d&e', 'served; latest does not know the parameters "a", "b", "c" and 2 more'],
@@ -70,10 +77,13 @@ test.each([
   expect(core.journal.entries.at(-1)?.switches.includes('unknownParameters')).toBe(why !== 'served');
 });
 
-test('a key as the name of a parameter is masked in the reason and in the refusal', () => {
+test.each([
+  ['the name of a parameter', (key: string) => `${key}=1`],
+  ['a currency', (key: string) => `base=${key}`],
+])('a key as %s is masked in the reason and in the refusal', (_, queryOf) => {
   const core = new MockCore({ behaviour: { unknownParameters: '400' } });
   const { key } = core.createKey();
-  const { status, text } = core.send(`/api/v1/latest?${key}=1`, { key });
+  const { status, text } = core.send(`/api/v1/latest?${queryOf(key)}`, { key });
 
   expect(status).toBe(400);
   expect(text + JSON.stringify(core.journal.entries)).not.toContain(key);
