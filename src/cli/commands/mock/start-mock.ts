@@ -20,7 +20,7 @@ import { nearestName } from '../../../nearest-name.ts';
 import { maskKey } from '../../../redactor.ts';
 import { CliError, changedCommand, systemReason, usageError } from '../../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
-import { readLimited } from '../../io/io.ts';
+import { type Io, readLimited } from '../../io/io.ts';
 import { CliOption, fileOption, repeatableOption, type ValuesOf } from '../../parser/options.ts';
 import { parseJsonFile } from '../../settings/json-file.ts';
 import type { Invocation } from '../../settings/settings.ts';
@@ -104,7 +104,7 @@ interface PrintedKey {
 }
 
 /** Starts a mock server, which no other command loads. Warns of options that the state file overrides. */
-export async function startMock(options: StartOptions, { argv, screen }: Invocation): Promise<RunningMock> {
+export async function startMock(options: StartOptions, invocation: Invocation): Promise<RunningMock> {
   const { port, host, allowRemote, adminToken, seed, now, frozen, journalSize, state } = options;
   const [tls, behaviour, replay, setupText] = await Promise.all([
     readTls(options),
@@ -121,7 +121,7 @@ export async function startMock(options: StartOptions, { argv, screen }: Invocat
   const mock = state === undefined ? fresh : await createMock({ ...given, state }, options);
   const listening = await mock.serve({ port, host, allowRemote, tls, adminToken }).catch(async (cause: unknown) => {
     await mock.close().catch(() => undefined); // the first error is the one to report
-    throw serveError(cause, options, argv);
+    throw await serveError(cause, options, invocation);
   });
   // The command line takes precedence over the state file.
   if (behaviour !== undefined) mock.behaviour.set(behaviour);
@@ -131,7 +131,7 @@ export async function startMock(options: StartOptions, { argv, screen }: Invocat
   const main = isUsable ? wanted : printedKey(mock.createKey({ plan: wanted.plan, limits: wanted.limits }), mock);
   const others = rest.filter((key) => key.id !== main.id && hasKey(key, mock)).map((key) => printedKey(key, mock));
   const warnings = isResumed ? overriddenByStateFile(state, mock.snapshot(), options) : [];
-  for (const warning of [...warnings, ...remoteWarning(host, listening.port)]) void screen.warn(warning);
+  for (const warning of [...warnings, ...remoteWarning(host, listening.port)]) void invocation.screen.warn(warning);
   const certificate = options.tlsCert && resolve(options.tlsCert);
   const close = () =>
     mock.close().catch((cause: unknown) => {
@@ -209,7 +209,7 @@ function optionError(
 
 const ALL_SWITCHES = 'All switches and their values:  docs/switches.md, or TAB after --behaviour';
 
-function serveError(cause: unknown, options: StartOptions, argv: readonly string[]): unknown {
+async function serveError(cause: unknown, options: StartOptions, { argv, io }: Invocation): Promise<unknown> {
   const { host, port, tlsCert = '', tlsKey = '' } = options;
   const ofState = stateError(cause, exitCodes.usage); // may have the code of a port, such as EACCES
   if (ofState !== undefined) return ofState;
@@ -224,11 +224,34 @@ function serveError(cause: unknown, options: StartOptions, argv: readonly string
     EADDRNOTAVAIL: notHere,
     ENOTFOUND: notHere,
   };
-  const reason = reasons[systemCode(cause) ?? ''];
+  const code = systemCode(cause) ?? '';
+  const reason = reasons[code];
   if (reason === undefined) return cause;
-  const [reported, hint] = reason;
+  const [problem, hint] = reason;
+  const reported =
+    code === 'EADDRINUSE' && (await isMock(options, io)) ? `${problem} by another fxrates mock` : problem;
   return new CliError(reported, { code: 'cannot_listen', hints: [hint], cause });
 }
+
+/** Whether a mock responds there, such as one that the end of npx left running. */
+async function isMock({ host, port }: StartOptions, { clock, fetch }: Io): Promise<boolean> {
+  const end = new AbortController();
+  void clock.sleep(LONGEST_CHECK_MS, end.signal).then(
+    () => end.abort(),
+    () => undefined,
+  );
+  const init = { method: 'GET', headers: {}, signal: end.signal, redirect: 'manual' } as const;
+  try {
+    const response = await fetch(`http://${host}:${port}/__fxrates/health`, init);
+    return (await response.text()) === '{"status":"ok"}';
+  } catch {
+    return false; // another program, or a mock with https
+  } finally {
+    end.abort();
+  }
+}
+
+const LONGEST_CHECK_MS = 1_000;
 
 function systemCode(error: unknown): string | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {

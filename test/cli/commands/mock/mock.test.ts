@@ -147,6 +147,18 @@ test('a request cannot move the cursor of the terminal or forge a line of the lo
   expect(io.written.stderr).not.toContain('\u001b');
 });
 
+test('a port in use by another mock is reported as such', async () => {
+  const { io, stop } = await startMock('--json');
+  const { port } = new URL(JSON.parse(io.written.stdout).url);
+
+  const { stderr } = await runCli(`mock --port ${port}`, { fetch, clock: realClock });
+  await stop();
+
+  expect(stderr).toBe(
+    `fxrates: port ${port} is in use by another fxrates mock\n\n  Use a free port:  fxrates mock --port 0\n`,
+  );
+});
+
 test('a port in use is an error with the next step', async () => {
   const server = createServer();
   const port = await listen(server);
