@@ -60,6 +60,7 @@ describe.skipIf(!hasBundle)('the package', () => {
       'SECURITY.md',
       'dist/licenses.txt',
       'dist/man/fxrates.1',
+      'docs/pictures/panel.png',
       'docs/pictures/terminal.png',
       'openapi.yaml',
       'package.json',
@@ -112,11 +113,11 @@ describe.skipIf(!hasBundle)('the package', () => {
   });
 });
 
-/** The targets of the links of a page, or the documents that a docstring names. The large picture is not packed. */
+/** The targets of the links of a page, or the documents that a docstring names. */
 function documentsIn(path: string, text: string): string[] {
   if (/\.d\.c?ts$/.test(path)) return text.match(/[\w/-]+\.md\b/g) ?? [];
   const links = Array.from(text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g), ([, link = '']) => link);
-  return links.filter((link) => !/^[a-z]+:|panel\.png$/.test(link)).map((link) => join(dirname(path), link));
+  return links.filter((link) => !/^[a-z]+:/.test(link)).map((link) => join(dirname(path), link));
 }
 
 /** All texts in a value of package.json. */
