@@ -20,6 +20,7 @@ const EFFECTS: Readonly<Record<string, (mock: MockServer, output: string) => unk
   'POST rules \'{"respond"': (mock) =>
     expect(mock.rules.list()).toMatchObject([{ respond: [{ status: 503 }], times: 2 }]),
   'POST rules \'{"delayMs"': (mock) => expect(mock.rules.list()).toMatchObject([{ delayMs: 20_000 }]),
+  'PATCH behaviour': (mock) => expect(mock.behaviour.values.badParameter).toBe('422 invalid_parameter'),
   "PUT latest '": (mock) => expect(JSON.stringify(mock.rules.list())).toContain('1.10'),
   'POST clock': (mock) => expect(new Date(mock.clock.now()).toISOString()).toBe('2026-02-01T00:00:00.000Z'),
   'POST spaces': (_, output) => expect(JSON.parse(output)).toMatchObject({ name: 'invoices' }),

@@ -25,6 +25,8 @@ interface TestRunner {
   readonly files: RegExp;
   /** The command line, without the file. */
   readonly line: string;
+  /** The same without a mock around it, for tests that start one if there is none. */
+  readonly lineAlone?: string;
   /** A command that succeeds if the runner is installed. Default: it is a dependency of this project. */
   readonly probe?: string;
 }
@@ -42,6 +44,7 @@ const RUNNERS: readonly TestRunner[] = [
     name: 'pytest',
     files: /^test_\w+\.py$/,
     line: 'fxrates mock -- python3 -m pytest -q -p no:cacheprovider',
+    lineAlone: 'python3 -m pytest -q -p no:cacheprovider',
     probe: 'python3 -m pytest --version',
   },
   { name: 'go', files: /_test\.go$/, line: 'fxrates mock -- go test', probe: 'go version' },
@@ -68,7 +71,8 @@ beforeAll(async () => {
   env = { FXRATES_BASE_URL: server.url, FXRATES_API_KEY: key, PATH: path, HOME: binaries };
   if (redis) env['REDIS_URL'] = redis.url;
   for (const { name, snippets, files } of withExamples) {
-    mkdirSync(folderOf(name));
+    mkdirSync(join(folderOf(name), 'node_modules/.bin'), { recursive: true });
+    symlinkSync(join(binaries, 'fxrates'), join(folderOf(name), 'node_modules/.bin/fxrates'));
     writeFileSync(join(folderOf(name), 'vitest.config.mjs'), 'export default {};'); // otherwise, vitest uses the project's own
     for (const file of files) writeFileSync(join(folderOf(name), file.name), file.code);
     for (const [index, code] of snippets.entries()) writeFileSync(snippetOf(name, index), code);
@@ -113,11 +117,15 @@ needsBuild.each(withExamples)('$name', ({ name, snippets, commands, files }) => 
   for (const runner of RUNNERS) {
     const tests = files.flatMap((file) => (testRunnerOf(file.name) === runner ? [file.name] : [])).join(' ');
     if (tests === '') continue;
-    test.skipIf(!isInstalled(runner))(`${tests} passes under ${runner.name}`, async () => {
-      const { code, stdout, stderr } = await runLine(`${runner.line} ${tests}`);
+    const { line, lineAlone } = runner;
+    const check = async (start: string) => {
+      const { code, stdout, stderr } = await runLine(`${start} ${tests}`);
 
       expect({ code, output: code === 0 ? '' : stdout + stderr }).toEqual({ code: 0, output: '' });
-    });
+    };
+    test.skipIf(!isInstalled(runner))(`${tests} passes under ${runner.name}`, () => check(line));
+    if (lineAlone === undefined) continue;
+    test.skipIf(!isInstalled(runner))(`${tests} passes under ${runner.name} alone`, () => check(lineAlone));
   }
 });
 
