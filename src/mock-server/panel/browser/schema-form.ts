@@ -47,7 +47,7 @@ interface SchemaFormProps {
   readonly children?: unknown;
 }
 
-/** A form with a field for each property of a schema. The browser focuses the first invalid field. */
+/** A form with a field for each property of a schema. The first invalid field gets the focus. */
 export function SchemaForm(props: SchemaFormProps) {
   const { name, label, submit, schema, groups, edited, save, actions, children } = props;
   const fields = schema.properties;
@@ -64,9 +64,13 @@ export function SchemaForm(props: SchemaFormProps) {
     setChecked(false);
   };
   // The browser cannot focus a field in a closed group.
-  const showErrors = ({ target }: { readonly target: Element }) => {
+  const showErrors = (event: Event & { readonly target: HTMLInputElement }) => {
+    const { target } = event;
     target.closest('details')?.setAttribute('open', '');
     setChecked(true);
+    if (!target.validity.customError) return;
+    event.preventDefault(); // the browser would cover the message beside the field with a second one
+    if (form.current?.querySelector(':invalid') === target) target.focus();
   };
   const example = inputOf(schema.examples?.[0] ?? {}, fields);
   const shared = { form: name, input, example, isChecked, change: setInput, required: schema.required ?? [] };
