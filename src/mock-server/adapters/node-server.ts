@@ -161,7 +161,7 @@ function receive(
   const source: RequestSource = {
     adapter: 'socket',
     getSignal() {
-      return disconnectSignal(outgoing, closing);
+      return disconnectSignal({ outgoing, socket, closing });
     },
   };
   try {
@@ -181,16 +181,20 @@ function receive(
 }
 
 /** Aborts when the client disconnects or the server is closed. */
-function disconnectSignal(outgoing: ServerResponse, closing: AbortSignal): AbortSignal {
+function disconnectSignal({ outgoing, socket, closing }: PendingResponse): AbortSignal {
   const disconnected = new AbortController();
   const stop = () => disconnected.abort(closing.reason);
   if (closing.aborted) stop();
-  if (outgoing.destroyed) disconnected.abort();
+  if (outgoing.destroyed || socket.destroyed) disconnected.abort();
   closing.addEventListener('abort', stop, { once: true });
-  outgoing.once('close', () => {
+  const end = () => {
     closing.removeEventListener('abort', stop);
+    socket.off('close', end);
     disconnected.abort();
-  });
+  };
+  outgoing.once('close', end);
+  // node:http does not close a pipelined response with its connection while the responses before it have not ended.
+  socket.setMaxListeners(0).once('close', end); // one listener per waiting request, removed with it
   return disconnected.signal;
 }
 
@@ -253,10 +257,11 @@ async function closeServer(server: Server, pending: ReadonlySet<Promise<void>>):
   if (!server.listening) return;
   const closed = once(server, 'close');
   server.close();
-  await Promise.all(pending);
-  // Bytes that were just written are still to be sent.
+  // Responses that are ready, and bytes that were just written, are still to be sent.
   await nextTurn();
   server.closeAllConnections();
+  // Only now: some requests end with their connection, such as one whose body is incomplete.
+  await Promise.all(pending);
   await closed;
   // A client in this process would reuse its connections until the next turn, when it notices that they are closed.
   await nextTurn();
@@ -282,21 +287,19 @@ function readable(error: NodeJS.ErrnoException, host: string, port: number): Err
 }
 
 /** Sends a response as its delivery says, byte by byte as on a real network. */
-async function deliverOverSocket(
-  response: MockResponse,
-  delivery: Delivery,
-  { outgoing, socket, closing }: PendingResponse,
-): Promise<void> {
+async function deliverOverSocket(response: MockResponse, delivery: Delivery, pending: PendingResponse): Promise<void> {
+  const { outgoing, socket } = pending;
   const { sendsHead, ending } = delivery;
   const { status, headers } = response;
   if (!sendsHead) return end(ending, socket);
   outgoing.sendDate = false;
   outgoing.writeHead(status, headers as OutgoingHttpHeaders).flushHeaders();
-  const signal = disconnectSignal(outgoing, closing);
-  for await (const piece of piecesOf(response, delivery, signal)) await written((done) => outgoing.write(piece, done));
+  const signal = disconnectSignal(pending);
+  for await (const piece of piecesOf(response, delivery, signal))
+    await written((done) => outgoing.write(piece, done), signal);
   if (ending === 'whole') return void outgoing.end();
   // The data must be sent before the connection is closed.
-  await written((done) => socket.write('', done));
+  await written((done) => socket.write('', done), signal);
   if (ending === 'reset') await untilRead();
   end(ending, socket);
 }
@@ -319,9 +322,17 @@ async function untilRead(): Promise<void> {
 
 const READ_MS = 20;
 
-/** Resolves when the system has the bytes, or the connection is closed. */
-function written(write: (done: () => void) => void): Promise<void> {
-  return new Promise((resolve) => write(() => resolve()));
+/** Resolves when the system has the bytes. Rejects when the signal aborts: node:http does not report each failed write. */
+function written(write: (done: () => void) => void, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    write(() => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    });
+  });
 }
 
 /** The text of the response to a message that is not HTTP. */

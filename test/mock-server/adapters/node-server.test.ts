@@ -4,9 +4,10 @@ import net from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { listenHttp, listenOptions } from '../../../src/mock-server/adapters/node-server.ts';
 import type { HandleRequest } from '../../../src/mock-server/http/message.ts';
-import { createMockServer } from '../../../src/mock-server/index.ts';
+import { createMockServer, type Failure, type RuleOptions } from '../../../src/mock-server/index.ts';
 import { byNodeHttp } from '../../helpers/mock-adapters.ts';
 import { sendRaw } from '../../helpers/raw-server.ts';
+import { until } from '../../helpers/until.ts';
 
 const newMock = () => createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
 
@@ -73,6 +74,55 @@ test('close sends a response in progress', async () => {
 
   expect(await (await fetch(`${server.url}/slow`)).text()).toBe('late');
   await closing[0];
+});
+
+const CUT_OFF: Failure = { kind: 'truncate', afterBytes: 29_000_000 };
+
+test.each<[string, readonly RuleOptions[], string]>([
+  ['sent half a body', [], 'POST /half HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nabc'],
+  [
+    'does not read a large body',
+    [{ counted: false, match: { path: '/large' }, respond: { body: 'x'.repeat(30_000_000) }, fail: CUT_OFF }],
+    'GET /large HTTP/1.1\r\nhost: x\r\n\r\n',
+  ],
+  [
+    'waits for two responses on one connection',
+    [
+      { match: { path: '/first' }, fail: { kind: 'hang' } },
+      { match: { path: '/second' }, fail: { kind: 'dribble', intervalMs: 1000 } },
+    ],
+    'GET /first HTTP/1.1\r\nhost: x\r\n\r\nGET /second HTTP/1.1\r\nhost: x\r\n\r\n',
+  ],
+])('close ends the connection of a client that %s', async (_, rules, sent) => {
+  const mock = newMock();
+  for (const rule of rules) mock.rules.add(rule);
+  const server = await mock.serve();
+  const socket = net.connect(server.port, '127.0.0.1').on('error', () => undefined);
+  await once(socket, 'connect');
+  const ended = once(socket, 'close');
+  socket.write(sent);
+  for (const { path } of rules.flatMap(({ match }) => match ?? [])) await mock.journal.waitFor({ path });
+  await fetch(server.url); // it is served after the bytes of the first connection were read
+
+  await mock.close();
+
+  socket.resume();
+  await ended;
+});
+
+test('a pipelined response that waits ends when its client disconnects', async () => {
+  const mock = newMock();
+  mock.rules.add({ match: { path: '/first' }, fail: { kind: 'hang' } });
+  mock.rules.add({ match: { path: '/second' }, delayMs: 60_000 });
+  await using server = await mock.serve();
+  const socket = net.connect(server.port, '127.0.0.1');
+  socket.write('GET /first HTTP/1.1\r\nhost: x\r\n\r\nGET /second HTTP/1.1\r\nhost: x\r\n\r\n');
+  await mock.journal.waitFor({ path: '/second' });
+
+  socket.destroy();
+  await until(() => mock.journal.list({ path: '/second', status: 0 }).length > 0);
+
+  expect(mock.journal.list({ path: '/second' })[0]?.why).toMatch(/the client disconnected before the response$/);
 });
 
 test('names the next step if the port is in use', async () => {
