@@ -322,16 +322,16 @@ async function untilRead(): Promise<void> {
 
 const READ_MS = 20;
 
-/** Resolves when the system has the bytes. Rejects when the signal aborts: node:http does not report each failed write. */
+/** Resolves when the system has the bytes, or the signal aborts: node:http does not report each write that failed. */
 function written(write: (done: () => void) => void, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    write(() => {
-      signal.removeEventListener('abort', abort);
+  return new Promise((resolve) => {
+    const done = () => {
+      signal.removeEventListener('abort', done);
       resolve();
-    });
+    };
+    if (signal.aborted) return done();
+    signal.addEventListener('abort', done);
+    write(done);
   });
 }
 

@@ -80,7 +80,13 @@ export class DrivenClock implements Clock {
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    if (!(ms > 0)) return;
+    if (!(ms > 0)) {
+      // Code that waits again and again must not stop the process. It is at work meanwhile.
+      this.#idle.noteActivity();
+      await nextTurn();
+      signal?.throwIfAborted();
+      return;
+    }
     const now = this.now();
     if (Number.isFinite(ms) && now + ms > LATEST_MS)
       throw invalidOption('sleep', ms, `milliseconds that end ${BEFORE_THE_END}`);

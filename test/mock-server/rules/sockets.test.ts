@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { Agent, request } from 'undici';
@@ -129,6 +130,22 @@ test('does not wait for a client that has disconnected', async () => {
 
   await expect(hanging).rejects.toThrow(/abort/);
   await it.close();
+});
+
+test('pieces without an interval stop neither the process nor the notice of a disconnect', async () => {
+  await using it = await serving();
+  const body = 'x'.repeat(50_000);
+  it.mock.rules.add({ nth: 1, respond: { body }, fail: { kind: 'dribble', chunkBytes: 1, intervalMs: 0 } });
+  const socket = connect(it.port, '127.0.0.1', () =>
+    socket.write(`GET /api/v1/latest HTTP/1.1\r\nhost: mock\r\nauthorization: ${it.key}\r\n\r\n`),
+  );
+  await once(socket, 'data');
+
+  socket.destroy();
+  const other = await fetch(`${it.url}/api/v1/quota`);
+
+  expect(other.status).toBe(401);
+  expect(it.mock.journal.list()[0]?.why).toMatch(/the client disconnected before the end of the body$/);
 });
 
 test('many simultaneous waits cause no leak warning', async () => {
