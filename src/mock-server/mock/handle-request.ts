@@ -1,3 +1,4 @@
+import { LATEST_MS } from '../clock/clock.ts';
 import { monotonicNow, nextTurn } from '../clock/event-loop.ts';
 import { type HandleRequest, type MockResponse, noResponse, type RequestSource } from '../http/message.ts';
 import {
@@ -225,7 +226,7 @@ function noteRetryAfter({ mock, source }: Exchange, { headers, delivery }: MockR
   const store = () => {
     if (key === undefined) return;
     if (key.retryAt <= at) waitsSince.set(key, monotonicNow());
-    key.retryAt = at + asksMs;
+    key.retryAt = Math.min(LATEST_MS, at + asksMs);
   };
   // A client in process may react in the same turn of the event loop; over a socket, in the next one at the earliest.
   if (source.adapter === 'socket') void nextTurn().then(store);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
+import { LATEST_MS } from '../../../src/mock-server/clock/clock.ts';
 import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
 import { inLongRuns } from '../../helpers/long-tests.ts';
 import { mockWithKey, STILL, sender } from '../../helpers/mock-with-key.ts';
@@ -423,3 +424,19 @@ test.each([
 
   expect(() => mock.restore(snapshot)).toThrow(expect.objectContaining({ code: 'invalid_snapshot' }));
 });
+
+test.each(['999999999999', '9'.repeat(400)])(
+  'with a Retry-After of %.15s…, a snapshot can be restored',
+  async (retryAfter) => {
+    const { mock, send } = mockWithKey();
+    mock.rules.add({ respond: { status: 503 }, retryAfter });
+    await send();
+    await Promise.resolve(); // it is stored when the client has the response
+
+    const snapshot = mock.snapshot();
+
+    expect(snapshot.keys).toMatchObject([{ retryAt: LATEST_MS }]);
+    mock.restore(snapshot);
+    expect(mock.snapshot()).toEqual(snapshot);
+  },
+);
