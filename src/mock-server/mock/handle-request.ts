@@ -121,7 +121,8 @@ function send(exchange: Exchange, reply: Reply, turns?: RuleTurns): MockResponse
   mock.parent?.journal.notifyOfSpace(entry);
   if (response.status === 429) requireOwnClock(exchange);
   if (response.delivery !== undefined || response.delayMs) return sendLate(exchange, response, entry);
-  if (response.headers['retry-after'] !== undefined) noteRetryAfter(exchange, response, entry);
+  if (response.headers['retry-after'] !== undefined)
+    noteRetryAfter(exchange, response, { key: keyOf(exchange, entry), at: entry.at });
   return response;
 }
 
@@ -149,6 +150,7 @@ function requireOwnClock({ mock: { clock, name }, source }: Exchange): void {
 /** Sends a response after its delay, or in pieces. If the connection ends before, another entry replaces that of the request. */
 async function sendLate(exchange: Exchange, response: MockResponse, first: JournalEntry): Promise<MockResponse> {
   const { journal, delays } = exchange.mock;
+  const asked = { key: keyOf(exchange, first), at: first.at }; // the key can be restored during the delay
   let entry = first;
   const amend = (change: Partial<JournalEntry>) => {
     entry = journal.replace(entry, { ...entry, ...change });
@@ -168,7 +170,7 @@ async function sendLate(exchange: Exchange, response: MockResponse, first: Journ
   };
   const wait = async (ms: number, ended: AbortSignal | undefined) =>
     (await delays.wait(ms, ended, { onEndedEarly: onBodyEnded })) === undefined;
-  noteRetryAfter(exchange, response, entry);
+  noteRetryAfter(exchange, response, asked);
   return delivery === undefined ? response : { ...response, delivery: { ...delivery, wait } };
 }
 
@@ -212,16 +214,24 @@ function entryOf({ mock, request }: Exchange, { response, facts }: Reply, rule: 
   };
 }
 
+function keyOf({ mock }: Exchange, { keyId = '' }: JournalEntry): KeyRecord | undefined {
+  return mock.state.keys.get(keyId);
+}
+
+/** The key of a request, as it was when the request was decided, and the time of that. */
+interface Asked {
+  readonly key: KeyRecord | undefined;
+  readonly at: number;
+}
+
 /**
  * Stores the end of the Retry-After of a response, after the effects of rules. It is stored when the client has the response:
  * a request that arrives before that was sent without knowledge of it, and is not early.
  */
-function noteRetryAfter({ mock, source }: Exchange, { headers, delivery }: MockResponse, entry: JournalEntry): void {
-  const { keyId = '', at } = entry;
+function noteRetryAfter({ mock, source }: Exchange, { headers, delivery }: MockResponse, { key, at }: Asked): void {
   const value = headers['retry-after'];
   if (typeof value !== 'string' || delivery?.sendsHead === false || !/^\d+(?:\.\d+)?$/.test(value)) return;
-  const { state, behaviour } = mock;
-  const key = state.keys.get(keyId);
+  const { behaviour } = mock;
   const asksMs = behaviour.values.retryAfterUnit === 'seconds' ? Math.round(Number(value) * 1000) : Number(value);
   const store = () => {
     if (key === undefined) return;

@@ -440,3 +440,16 @@ test.each(['999999999999', '9'.repeat(400)])(
     expect(mock.snapshot()).toEqual(snapshot);
   },
 );
+
+test('a Retry-After that was delayed does not reach a key restored meanwhile', async () => {
+  const { mock, send } = mockWithKey();
+  mock.rules.add({ respond: { status: 503 }, retryAfter: '60', delayMs: 5000 });
+  const snapshot = mock.snapshot();
+  const sent = send();
+
+  mock.restore(snapshot);
+  await mock.clock.advance(5000);
+
+  expect((await sent).headers.get('retry-after')).toBe('60');
+  expect(mock.snapshot().keys).toMatchObject([{ retryAt: 0 }]);
+});
