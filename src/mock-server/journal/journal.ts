@@ -118,8 +118,8 @@ interface Subscription {
   readonly listener: (entry: JournalEntry) => void;
   /** Whether it also receives the entries of spaces. */
   readonly spaces?: boolean | undefined;
-  /** Called with the entry that replaces an earlier one of the same request. */
-  readonly onReplaced?: ((entry: JournalEntry) => void) | undefined;
+  /** Called with an earlier entry, also one that was dropped or cleared, and the entry that replaces it. */
+  readonly onReplaced?: ((earlier: JournalEntry, entry: JournalEntry) => void) | undefined;
   /** Called when the mock or the space is closed. */
   readonly onClose?: (() => void) | undefined;
 }
@@ -164,7 +164,7 @@ export class Journal {
   replace(earlier: JournalEntry, entry: JournalEntry): JournalEntry {
     const place = (earlier.number - 1) % this.#size;
     if (this.#ring[place] === earlier) this.#ring[place] = entry;
-    for (const { onReplaced } of this.#subscriptions) onReplaced?.(entry);
+    for (const { onReplaced } of this.#subscriptions) onReplaced?.(earlier, entry);
     return entry;
   }
 

@@ -141,26 +141,32 @@ export async function waitForRequests(
   const { journal } = mock;
   const filter = checkedFilter(given, mock);
   const matches = createMatcher(filter);
-  const found = new Map(journal.entries.filter(matches).map((entry) => [entry.number, entry]));
+  const { entries } = journal;
+  // By identity: after clear(), another request gets the same number.
+  const known = new WeakSet(entries);
+  const found = new Set(entries.filter(matches));
   const end = new AbortController();
   const listener = (entry: JournalEntry) => {
+    known.add(entry);
     try {
-      if (matches(entry)) found.set(entry.number, entry);
+      if (matches(entry)) found.add(entry);
       if (found.size >= count) end.abort();
     } catch (error) {
       end.abort(error); // a regular expression takes too long
     }
   };
   // A delayed response can turn out to be none, because the client disconnects.
-  const onReplaced = (entry: JournalEntry) => {
-    if (!matches(entry)) found.delete(entry.number);
+  const onReplaced = (earlier: JournalEntry, entry: JournalEntry) => {
+    if (!known.has(earlier)) return; // cleared before the wait began
+    found.delete(earlier);
+    listener(entry);
   };
   const stop = journal.subscribe(listener, { onReplaced, onClose: () => end.abort(CLOSED) });
   const ends = AbortSignal.any([end.signal, ...(signal === undefined ? [] : [signal])]);
   // The caller waits in real time, perhaps in another process. Not AbortSignal.timeout: that lets the process end.
   if (found.size < count) await pause(timeoutMs, ends);
   stop();
-  if (found.size >= count) return Array.from(found.values());
+  if (found.size >= count) return Array.from(found).sort((one, other) => one.number - other.number);
   if (end.signal.reason instanceof MockServerError) throw end.signal.reason;
   const isClosed = end.signal.reason === CLOSED;
   const problem = isClosed ? 'before the mock or the space was closed' : `within ${timeoutMs} ms`;

@@ -361,3 +361,53 @@ test('waitFor() leaves out a delayed request whose client is gone', async () => 
   expect((await waiting).map(({ number }) => number)).toEqual([2, 3]);
   mock.expectRequests({ status: 200 }).toHaveCount(2);
 });
+
+test.each([0, 1000])(
+  'waitFor() finds a request that ends without a response, with journalSize %i',
+  async (journalSize) => {
+    const given = mockWithKey({ journalSize });
+    given.mock.rules.add({ delayMs: 60_000 });
+    const waiting = given.mock.journal.waitFor({ status: 0 });
+
+    const client = new AbortController();
+    const ended = given.send('/api/v1/latest', { signal: client.signal }).catch(() => undefined);
+    client.abort();
+    await ended;
+
+    expect(await waiting).toMatchObject([{ number: 1, status: 0 }]);
+  },
+);
+
+test('waitFor() resolves to the requests as the journal has them at the end', async () => {
+  const { mock, send } = mockWithKey();
+  mock.rules.add({ nth: 1, delayMs: 60_000 });
+  const waiting = mock.journal.waitFor({}, { count: 2 });
+  const client = new AbortController();
+  const ended = send('/api/v1/latest', { signal: client.signal }).catch(() => undefined);
+
+  client.abort();
+  await ended;
+  await send();
+
+  expect((await waiting).map(({ status }) => status)).toEqual([0, 200]);
+  expect(await waiting).toEqual(mock.journal.list());
+});
+
+test('the end of a request that clear() removed does not change a wait for later ones', async () => {
+  const { mock, send } = mockWithKey();
+  mock.rules.add({ nth: 1, delayMs: 60_000 });
+  const client = new AbortController();
+  const ended = send('/api/v1/latest', { signal: client.signal }).catch(() => undefined);
+  await mock.journal.waitFor();
+  mock.journal.clear();
+  const unanswered = mock.journal.waitFor({ status: 0 }, { timeoutMs: 0 });
+  const waiting = mock.journal.waitFor({ status: 200 }, { count: 2 });
+  await send();
+
+  client.abort();
+  await ended;
+  await send();
+
+  expect((await waiting).map(({ number }) => number)).toEqual([1, 2]);
+  await expect(unanswered).rejects.toMatchObject({ code: 'wait_timeout' });
+});
