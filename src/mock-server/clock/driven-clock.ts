@@ -147,7 +147,7 @@ export class DrivenClock implements Clock {
       this.#wakeNext();
       await this.#settle(Math.min(this.#timers.nextDueAt, at) - this.now());
     }
-    this.#aheadMs += Math.max(0, at - this.now());
+    this.#jumpTo(at);
     return this.now();
   }
 
@@ -164,8 +164,14 @@ export class DrivenClock implements Clock {
 
   /** Moves to the end of the earliest wait, and ends it. */
   #wakeNext(): void {
-    this.#aheadMs += Math.max(0, this.#timers.nextDueAt - this.now());
+    this.#jumpTo(this.#timers.nextDueAt);
     this.#idle.noteWoken(this.#timers.fireDue(this.now()));
+  }
+
+  #jumpTo(at: number): void {
+    const byMs = Math.max(0, at - this.now());
+    this.#aheadMs += byMs;
+    this.#latest += byMs; // a date that is behind stays as far behind
   }
 
   /** Prepares the end of the earliest wait: a timer, without which the process can end, or the jump to it. */

@@ -576,3 +576,22 @@ test('advance() after a reset starts from the new time', async () => {
 
   expect(new Date(await mock.clock.advance(60_000)).toISOString()).toMatch(/^2026-01-15T00:01:0/);
 });
+
+test.each(['advance', 'advanceTo'] as const)('%s moves as far as asked after the date was set back', async (method) => {
+  const mock = createMockServer({ clock: 'real' });
+  const { now } = Date;
+  const startedAt = mock.clock.now();
+  const date = vi.spyOn(Date, 'now').mockImplementation(() => now() - HOUR_MS);
+  try {
+    const target = startedAt + 2 * HOUR_MS;
+
+    const reached = await (method === 'advance' ? mock.clock.advance(2 * HOUR_MS) : mock.clock.advanceTo(target));
+
+    expect(reached).toBeGreaterThanOrEqual(target);
+    expect(mock.clock.now()).toBeGreaterThanOrEqual(reached);
+  } finally {
+    date.mockRestore();
+  }
+});
+
+const HOUR_MS = 3_600_000;
