@@ -35,6 +35,8 @@ export interface Turn {
  */
 export class RuleTurns {
   readonly #state: Pick<RuleState, 'rules' | 'seed'>;
+  /** The rules when the request arrived. Later, some can be removed or replaced. */
+  readonly #rules: readonly RuleRecord[];
   readonly #candidate: RuleCandidate;
   #turns: readonly Turn[] = [];
   /** How many requests each rule had been used for before this one. */
@@ -42,20 +44,27 @@ export class RuleTurns {
 
   constructor(state: Pick<RuleState, 'rules' | 'seed'>, candidate: RuleCandidate) {
     this.#state = state;
+    this.#rules = state.rules;
     this.#candidate = candidate;
     this.#turns = this.#take((rule) => !looksAtResponse(rule));
   }
 
   /** Ids of the rules that were used, in the order in which they were added. */
   get used(): readonly string[] {
-    return this.#state.rules.filter((rule) => this.#used.has(rule)).map(({ id }) => id);
+    return this.#known.filter((rule) => this.#used.has(rule)).map(({ id }) => id);
+  }
+
+  /** The rules when the request arrived, then those that were added later. */
+  get #known(): readonly RuleRecord[] {
+    const { rules } = this.#state;
+    return rules === this.#rules ? rules : [...new Set([...this.#rules, ...rules])];
   }
 
   /** Also asks the rules that look at the response. */
   addResponse(response: SeenResponse): void {
     if (!this.#state.rules.some(looksAtResponse)) return;
     const added = this.#take((rule) => looksAtResponse(rule) && sees(rule, response));
-    const order = new Map(this.#state.rules.map((rule, index) => [rule, index]));
+    const order = new Map(this.#known.map((rule, index) => [rule, index]));
     this.#turns = [...this.#turns, ...added].sort(
       (one, other) => (order.get(other.rule) ?? 0) - (order.get(one.rule) ?? 0),
     );

@@ -470,3 +470,18 @@ test('an unknown id of a rule in a filter is an error; that of a removed rule is
   mock.reset();
   expect(() => mock.journal.list({ rule: id })).toThrow('expected the id of a rule of this mock; there are no rules.');
 });
+
+test.each<[string, (mock: MockServer) => unknown]>([
+  ['removed', (mock) => mock.rules.remove('late')],
+  ['replaced', (mock) => mock.rules.add({ id: 'late', match: { path: '/other' }, delayMs: 1 })],
+])('the journal names a rule that was %s while its request waited', async (_, change) => {
+  const { mock, send } = mockWithKey();
+  mock.rules.add({ id: 'late', arriveAfterMs: 5000 });
+  const sent = send();
+
+  change(mock);
+  await mock.clock.advance(5000);
+
+  expect((await sent).status).toBe(200);
+  expect(mock.journal.list({ rule: 'late' })).toMatchObject([{ rule: ['late'], status: 200 }]);
+});
