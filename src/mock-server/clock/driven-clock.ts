@@ -32,6 +32,8 @@ export class DrivenClock implements Clock {
   /** Moves run one after the other. This resolves after the last one. */
   #lastMove: Promise<unknown> = Promise.resolve();
   #moves = 0;
+  /** Increased by `set()`, which ends the moves before it. */
+  #sets = 0;
   #isWatching = false;
   /** Virtual time minus real time, at the most, when one of the pending waits began: no wait lasts longer than its length. */
   #leadMs = Number.NEGATIVE_INFINITY;
@@ -107,8 +109,9 @@ export class DrivenClock implements Clock {
   /** Advances to the time that `target` returns when the move starts, and ends the waits until then. Never moves back. */
   advanceTo(target: (now: number) => number): Promise<number> {
     this.#moves += 1;
+    const sets = this.#sets;
     const move = this.#lastMove
-      .then(() => this.#move(target))
+      .then(() => this.#move(target, () => this.#sets === sets))
       .finally(() => {
         this.#moves -= 1;
         this.#arm();
@@ -117,8 +120,9 @@ export class DrivenClock implements Clock {
     return move;
   }
 
-  /** Sets the clock to any time. Waits keep their remaining duration. */
+  /** Sets the clock to any time, and ends moves that have begun. Waits keep their remaining duration. */
   set(at: number): void {
+    this.#sets += 1;
     const byMs = at - this.now();
     this.#timers.shift(byMs);
     this.#leadMs += byMs;
@@ -139,15 +143,16 @@ export class DrivenClock implements Clock {
     this.#idle.noteActivity();
   }
 
-  async #move(target: (now: number) => number): Promise<number> {
+  async #move(target: (now: number) => number, isMeant: () => boolean): Promise<number> {
     // Operations that have begun run before the time moves: a request in flight is decided at the old time.
     await this.#settle(LONGEST_SETTLE_MS);
+    if (!isMeant()) return this.now();
     const at = target(this.now());
-    while (this.#timers.nextDueAt <= at) {
+    while (isMeant() && this.#timers.nextDueAt <= at) {
       this.#wakeNext();
       await this.#settle(Math.min(this.#timers.nextDueAt, at) - this.now());
     }
-    this.#jumpTo(at);
+    if (isMeant()) this.#jumpTo(at);
     return this.now();
   }
 

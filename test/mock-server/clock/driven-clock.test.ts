@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { DrivenClock } from '../../../src/mock-server/clock/driven-clock.ts';
-import { createMockServer, type MockClock } from '../../../src/mock-server/index.ts';
+import { createMockServer, type MockClock, type MockServer } from '../../../src/mock-server/index.ts';
 import { runScript } from '../../helpers/child-program.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 import { servedMock } from '../../helpers/served-mock.ts';
@@ -595,3 +595,16 @@ test.each(['advance', 'advanceTo'] as const)('%s moves as far as asked after the
 });
 
 const HOUR_MS = 3_600_000;
+
+test.each<[string, (mock: MockServer) => unknown]>([
+  ['reset()', (mock) => mock.reset()],
+  ['restore()', (mock) => mock.restore(mock.snapshot())],
+])('moves that began before %s do not move the clock after it', async (_, change) => {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+  const moves = [mock.clock.advance(86_400_000), mock.clock.advanceTo('2027-01-01T00:00:00Z')];
+
+  change(mock);
+
+  expect(await Promise.all(moves)).toEqual([START, START]);
+  expect(mock.clock.now()).toBe(START);
+});
