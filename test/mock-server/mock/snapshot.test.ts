@@ -425,21 +425,18 @@ test.each([
   expect(() => mock.restore(snapshot)).toThrow(expect.objectContaining({ code: 'invalid_snapshot' }));
 });
 
-test.each(['999999999999', '9'.repeat(400)])(
-  'with a Retry-After of %.15s…, a snapshot can be restored',
-  async (retryAfter) => {
-    const { mock, send } = mockWithKey();
-    mock.rules.add({ respond: { status: 503 }, retryAfter });
-    await send();
-    await Promise.resolve(); // it is stored when the client has the response
+test.each([12, 400])('with a Retry-After of %i digits, a snapshot can be restored', async (digits) => {
+  const { mock, send } = mockWithKey();
+  mock.rules.add({ respond: { status: 503 }, retryAfter: '9'.repeat(digits) });
+  await send();
+  await Promise.resolve(); // it is stored when the client has the response
 
-    const snapshot = mock.snapshot();
+  const snapshot = mock.snapshot();
 
-    expect(snapshot.keys).toMatchObject([{ retryAt: LATEST_MS }]);
-    mock.restore(snapshot);
-    expect(mock.snapshot()).toEqual(snapshot);
-  },
-);
+  expect(snapshot.keys).toMatchObject([{ retryAt: LATEST_MS }]);
+  mock.restore(snapshot);
+  expect(mock.snapshot()).toEqual(snapshot);
+});
 
 test('a Retry-After that was delayed does not reach a key restored meanwhile', async () => {
   const { mock, send } = mockWithKey();
