@@ -25,7 +25,7 @@ export function quotaUse(key: KeyRecord, at: number, switches: Switches): QuotaU
   const period = quotaPeriod(switches.use('quotaPeriod'), at, { createdAt: account.createdAt, usedFrom });
   return {
     limit: monthlyLimitOf(key) ?? switches.use('unlimitedFairUse'),
-    used: usedFrom === period.start ? key.used : 0,
+    used: usedSince(period.start, key),
     startedAt: period.start,
     resetsAt: period.end,
   };
@@ -36,11 +36,14 @@ export function monthlyLimitOf({ account, limits }: KeyRecord): number | null {
   return limits?.monthly ?? plans[account.plan].monthlyLimit;
 }
 
-/** Counts one request in the period of `quota`. Returns the usage after it. */
-function chargeQuota(key: KeyRecord, quota: QuotaUse): QuotaUse {
-  key.used = quota.used + 1;
-  key.usedFrom = quota.startedAt;
-  const { limit, startedAt, resetsAt } = quota;
+function usedSince(start: number, { used, usedFrom }: KeyRecord): number {
+  return usedFrom === start ? used : 0;
+}
+
+/** Counts one request in the period of `quota`, in which a function of a rule can have set the usage. Returns the usage after it. */
+function chargeQuota(key: KeyRecord, { limit, startedAt, resetsAt }: QuotaUse): QuotaUse {
+  key.used = usedSince(startedAt, key) + 1;
+  key.usedFrom = startedAt;
   return { limit, used: key.used, startedAt, resetsAt };
 }
 
@@ -167,12 +170,13 @@ export function decide<Result extends { readonly status: number }>(
   }
 
   const response = request.respond(quota);
-  window.count(limit, at);
+  const counting = windowOf(request, switches); // a function of a rule can have set it
+  counting.count(limit, at);
   const { status } = response;
   // A success is always charged, so its response does not depend on the switch.
   const isCharged = request.consumesQuota && (status < 300 || charges(status, switches));
   const quotaAfter = isCharged ? chargeQuota(key, quota) : quota;
-  return { kind: 'served', response, limit, rate: rateUse(window, limit, at), quota: quotaAfter };
+  return { kind: 'served', response, limit, rate: rateUse(counting, limit, at), quota: quotaAfter };
 }
 
 function chooseRefusal([isLimited, isExhausted]: readonly [boolean, boolean], switches: Switches) {

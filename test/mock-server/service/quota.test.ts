@@ -171,3 +171,17 @@ test('the wait equals the Retry-After, and reading it counts nothing', async () 
   expect((await call()).headers.get('retry-after')).toBe('40');
   expect(mock.keys.get(id).minute.used).toBe(30);
 });
+
+test('the usage that a function of a rule sets is counted on from there', async () => {
+  const { mock, id, send } = mockWithKey();
+  const respond = () => {
+    mock.keys.setUsage(id, { month: 500, minute: 10 });
+    return { body: {} };
+  };
+  mock.rules.add({ respond });
+
+  await send();
+
+  expect(mock.snapshot().keys).toMatchObject([{ used: 501 }]);
+  expect(mock.journal.list()).toMatchObject([{ quota: { used: 501 }, rate: { used: 11 } }]);
+});
