@@ -131,6 +131,7 @@ export class Journal {
   #ring: JournalEntry[] = [];
   #last = 0;
   readonly #subscriptions = new Set<Subscription>();
+  #isClosed = false;
 
   constructor(size: number) {
     this.#size = size;
@@ -177,11 +178,13 @@ export class Journal {
   subscribe(listener: Subscription['listener'], options: Omit<Subscription, 'listener'> = {}): () => void {
     const subscription = { ...options, listener };
     this.#subscriptions.add(subscription);
+    if (this.#isClosed) options.onClose?.();
     return () => void this.#subscriptions.delete(subscription);
   }
 
-  /** Ends waits. The entries stay, because a closed mock can still be called in process. */
-  close(): void {
+  /** Ends waits; those of a space, which receives no more requests, also later. A closed mock can still be called. */
+  close({ isSpace }: { readonly isSpace: boolean }): void {
+    this.#isClosed = isSpace;
     for (const { onClose } of this.#subscriptions) onClose?.();
   }
 

@@ -124,7 +124,7 @@ export function isOpen(space: MockState): boolean {
 /** Ends the waits of a mock or a space, and closes the space: its keys are then unknown. */
 export function closeMock(mock: MockState): void {
   mock.delays.endAll();
-  mock.journal.close();
+  mock.journal.close({ isSpace: mock.name !== undefined });
   if (mock.name === undefined || !isOpen(mock)) return;
   mock.parent?.spaces.delete(mock.name);
   for (const hash of mock.state.keysByHash.keys()) noteSpace(mock, hash);

@@ -452,3 +452,10 @@ test('an expectation about a rule shows the requests that match it, but were ref
   ]);
   expect(() => mock.expectRequests({ rule: 'euros' }).toHaveCount(1)).toThrow(/#1 GET .*base=EUR 401, key_1: /);
 });
+
+test('waitFor() of a closed space does not wait', async () => {
+  const space = createMockServer({ clock: 'virtual' }).space();
+  await space.close();
+
+  await expect(space.journal.waitFor()).rejects.toMatchObject({ code: 'mock_closed' });
+});
