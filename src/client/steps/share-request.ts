@@ -63,7 +63,7 @@ function sharedOf({ call, response, endedAt }: EndedCall, now: number): SharedCa
   return {
     call,
     name: undefined,
-    callers: 1,
+    callers: 1, // the one that began it, so that this caller gets a copy of the data
     batch: undefined,
     response: Promise.resolve({ ...response, cached }),
     remove() {},
@@ -192,14 +192,14 @@ export class SharedCalls {
     const { settings, endpoint, batch, startedAt } = caller;
     const { sharedBy, maxAgeMs } = settings;
     const name = sharedBy === undefined ? undefined : `${sortedTarget(endpoint.target)} ${sharedBy}`;
-    const shared = name === undefined ? undefined : this.#calls[name];
-    const ended = name === undefined || shared !== undefined ? undefined : batch?.find(name, startedAt, maxAgeMs);
-    const joined = shared ?? (ended && sharedOf(ended, startedAt));
-    if (joined === undefined) batch?.start(name);
-    else if (name !== undefined) batch?.join(name);
-    const call = joined ?? this.#start(caller, key, name);
-    call.batch ??= batch;
-    return call;
+    const inFlight = name === undefined ? undefined : this.#calls[name];
+    const ended = name === undefined || inFlight !== undefined ? undefined : batch?.find(name, startedAt, maxAgeMs);
+    const joined = inFlight ?? (ended && sharedOf(ended, startedAt));
+    if (name === undefined || joined === undefined) batch?.start(name);
+    else batch?.join(name);
+    const shared = joined ?? this.#start(caller, key, name);
+    shared.batch ??= batch;
+    return shared;
   }
 
   /** Other callers can join the call under its `name`. */
