@@ -113,9 +113,12 @@ function lockOf(path: string): StateLock {
   }
 }
 
-/** Removes the files that killed processes have left beside the state file. */
+const UNFINISHED = /^\.[0-9a-f-]{36}\.tmp$/;
+
+/** Removes the files that killed processes have left beside the state file, by the names that `replaceFile` gives them. */
 function removeUnfinished(path: string): void {
-  const isUnfinished = (name: string) => name.startsWith(`${basename(path)}.`) && name.endsWith('.tmp');
+  const own = basename(path);
+  const isUnfinished = (name: string) => name.startsWith(own) && UNFINISHED.test(name.slice(own.length));
   for (const name of readdirSync(dirname(path)).filter(isUnfinished))
     rmSync(join(dirname(path), name), { force: true });
 }

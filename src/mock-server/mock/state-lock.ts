@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, realpathSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, readlinkSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { threadId } from 'node:worker_threads';
+import { codeOf } from '../../foreign-values.ts';
 import { isJsonObject, parseJson } from '../../json.ts';
 import { processState } from '../../process-state.ts';
-import { systemNow } from '../clock/driven-clock.ts';
 import { pause } from '../clock/event-loop.ts';
 import { MockServerError } from '../input/mock-server-error.ts';
 
@@ -63,7 +63,7 @@ export class StateLock {
     if (typeof found === 'object' && found.id === this.#owner.id) rmSync(this.#path, { force: true });
   }
 
-  #write(flag: 'wx' | 'w'): void {
+  #write(flag: 'wx' | 'w' | 'r+'): void {
     writeFileSync(this.#path, JSON.stringify(this.#owner), { flag, mode: 0o600 });
   }
 
@@ -82,8 +82,9 @@ export class StateLock {
 
   /** Moves an abandoned lock file away. Throws if it is in use. */
   #takeOver(found: LockOwner | 'unknown', statePath: string): void {
-    if (!isAbandoned(found, { ...this.#owner, ageMs: ageOf(this.#path) })) throw inUse(statePath, this.#path, found);
     const moved = `${this.#path}.${this.#owner.id}`;
+    if (!isAbandoned(found, { ...this.#owner, ageMs: ageOf(this.#path, moved) }))
+      throw inUse(statePath, this.#path, found);
     renameSync(this.#path, moved);
     const owner = ownerIn(moved);
     // Another mock that starts now has replaced it in between: it keeps its lock.
@@ -100,9 +101,8 @@ export class StateLock {
     for (;;) {
       await pause(REFRESH_MS, signal, { holdsProcess: false });
       if (signal.aborted) return;
-      const seconds = systemNow() / 1000;
       try {
-        if (this.isOurs()) utimesSync(this.#path, seconds, seconds);
+        if (this.isOurs()) this.#write('r+'); // the same text, never truncated, with the time of the file system
       } catch {
         // The next write of the state reports what is wrong with the folder.
       }
@@ -159,16 +159,30 @@ function ownerIn(path: string): LockOwner | 'unknown' | 'none' {
   }
 }
 
-function ageOf(path: string): number {
-  return systemNow() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+/** By the time of the file system, which a new file at `probe` shows: a test can fake that of the process. */
+function ageOf(path: string, probe: string): number {
+  writeFileSync(probe, '');
+  const { mtimeMs: now } = statSync(probe);
+  rmSync(probe);
+  return now - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
 }
 
 /** The file that a symbolic link leads to, so that both names have one lock. */
 function realPathOf(path: string): string {
   try {
     return realpathSync(path);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) return path; // such as links that form a cycle
+    const target = linkedFrom(path);
+    return target === undefined ? join(realPathOf(dirname(path)), basename(path)) : realPathOf(target); // does not exist yet
+  }
+}
+
+function linkedFrom(path: string): string | undefined {
+  try {
+    return resolve(dirname(path), readlinkSync(path));
   } catch {
-    return dirname(path) === path ? path : join(realPathOf(dirname(path)), basename(path)); // does not exist yet
+    return undefined; // no link
   }
 }
 

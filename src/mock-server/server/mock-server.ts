@@ -123,9 +123,12 @@ export class MockServer extends MockMethods implements AsyncDisposable {
     this.#closeMsw = undefined;
     for (const mock of [...this.#mock.spaces.values(), this.#mock]) closeMock(mock);
     const started = await Promise.allSettled(this.#servers);
-    await Promise.all(started.map((server) => server.status === 'fulfilled' && server.value.close()));
-    this.#closedState ??= this.#state?.close();
+    const ended = await Promise.allSettled(
+      started.map(async (server) => server.status === 'fulfilled' && server.value.close()),
+    );
+    this.#closedState ??= this.#state?.close(); // also if a server could not write the state: it releases the file
     await this.#closedState;
+    for (const server of ended) if (server.status === 'rejected') throw server.reason;
   }
 
   /** Calls `close()` at the end of an `await using` block. */

@@ -11,6 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { Behaviour } from '../../../src/mock-server/behaviour/behaviour.ts';
@@ -104,13 +105,15 @@ test('kill -9 during a write leaves the complete old or new file', async () => {
   expect(interrupted).toContain(true);
 });
 
-test('temporary files of a killed writer are removed at the next start', async () => {
+test('temporary files of a killed writer are removed at the next start, and no other files', async () => {
   const state = join(temporaryFolder(), 'state.json');
-  writeFileSync(`${state}.7c9e6679.tmp`, '{"format":');
+  writeFileSync(`${state}.7c9e6679-7425-40de-944b-e07fc1f90ae7.tmp`, '{"format":');
+  const others = ['state.json.notes.tmp', 'state.json.bak.7c9e6679-7425-40de-944b-e07fc1f90ae7.tmp'];
+  for (const name of others) writeFileSync(join(dirname(state), name), 'mine');
 
   await createMockServer({ state }).close();
 
-  expect(temporaryOf(state)).toEqual([]);
+  expect(readdirSync(dirname(state)).sort()).toEqual(['state.json', ...others].sort());
   expect(savedIn(state)?.snapshot.keys).toEqual([]);
 });
 
@@ -188,6 +191,42 @@ test('warns about a disk error while serving, writes again after it, and throws 
 
   rmSync(folder, { recursive: true });
   await expect(mock.close()).rejects.toMatchObject({ code: 'state_unusable' });
+});
+
+test('a mock that cannot write its last state releases the file', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  const mock = createMockServer({ state });
+  await mock.serve();
+  rmSync(state);
+  mkdirSync(state);
+
+  await expect(mock.close()).rejects.toMatchObject({ code: 'state_unusable' });
+  rmSync(state, { recursive: true });
+
+  await createMockServer({ state }).close();
+  expect(existsSync(`${state}.lock`)).toBe(false);
+});
+
+test('a faked date does not make the lock of another thread look abandoned', () => {
+  const state = join(temporaryFolder(), 'state.json');
+  const other = { host: hostname(), pid: process.pid, thread: -1, id: 'other' };
+  writeFileSync(`${state}.lock`, JSON.stringify(other));
+  vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+
+  expect(() => createMockServer({ state })).toThrow(expect.objectContaining({ code: 'state_in_use' }));
+  expect(readdirSync(dirname(state))).toEqual(['state.json.lock']);
+});
+
+test('a link to a file that does not exist yet has the lock of that file', async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'real'));
+  const [state, link] = [join(folder, 'real', 'state.json'), join(folder, 'link.json')];
+  symlinkSync(join('real', 'state.json'), link);
+
+  await using _first = createMockServer({ state: link });
+
+  for (const path of [state, link])
+    expect(() => createMockServer({ state: path })).toThrow(expect.objectContaining({ code: 'state_in_use' }));
 });
 
 test.each([[''], [7 as unknown as string]])('%j is not a valid path of a state file', (state) => {
