@@ -86,10 +86,9 @@ export class LocalLimit implements Limit {
   }
 
   slotAt(now: number, ahead: number, { estimate = slotAt, priority }: SlotOptions): number {
+    if (priority !== 'low' || !areOthersCalling(this.state, now)) return estimate(this.state, now, ahead);
     // Like a call behind those that may come, which makes no test of the window.
-    const reserve = priority === 'low' ? reserveOf(this.state, now) : 0;
-    const slotOf = reserve > 0 ? expectedSlotAt : estimate;
-    return slotOf(this.state, now, ahead + reserve);
+    return expectedSlotAt(this.state, now, ahead + reserveOf(this.state, now));
   }
 
   /** Number of calls that could be sent now; zero or less for none. */
@@ -189,7 +188,7 @@ function knownSlots(state: LimiterState): number {
   const inLog = isCap ? state.configured - log.size - inFlight : UNBOUNDED;
   if (pace !== null) return Math.min(inLog, Math.floor(pace.tokens));
   if (gate.test === 'limit') return UNBOUNDED;
-  const used = gate.test === 'window' ? gate.accepted : log.size;
+  const used = gate.test === 'window' ? Math.min(gate.accepted, log.size) : log.size;
   return Math.min(inLog, limit - used - inFlight);
 }
 
@@ -222,9 +221,12 @@ function nextAskAt(state: LimiterState, now: number, reserve: number): number | 
   const { pace, log, limit, configured, testAt, isCap, inFlight, calledAt } = state;
   const expiryAt = (place: number) => log.expiresAt(Math.max(0, place)) ?? UNBOUNDED;
   const paceAt = pace === null ? 0 : pace.at + Math.max(0, 1 + reserve - pace.tokens) / pace.perMs;
-  const capAt = isCap && log.size + inFlight >= configured ? expiryAt(0) : 0;
+  const overCap = log.size + inFlight + reserve - configured;
+  const capAt = isCap && overCap >= 0 ? expiryAt(overCap) : 0;
   const logAt = pace === null ? expiryAt(log.size + inFlight + reserve - limit) : 0;
-  const limitAt = pace === null && limit < configured && inFlight === 0 && !isCap ? testAt : UNBOUNDED;
+  // A test that is due now is that of another call: one of low priority makes none beside others.
+  const hasTest = pace === null && limit < configured && inFlight === 0 && !isCap && testAt > now;
+  const limitAt = hasTest ? testAt : UNBOUNDED;
   const knownAt = reserve > 0 ? unknownUntil(state, now) : LONG_AGO;
   if (now < knownAt) return knownAt;
   const othersEndAt = reserve > 0 ? calledAt + WINDOW_MS : UNBOUNDED;
@@ -237,11 +239,13 @@ function nextAskAt(state: LimiterState, now: number, reserve: number): number | 
  * that fits what was seen.
  */
 export function slotAt(state: LimiterState, now: number, ahead: number): number {
-  const { pace, limit, gate, test, isCap } = state;
+  const { pace, limit, configured, gate, test, testAt, isCap } = state;
+  const expectedAt = expectedSlotAt(state, now, ahead);
+  if (isCap || pace !== null || isUnknown(state)) return expectedAt;
   // The service may start a new window when the gate opens, or has started one.
   const mayBeNew = gate.test !== 'none' || test === 'due' || isTestDue({ ...state, inFlight: 0 }, now);
-  if (isCap || pace !== null || isUnknown(state) || !mayBeNew) return expectedSlotAt(state, now, ahead);
-  return Math.max(now, closedUntil(state)) + Math.floor(ahead / limit) * WINDOW_MS;
+  const testedAt = mayBeNew ? now : limit < configured ? testAt : UNBOUNDED;
+  return Math.min(expectedAt, Math.max(testedAt, closedUntil(state)) + Math.floor(ahead / limit) * WINDOW_MS);
 }
 
 /** When a call with `ahead` others before it will be sent, if nothing new is learned. */

@@ -258,7 +258,7 @@ function sendEvenly(state: LimiterState, now: number, waitMs: number | undefined
 function slowDown(state: LimiterState, pace: Pace, now: number): LimiterState {
   const isBurst = !pace.grew && pace.capacity > 1;
   const perMs = pace.grew ? pace.perMs / pace.step : (isBurst ? 1 : SLOWER) * pace.perMs;
-  const capacity = isBurst ? Math.floor(pace.capacity / 2) : pace.capacity;
+  const capacity = isBurst ? Math.max(1, Math.floor(pace.capacity / 2)) : pace.capacity; // a part of one is a fraction
   const growsAt = now + Math.max(2 * STEP_MS, PAUSE_SLOTS / perMs);
   return withPace(state, now, { perMs, capacity, step: isBurst ? pace.step : SLOW_STEP, growsAt });
 }

@@ -3,7 +3,7 @@ import { InFlight, type OnEnd, Permit, type RequestEnd } from './in-flight.ts';
 import { expectedSlotAt, type Limit, LocalLimit, rampSize, type SlotOptions } from './key-limit.ts';
 import type { Report } from './limit-rules.ts';
 import { closedUntil, type LimiterSettings, LONG_AGO, UNBOUNDED, WINDOW_MS, windowKind } from './limit-state.ts';
-import { type AcquireOptions, type QueuedCall, RequestQueue } from './request-queue.ts';
+import { type AcquireOptions, type Priority, type QueuedCall, RequestQueue } from './request-queue.ts';
 import { type RetryAfterUnit, unitOf } from './retry-after.ts';
 import { SharedLimit, type Sharing } from './shared/shared-limit.ts';
 
@@ -178,6 +178,12 @@ export class RateLimiter {
     return unitOf(this.#limit.state.unit, this.#options.retryAfterUnit);
   }
 
+  /** Earliest time, in milliseconds since the Unix epoch, at which a call of this priority that is made now can be sent. */
+  nextSlotAt(priority: Priority): number {
+    const now = this.#time.datedNow();
+    return this.#time.toEpoch(this.#slotAt(now, this.#queue.countAhead(priority), { priority }));
+  }
+
   limits(): KeyLimits {
     const { state } = this.#limit;
     const gateOpensAt = closedUntil(state);
@@ -192,7 +198,7 @@ export class RateLimiter {
       waiting: this.#queue.size,
       inFlight: this.#inFlight.size,
       maxConcurrent: this.#maxConcurrent,
-      nextSlotAt: dateOf(this.#slotAt(now, this.#queue.countAhead('normal'))),
+      nextSlotAt: new Date(this.nextSlotAt('normal')),
       reason: this.#whyWait(now),
     };
   }

@@ -230,7 +230,7 @@ function shown(value: unknown): string {
 }
 
 /** Ends with the version of the shape of `Shared`, which includes `KeyState` and the limiter. */
-const SHARED = 'key-states.16';
+const SHARED = 'key-states.17';
 
 /** A state is removed when the last client that used it is closed. */
 type StatesByName = Map<string, KeyState>;

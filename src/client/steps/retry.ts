@@ -214,7 +214,7 @@ class Attempts {
     const waitMs = this.#waitBeforeRetry(failure, state);
     this.#retries += 1;
     // In an outage, its probe can be later than the backoff.
-    const slotMs = Number(state.limits()?.nextSlotAt ?? 0) - clock.now();
+    const slotMs = (state.limiter?.nextSlotAt(call.settings.priority) ?? 0) - clock.now();
     this.#parts.events.retry(state, { call, failure, waitMs: Math.max(waitMs, slotMs), retry: this.#retries });
     await this.#waited(() => abortable(time.sleep(waitMs, call.signal.toSignal()), call.signal));
   }
@@ -259,11 +259,11 @@ class Attempts {
     const { quotaReason, attempts, settings } = this.#call;
     const isSpent = quotaReason !== 'call' && attempts.length >= MOST_OWN_ATTEMPTS;
     if (settings.onLimit === 'wait' && !isSpent) return;
-    const nextSlotAt = state.limits()?.nextSlotAt;
+    const nextSlotAt = state.limiter?.nextSlotAt(settings.priority);
     const waitMs =
       nextSlotAt === undefined
         ? retryAfterMs(refusal.retryAfter, state.retryAfterUnit)
-        : nextSlotAt.getTime() - this.#parts.settings.clock.now();
+        : nextSlotAt - this.#parts.settings.clock.now();
     throw limitedError(this.#call, { state, reason: 'policy', waitMs, refusal });
   }
 }

@@ -85,6 +85,18 @@ test.each<[string, (permits: readonly Permit[]) => void]>([
   expect(clock.sleeps.length).toBeLessThan(10);
 });
 
+test('a call of low priority is sent at its next slot, which is later than that of others', async () => {
+  const { clock, limiter } = learned(60);
+  await serve(limiter, 20);
+  (await limiter.acquire({ priority: 'low' })).end({ kind: 'refused', retryAfter: hint('1') });
+  const [usual, low] = [limiter.nextSlotAt('normal'), limiter.nextSlotAt('low')];
+
+  await clock.advance(low - clock.now());
+
+  expect(low).toBeGreaterThan(usual);
+  expect(limiter.tryAcquire({ priority: 'low', waits: false })).toBeDefined();
+});
+
 test('a call that must wait does not ask the store for a slot', async () => {
   const clock = new FakeClock();
   const store = new MemoryLimitStore(clock);

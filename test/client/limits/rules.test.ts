@@ -256,6 +256,26 @@ test('8 evenly: after another refusal, requests are sent at equal intervals', ()
   expect(limit.nextAt(3_010)).toBe(5_000);
 });
 
+test('9 rate: a part of a burst of one is one', () => {
+  const limit = told(60);
+  limit.use(0, 10);
+  limit.sendRefused(1_000, '1');
+  const { pace } = limit.state;
+  limit.state = { ...limit.state, pace: pace && { ...pace, capacity: 1.5, grew: false } };
+
+  limit.sendRefused(3_000, '1');
+
+  expect(limit.state.pace?.capacity).toBe(1);
+});
+
+test('15 deadlines: the test of a learned limit is the next slot if it is earlier than that of the log', () => {
+  const limit = told(60);
+  limit.use(30_000, 30);
+  limit.state = { ...limit.state, limit: 30, test: 'done', testAt: 60_000 };
+
+  expect([0, 29, 30].map((ahead) => limit.slotAt(40_000, ahead, {}))).toEqual([60_000, 60_000, 120_000]);
+});
+
 describe('9 rate', () => {
   function evenly(): Probed {
     const limit = told(600);
@@ -469,6 +489,56 @@ describe('16 low priority', () => {
 
     expect(lowOf(limit, 100)).toBe(0);
     expect(limit.send(100)).toBe(1);
+  });
+
+  /** Adds requests of low priority that were accepted at `at`. */
+  const addLow = (limit: Probed, at: number, calls: number) => {
+    for (let call = 0; call < calls; call += 1) limit.state.log.add(at, true);
+  };
+
+  test('beside others, they do not ask again for a test that is due', () => {
+    const limit = told(60);
+    limit.state = { ...limit.state, limit: 30, test: 'done', testAt: 1_000 };
+    addLow(limit, 4_000, 24);
+    limit.report({ kind: 'called', now: 5_000 });
+
+    expect(limit.grant(6_000, { ...demandOf(1), low: 1 })).toEqual({ count: 0, askAgainAt: 64_000 });
+  });
+
+  test('beside others, they ask again when the cap has room for them and the others', () => {
+    const limit = new Probed({ perMinute: 60 });
+    const pace = { perMs: 1 / 1_000, capacity: 15, tokens: 15, at: 6_000, step: 1.5, grew: false };
+    limit.state = { ...limit.state, pace: { ...pace, growsAt: 600_000, refusedAt: 4_000 } };
+    addLow(limit, 4_000, 56);
+    limit.report({ kind: 'called', now: 5_000 });
+
+    expect(limit.grant(6_000, { ...demandOf(1), low: 1 })).toEqual({ count: 0, askAgainAt: 64_000 });
+  });
+
+  test('requests of more than a minute ago do not keep them from a window that was tested', () => {
+    const limit = told(30);
+    limit.use(0);
+    limit.sendRefused(1_000, '30');
+    let sent = 0;
+    for (let now = 31_000; now < 331_000; now += 500) {
+      if (now % 50_000 === 31_000) {
+        limit.report({ kind: 'called', now });
+        limit.use(now, 1);
+      }
+      const granted = lowOf(limit, now);
+      for (let call = 0; call < granted; call += 1) limit.report({ kind: 'accepted', now, sentAt: now, isLow: true });
+      sent += granted;
+    }
+
+    expect(sent).toBeGreaterThan(100); // about 23 a minute
+  });
+
+  test('beside others, their next slot is not that of a test', () => {
+    const limit = told(30);
+    limit.report({ kind: 'called', now: 0 });
+    limit.use(0, 30);
+
+    expect(limit.slotAt(1_000, 0, { priority: 'low' })).toBe(60_000);
   });
 
   test('a saved log knows them', () => {

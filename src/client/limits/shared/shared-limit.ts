@@ -2,7 +2,14 @@ import { type SteadyTime, steadyTime } from '../../time/clock.ts';
 import { patienceEnd } from '../../time/store-guard.ts';
 import { type Demand, type Grant, type Limit, LocalLimit, NO_GRANT, type SlotOptions } from '../key-limit.ts';
 import type { Report, RetryAfterReading } from '../limit-rules.ts';
-import { copyOf, type LimiterSettings, type LimiterState, UNBOUNDED, WINDOW_MS } from '../limit-state.ts';
+import {
+  copyOf,
+  type LimiterSettings,
+  type LimiterState,
+  LONGEST_WAIT_MS,
+  UNBOUNDED,
+  WINDOW_MS,
+} from '../limit-state.ts';
 import { type Decision, decide, isResult } from './shared-decision.ts';
 import { EXCHANGE_TIMEOUT_MS, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 
@@ -108,7 +115,7 @@ export class SharedLimit implements Limit {
     const reading = this.#known.report(report);
     const { waitMs } = reading ?? {};
     if (waitMs !== undefined && waitMs <= this.#known.settings.maxRetryAfterMs)
-      this.#refusedUntil = Math.max(this.#refusedUntil, report.now + waitMs);
+      this.#refusedUntil = Math.max(this.#refusedUntil, report.now + Math.min(waitMs, LONGEST_WAIT_MS));
     return reading;
   }
 

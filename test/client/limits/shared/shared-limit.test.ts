@@ -78,6 +78,20 @@ test('four processes with deadlines use every slot before one of their calls is 
   expect([served, results.filter(({ status }) => status === 'rejected').length]).toEqual([30, 30]);
 });
 
+test('a Retry-After of days closes the gate of all processes for a day', async () => {
+  const { clock, startProcess, send } = setUp({ maxRetryAfterMs: 31 * 86_400_000 });
+  const [permit] = await send(startProcess(), 1);
+  permit?.end({ kind: 'refused', retryAfter: hint('259200') });
+  await clock.advance(10);
+
+  const other = startProcess();
+  void other.acquire();
+  await clock.advance(10);
+
+  expect(other.limits().nextSlotAt.getTime() - clock.now()).toBeLessThanOrEqual(86_400_000);
+  expect(other.limits().reason).toBe('retry_after');
+});
+
 test('the calls of a process that died count as sent, half a minute later', async () => {
   const { clock, startProcess, send } = setUp();
   const dead = await send(startProcess(), 3);
