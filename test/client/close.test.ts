@@ -30,6 +30,21 @@ test('ends calls in the queue, in flight and between retries, and leaves no time
   expect(attempts).toEqual([[429], [429], [], [], [503], [503]]);
 });
 
+test('sends nothing after close(), whenever the key arrives', async () => {
+  for (let ticks = 0; ticks < 40; ticks += 1) {
+    const { fx, fetch } = testClient(success(), { apiKey: async () => API_KEY });
+    const call = fx.latest().catch((error: unknown) => error);
+    for (let tick = 0; tick < ticks; tick += 1) await undefined;
+    const before = fetch.requests.length;
+
+    await fx.close();
+
+    const result = await call;
+    expect([ticks, fetch.requests.length]).toEqual([ticks, before]);
+    if (before === 0) expect(result).toMatchObject(CLOSED);
+  }
+});
+
 test.each<[string, FxRatesOptions]>([
   ['', {}],
   [' with a guard', { quotaGuard: { reserve: 1 }, deadlineMs: 60_000 }],

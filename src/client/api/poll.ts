@@ -11,7 +11,7 @@ import { resolveCall } from '../options/resolve-options.ts';
 import { abortErrorOf } from '../state/lifetime.ts';
 import { type QuotaLedger, type RunningPoll, SHARED_KEY_MS } from '../state/quota-ledger.ts';
 import { granularityMs, perMinuteIn, resetsAtMsIn } from '../state/quota-record.ts';
-import { onReturn } from '../time/abort.ts';
+import { abortable, Cancellation, onReturn } from '../time/abort.ts';
 import type { LoopClient } from './connect.ts';
 
 /** The query of a poll, or a list of queries: each round then makes a call per query. */
@@ -155,8 +155,21 @@ class Rounds<Data> implements RunningPoll {
     const { error } = outcome;
     const { onError } = this.#parts;
     if (!isTemporary(error) || onError === undefined) throw error;
-    await onError(error, this.#schedule()); // an async function rejects where another one throws
+    await this.#untilStopped(async () => onError(error, this.#schedule()));
     return undefined;
+  }
+
+  /** Ends with the poll, even if a function of the program does not. */
+  async #untilStopped(work: () => Promise<unknown>): Promise<void> {
+    const stopped = new Cancellation();
+    const stop = () => stopped.cancel(abortErrorOf(this.#signal));
+    this.#signal.addEventListener('abort', stop);
+    if (this.#signal.aborted) stop();
+    try {
+      await abortable(work(), stopped);
+    } finally {
+      this.#signal.removeEventListener('abort', stop);
+    }
   }
 
   async #wait(): Promise<void> {

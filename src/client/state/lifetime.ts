@@ -46,9 +46,10 @@ export class Lifetime {
     return this.#parent === undefined ? signal : AbortSignal.any([this.#parent.signal, signal]);
   }
 
-  /** A call has started. Returns a function for its end. */
+  /** A call has started; if the client was closed meanwhile, it is aborted. Returns a function for its end. */
   add(call: EndableCall, response: Promise<unknown>): () => void {
     const calls = this.#calls;
+    if (this.isClosed) call.signal.cancel(closedError(call.attempts));
     const added = { call, response, lifetime: this, place: calls.length };
     calls.push(added);
     return () => {
@@ -99,12 +100,10 @@ export class Lifetime {
   }
 
   async #close(): Promise<void> {
-    const errorOf = (attempts: readonly Attempt[] = []) =>
-      new AbortError({ message: 'The call was aborted because its client was closed (close())', attempts });
     // Copied before a batch or a poll aborts its calls.
     const calls = [...this.#calls].filter(({ lifetime }) => lifetime.#endsWith(this));
-    this.#closing.cancel(errorOf());
-    for (const { call } of calls) call.signal.cancel(errorOf([...call.attempts])); // each error has the ID of its call
+    this.#closing.cancel(closedError());
+    for (const { call } of calls) call.signal.cancel(closedError([...call.attempts])); // each error has the ID of its call
     await Promise.allSettled(calls.map(({ response }) => response));
     const entries = [...this.#entries];
     this.#entries.clear();
@@ -115,6 +114,10 @@ export class Lifetime {
     // Otherwise, a process that exits now would hold its slots until it is considered dead.
     await Promise.all(entries.filter(({ clients }) => clients === 0).map((entry) => entry.stored()));
   }
+}
+
+function closedError(attempts: readonly Attempt[] = []): AbortError {
+  return new AbortError({ message: 'The call was aborted because its client was closed (close())', attempts });
 }
 
 /** The error of a loop that `signal` ends. For `close()`, it is the reason of the signal. */

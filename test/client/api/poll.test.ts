@@ -192,6 +192,25 @@ test.each<[string, Reply, options: object, expected: object]>([
   else expect(error).toMatchObject(expected);
 });
 
+test.each<[string, (poll: AsyncIterator<unknown>, fx: { close(): Promise<void> }) => Promise<unknown>]>([
+  ['return()', async (poll) => poll.return?.()],
+  ['close()', async (_, fx) => fx.close()],
+])('%s ends a poll whose onError does not end', async (_, end) => {
+  const { fx, clock } = testClient(failure(503), { maxRetries: 0 });
+  let isAsked = false;
+  const onError = () => {
+    isAsked = true;
+    return new Promise<never>(() => undefined) as never;
+  };
+  const poll = fx.poll({}, { every: 60_000, onError })[Symbol.asyncIterator]();
+  const next = poll.next().catch((error: unknown) => error);
+  while (!isAsked) await clock.advance(1);
+
+  await end(poll, fx);
+
+  expect(await ticksUntilSettled(next)).toBeLessThan(100);
+});
+
 test('with onError, a temporary failure does not end the poll', async () => {
   const told: { readonly error: AnyFxRatesError; readonly next: PollSchedule }[] = [];
   const { fx, clock } = testClient([failure(503), success(), new TypeError('fetch failed'), success()], {
