@@ -59,7 +59,6 @@ const list = z.object({
 });
 
 const filtered = z.strictObject({ filter: requestFilter.optional().describe('Which requests; by default all.') });
-const find = filtered.extend({ limit: mostListed });
 const wait = filtered.extend({
   ...waitOptions.shape,
   timeoutMs: expected('whole milliseconds from 0 to 240000', z.int().min(0).max(240_000))
@@ -90,9 +89,7 @@ const opening = spaceOptions.extend({
   behaviour: presetOrChanges.optional().describe('Switches that differ from those of the mock.'),
 });
 
-const spaceNames = z.array(z.object({ name: z.string() }));
-
-const MIB = 1024 * 1024;
+const MOST_BYTES = 4 * 1024 * 1024;
 
 /** The whole admin API. */
 export const adminRoutes: readonly AdminRoute[] = [
@@ -115,7 +112,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Restore a state of this mock, of another one, or of this space, and clear the journal',
     body: snapshotSchema,
     steps: restoreSteps,
-    mostBytes: 4 * MIB,
+    mostBytes: MOST_BYTES,
   }),
   method('POST /reset', 'reset', {
     tag: 'state',
@@ -129,7 +126,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     body: setup,
     steps: setUpSteps,
     isText: true,
-    mostBytes: 4 * MIB,
+    mostBytes: MOST_BYTES,
     response: z.object({ keys: z.array(createdKey) }),
   }),
   route('GET /clock', {
@@ -178,7 +175,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     body: ruleInput,
     steps: addRuleSteps,
     isText: true,
-    mostBytes: 4 * MIB,
+    mostBytes: MOST_BYTES,
     response: addedRule,
   }),
   method('POST /rules/verify', 'expectAllUsed', {
@@ -194,7 +191,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     body: latestData,
     steps: setLatestSteps,
     isText: true,
-    mostBytes: 4 * MIB,
+    mostBytes: MOST_BYTES,
   }),
   method('PUT /latest/replay', 'latest.replay', {
     tag: 'rules',
@@ -202,7 +199,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     body: object,
     steps: replaySteps,
     isText: true,
-    mostBytes: 4 * MIB,
+    mostBytes: MOST_BYTES,
   }),
   method('DELETE /latest', 'latest.reset', {
     tag: 'rules',
@@ -221,7 +218,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   route('POST /requests/find', {
     id: 'findRequests',
     summary: 'Find the newest requests that match a pattern; with `after`, the oldest ones after that number',
-    body: find,
+    body: filtered.extend({ limit: mostListed }),
     response: list,
     calls: {
       'journal.list': {
@@ -343,13 +340,13 @@ export const adminRoutes: readonly AdminRoute[] = [
   route('GET /spaces', {
     id: 'listSpaces',
     summary: 'List the names of the open spaces',
-    response: spaceNames,
+    response: z.array(z.object({ name: z.string() })),
     run: ({ state }) => namesOf(state),
   }),
   route('DELETE /spaces', {
     id: 'closeSpaces',
     summary: 'Close all spaces, for example those of a test run that was killed; lists the names of the closed spaces',
-    response: spaceNames,
+    response: z.array(z.object({ name: z.string() })),
     calls: {
       closeSpaces: {
         send: () => ({}),

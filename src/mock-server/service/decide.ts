@@ -25,7 +25,7 @@ export function quotaUse(key: KeyRecord, at: number, switches: Switches): QuotaU
   const period = quotaPeriod(switches.use('quotaPeriod'), at, { createdAt: account.createdAt, usedFrom });
   return {
     limit: monthlyLimitOf(key) ?? switches.use('unlimitedFairUse'),
-    used: usedSince(period.start, key),
+    used: usedFrom === period.start ? key.used : 0,
     startedAt: period.start,
     resetsAt: period.end,
   };
@@ -36,13 +36,9 @@ export function monthlyLimitOf({ account, limits }: KeyRecord): number | null {
   return limits?.monthly ?? plans[account.plan].monthlyLimit;
 }
 
-function usedSince(start: number, { used, usedFrom }: KeyRecord): number {
-  return usedFrom === start ? used : 0;
-}
-
 /** Counts one request in the period of `quota`, in which a function of a rule can have set the usage. Returns the usage after it. */
 function chargeQuota(key: KeyRecord, { limit, startedAt, resetsAt }: QuotaUse): QuotaUse {
-  key.used = usedSince(startedAt, key) + 1;
+  key.used = (key.usedFrom === startedAt ? key.used : 0) + 1;
   key.usedFrom = startedAt;
   return { limit, used: key.used, startedAt, resetsAt };
 }
