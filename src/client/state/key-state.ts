@@ -170,7 +170,7 @@ function longWaitWarning(key: string, { waiting, perMinute, isPart, lastMs }: Lo
 }
 
 /** The name of a key's state. Clients with and without a queue have separate states. */
-export function stateName(hash: string, { baseUrl, rateLimit }: ClientSettings): string {
+function stateName(hash: string, { baseUrl, rateLimit }: ClientSettings): string {
   return `${new URL(baseUrl).origin}#${hash}${rateLimit === false ? '#unqueued' : ''}`;
 }
 

@@ -115,7 +115,7 @@ const PLURAL = { parameter: 'parameters', currency: 'currencies' } as const;
 const MOST_NAMED = 3;
 
 /** How long a snapshot is valid, from a granularity such as `5min`; an unknown unit counts as five minutes. */
-export function snapshotIntervalMs(granularity: string): number {
+function snapshotIntervalMs(granularity: string): number {
   const [, count = '', unit = ''] = /^(\d+)([smhd])(?:ec|in|our|ay)?$/.exec(granularity) ?? [];
   const unitMs = UNITS_MS[unit];
   return unitMs === undefined ? DEFAULT_MS : Number(count) * unitMs;

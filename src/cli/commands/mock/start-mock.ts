@@ -268,7 +268,7 @@ function stateError(error: unknown, exitCode: ExitCode): CliError | undefined {
 }
 
 /** The presets of switches. */
-export const PRESETS = ['documented', 'lenient', 'hostile'] as const satisfies readonly PresetName[];
+const PRESETS = ['documented', 'lenient', 'hostile'] as const satisfies readonly PresetName[];
 
 /** Merges the values of `--behaviour`. Later values take precedence. */
 async function readBehaviour(texts: readonly string[] | undefined): Promise<MockServerOptions['behaviour']> {
