@@ -23,6 +23,11 @@ export const httpFetch: FetchLike = async (url, { method, headers, signal }) => 
       const { statusCode: status = 0, statusMessage: statusText = '', headersDistinct } = message;
       resolve(asResponse({ status, statusText, headers: headersDistinct, body: message }));
     });
+    // Without a listener, node:http closes the connection after a 101, and emits nothing.
+    request.once('upgrade', (_, socket) => {
+      socket.destroy();
+      reject(new Error('the server switched to another protocol (101)'));
+    });
     request.on('error', reject); // also after the response, if the connection breaks
     request.end();
   });
