@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type crossSpawn from 'cross-spawn';
 import type { Clock } from '../../client/index.ts';
-import { signalExitCodes } from './exit-codes.ts';
+import { exitCodes, signalExitCodes } from './exit-codes.ts';
 import { httpFetch } from './http-fetch.ts';
 import {
   type ChildProcess,
@@ -138,7 +138,12 @@ function createInterrupts(stderr: Output): NodeInterrupts {
       const endedBy = received !== undefined && exitCode === signalExitCodes[received] ? received : undefined;
       // A shell ends its loop only if a signal ended the command. Windows has only exit codes.
       if (endedBy !== undefined && process.platform !== 'win32') endBySignal(endedBy);
-      if (controller.signal.aborted) endAfter(LAST_WORK_MS, () => process.exit(exitCode));
+      const { aborted, reason } = controller.signal;
+      // A command that has succeeded has ended its reads, for which `process.exit` would wait.
+      if (aborted)
+        endAfter(LAST_WORK_MS, () =>
+          exitCode === exitCodes.ok ? process.exit(exitCode) : endBySignal(reason.signalName),
+        );
     },
     takeOver(next) {
       listener = next;
