@@ -34,7 +34,7 @@ interface Traits {
   readonly survivesBrokenConfig?: boolean;
 }
 
-/** The command that a line names, and with what commander ended in place of it: an error, help or the version. */
+/** The command that a line names. `end`: why commander does not run it, which is an error, the help or the version. */
 export interface ParsedLine {
   readonly command: CliCommand;
   readonly end?: CommanderError;

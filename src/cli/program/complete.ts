@@ -51,7 +51,7 @@ interface Position {
   readonly isAfterSeparator: boolean;
 }
 
-/** Where commander is after these words, with an error or without. */
+/** The command, its arguments and the option that awaits a value, after these words; commander may have found an error. */
 function positionAfter(words: readonly string[]): Position {
   const { command, end } = parseLine(words);
   const isAfterSeparator = words.includes('--');

@@ -74,7 +74,7 @@ function prepare(command: CliCommand, program: CliCommand): void {
   command.version(VERSION, '-V, --version', 'print the version');
   command.options.at(-1)?.hideHelp(command.parent !== null); // it works behind each command
   for (const option of optionsOfAll(command)) command.addOption(option);
-  // `main` prints errors and help in our words.
+  // `main` prints errors and help itself.
   command
     .configureOutput({ outputError: ignore, writeOut: ignore, writeErr: ignore })
     .configureHelp({ formatHelp: ignore });

@@ -117,7 +117,7 @@ interface Sources {
   readonly problems: { readonly source: SettingSource; readonly error: unknown }[];
 }
 
-/** In place of an invalid value, a setting has that of the next source: it can shape the message about the problem. */
+/** An invalid value is replaced by that of the next source, because the settings also format the message about it. */
 export function resolveSettings(given: Omit<Sources, 'problems'>) {
   const sources: Sources = { ...given, problems: [] };
   const { options, env, problems } = sources;

@@ -224,7 +224,7 @@ function nextAskAt(state: LimiterState, now: number, reserve: number): number | 
   const overCap = log.size + inFlight + reserve - configured;
   const capAt = isCap && overCap >= 0 ? expiryAt(overCap) : 0;
   const logAt = pace === null ? expiryAt(log.size + inFlight + reserve - limit) : 0;
-  // A test that is due now is that of another call: one of low priority makes none beside others.
+  // A test that is due now belongs to another call: calls of low priority make none while others call.
   const hasTest = pace === null && limit < configured && inFlight === 0 && !isCap && testAt > now;
   const limitAt = hasTest ? testAt : UNBOUNDED;
   const knownAt = reserve > 0 ? unknownUntil(state, now) : LONG_AGO;

@@ -15,7 +15,7 @@ export interface RateLimitOptions {
   /**
    * Requests per minute that the key may make. A number is a cap on the requests of any minute, except a `quota()` that
    * explains a refusal. `'learn'` calls `quota()` when a call waits, and more than 30 requests are needed or one was
-   * refused; it also learns from the responses.
+   * refused, and learns from the responses.
    *
    * @default 'learn'
    * @example 300

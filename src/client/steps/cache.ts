@@ -204,7 +204,7 @@ class ResponseCache {
     return 0;
   }
 
-  /** Whether the response was stored, perhaps by another process, within its interval: none calls `quota()` before its first call. */
+  /** Whether the response is younger than its interval. Then a new process need not call `quota()` before its first call. */
   #hasInterval(stored: StoredResponse | undefined): boolean {
     return this.#isYounger(stored, Math.min(stored?.snapshotMs ?? 0, PLAN_MS));
   }

@@ -269,8 +269,8 @@ class Attempts {
 }
 
 /**
- * Whether all calls with the key have this error, for longer than a call waits. A Retry-After that is too long is one: no
- * request is sent until it has elapsed, so no 401 would show that the key was replaced.
+ * Whether all calls with the key have this error, for longer than a call waits. This includes a Retry-After that is too long:
+ * no request is sent until it has elapsed, so no 401 would show that the key was replaced.
  */
 function makesKeyUnusable(error: unknown): boolean {
   if (error instanceof RateLimitError) return error.reason === 'max_retry_after';

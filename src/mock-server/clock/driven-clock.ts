@@ -143,16 +143,16 @@ export class DrivenClock implements Clock {
     this.#idle.noteActivity();
   }
 
-  async #move(target: (now: number) => number, isMeant: () => boolean): Promise<number> {
+  async #move(target: (now: number) => number, isCurrent: () => boolean): Promise<number> {
     // Operations that have begun run before the time moves: a request in flight is decided at the old time.
     await this.#settle(LONGEST_SETTLE_MS);
-    if (!isMeant()) return this.now();
+    if (!isCurrent()) return this.now();
     const at = target(this.now());
-    while (isMeant() && this.#timers.nextDueAt <= at) {
+    while (isCurrent() && this.#timers.nextDueAt <= at) {
       this.#wakeNext();
       await this.#settle(Math.min(this.#timers.nextDueAt, at) - this.now());
     }
-    if (isMeant()) this.#jumpTo(at);
+    if (isCurrent()) this.#jumpTo(at);
     return this.now();
   }
 
