@@ -44,12 +44,18 @@ export class GeneratedProject {
     return project;
   }
 
-  /** Generates files beside those of the project, for `typeErrors`. Returns the products that use them. */
-  async add(document: unknown): Promise<Products> {
-    this.#bundle ??= bundle();
+  /** Generates files beside those of the project, for `typeErrors`. */
+  async addTypes(document: unknown): Promise<ReadonlyMap<string, string>> {
     this.#count += 1;
     const files = generateFiles(await contractOf(document));
     await this.#write(`src/generated-${this.#count}`, files);
+    return files;
+  }
+
+  /** Also returns the products that use the files. */
+  async add(document: unknown): Promise<Products> {
+    this.#bundle ??= bundle();
+    const files = await this.addTypes(document);
     const scripts = new Map<string, string>();
     for (const [name, source] of files) {
       scripts.set(name.replace(/ts$/, 'mjs'), (await transform(source, { loader: 'ts' })).code);

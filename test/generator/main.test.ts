@@ -1,10 +1,8 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { main } from '../../scripts/generator/main.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { GeneratedProject } from './generated-project.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const GENERATED = 'src/generated';
@@ -139,16 +137,6 @@ test.each([
   const { exitCode, stderr } = await run(...flags);
 
   expect([exitCode, stderr]).toEqual([1, expect.stringMatching(message)]);
-});
-
-test('types and schemas of every keyword compile and agree', async () => {
-  const stress = await readFile(join(ROOT, 'test/fixtures/stress.openapi.yaml'), 'utf8');
-  const project = await GeneratedProject.create(parse(stress));
-
-  const errors = await project.typeErrors();
-
-  // The products need the operations of the service.
-  expect(errors.filter((error) => error.startsWith('src/generated/'))).toEqual([]);
 });
 
 /** Runs `npm run generate` for this project. */

@@ -6,17 +6,23 @@ import type { FxRates } from '../../src/client/index.ts';
 import { sender } from '../helpers/mock-with-key.ts';
 import { GeneratedProject, merged, type Products, runCommand } from './generated-project.ts';
 
-const [openapi, documented] = await Promise.all(
-  ['../../openapi.yaml', '../fixtures/documented-latest.yaml'].map(async (path) =>
-    parse(await readFile(join(import.meta.dirname, path), 'utf8')),
-  ),
+const [openapi, pastRates, quotaDetail, documented, stress] = await Promise.all(
+  [
+    '../openapi',
+    'fixtures/past-rates',
+    'fixtures/quota-detail',
+    'fixtures/documented-latest',
+    'fixtures/stress.openapi',
+  ].map(async (path) => parse(await readFile(join(import.meta.dirname, '..', `${path}.yaml`), 'utf8'))),
 );
-const document = merged(openapi, documented);
+/** A component with the name of a type of the client. */
+const batch = { components: { schemas: { Batch: { type: 'object', properties: { size: { type: 'integer' } } } } } };
+const document = [pastRates, quotaDetail, documented, batch].reduce(merged, openapi);
 const project = await GeneratedProject.create(document);
 const products = await project.add(document);
 
 const USES = `import './src/cli/program/main.ts';
-import { FxRates } from './src/client/index.ts';
+import { type Batch, type ContractTypes, FxRates } from './src/client/index.ts';
 import './src/mock-server/index.ts';
 
 const fx = new FxRates();
@@ -24,6 +30,12 @@ const { base, date, rates } = await fx.latest({ base: 'EUR', symbols: ['USD'], a
 export const texts: string[] = [base, date];
 export const usd: number | undefined = rates['USD'];
 export const batch = fx.batch([{ base: 'EUR' }]);
+
+const past = await fx.pastRates({ date: '2026-01-02' });
+export const eur: number | undefined = past.rates['EUR'];
+export const size: number | undefined = ({} as ContractTypes.Batch).size;
+export type Items = Batch<object, number>;
+export const withBase = fx.pastRates({ date: '2026-01-02', base: 'EUR' }, { timeoutMs: 500 });
 `;
 
 const MISUSES = `import { FxRates } from './src/client/index.ts';
@@ -32,24 +44,40 @@ const fx = new FxRates();
 fx.latest({ base: 'XXX' });
 fx.latest({ bse: 'EUR' });
 fx.batch([{ symbols: 3 }]);
+fx.pastRates();
+fx.pastRates({ base: 'EUR' });
+fx.pastRates({ date: 20260102 });
+fx.pastRates({ date: '2026-01-02', symbols: 'EUR' });
+const { rates } = await fx.pastRates({ date: '2026-01-02' });
+export const eur: string = rates['EUR'];
 `;
 
-test('all products compile with documented parameters and fields of latest', async () => {
-  const errors = await project.typeErrors({ 'uses.ts': USES, 'misuses.ts': MISUSES });
+test('all products compile with a changed contract, and so do the types of every keyword', async () => {
+  await project.addTypes(stress);
 
-  expect(errors).toEqual(['misuses.ts(4): TS2322', 'misuses.ts(5): TS2561', 'misuses.ts(6): TS2345']);
+  expect(await project.typeErrors({ 'uses.ts': USES, 'misuses.ts': MISUSES })).toEqual([
+    'misuses.ts(4): TS2322',
+    'misuses.ts(5): TS2561',
+    'misuses.ts(6): TS2345',
+    'misuses.ts(7): TS2554',
+    'misuses.ts(8): TS2741',
+    'misuses.ts(9): TS2322',
+    'misuses.ts(10): TS2353',
+    'misuses.ts(12): TS2322',
+  ]);
 });
 
-interface LatestClient {
+interface ChangedClient {
   latest(query?: object): Promise<Record<string, unknown>>;
   batch(queries: readonly object[]): AsyncIterable<{ readonly value?: unknown }>;
+  pastRates(query: object): Promise<unknown>;
 }
 
 function started(from: Products = products) {
   const mock = from.createMockServer({ clock: 'virtual', seed: 7 });
   const { key } = mock.createKey({ plan: 'developer' });
   const options = { ...mock.clientOptions(), apiKey: key };
-  const fx = new from.FxRates(options) as FxRates as unknown as LatestClient;
+  const fx = new from.FxRates(options) as FxRates as unknown as ChangedClient;
   const env = { FXRATES_BASE_URL: mock.baseUrl, FXRATES_API_KEY: key, FXRATES_SHARE_LIMIT: 'off' };
   const fxrates = (...argv: string[]) => runCommand(from, argv, { env, fetch: mock.fetch });
   return { mock, send: sender(mock, key), fx, fxrates };
@@ -69,11 +97,13 @@ test('the invented data has what the contract names, and beside it what it has w
   });
 });
 
-test('the client refuses wrong parameters of latest before anything is sent', async () => {
+test('the client refuses wrong parameters before anything is sent', async () => {
   const { mock, fx } = started();
 
   await expect(fx.latest({ base: 'XXX' })).rejects.toThrow(/latest: 'base'/);
   await expect(fx.latest({ bse: 'EUR' })).rejects.toThrow(/latest: .*bse/);
+  await expect(fx.pastRates({ date: '2026-02-30' })).rejects.toThrow(/pastRates.*date/);
+  await expect(fx.pastRates({ date: '2026-01-02', symbols: 'EUR' })).rejects.toThrow(/pastRates.*symbols/);
   expect(mock.journal.list()).toEqual([]);
 });
 
@@ -204,3 +234,44 @@ test.each([
     if (status === 400) expect(response.json()).toMatchObject({ success: false, error: { code: 'invalid_parameter' } });
   },
 );
+
+test('an added operation is a command, with help and checks', async () => {
+  const { fxrates } = started();
+
+  const list = await fxrates('--help');
+  const help = await fxrates('pastRates', '--help');
+  const rates = await fxrates('pastRates', 'date=2026-01-02', '--json');
+  const wrong = await fxrates('pastRates', 'date=2026-02-30');
+
+  expect(list.stdout).toMatch(/^ +pastRates +exchange rates of a day \(uses quota\)$/m);
+  expect(help.stdout).toMatch(/^ {2}date=<date> +The day, such as 2026-01-02 \(required\)$/m);
+  expect(help.stdout).toMatch(/^ {2}round=<boolean> +Whether rates are rounded \(deprecated\) \(default: false\)$/m);
+  expect(JSON.parse(rates.stdout)).toMatchObject({ date: '2026-01-02', rates: { EUR: 0.92 } });
+  expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('date') });
+});
+
+const quota = (...args: string[]) => runCommand(products, ['quota', ...args, '--curl']);
+
+test.each([
+  [['watch=true', 'detail=full'], '/api/v1/quota?detail=full&watch=true'],
+  [['detail=short'], '/api/v1/quota?detail=short'],
+  [['-p', 'watch=false'], '/api/v1/quota?watch=false'],
+  [[], '/api/v1/quota'],
+])('a parameter that the spec adds to quota is one of its command: %j', async (args, target) => {
+  const { stdout } = await quota(...args);
+
+  expect(stdout).toContain(` 'https://api.example.test${target}'\n`);
+});
+
+test.each([
+  ['detail=long', /^fxrates: quota: 'detail': /],
+  ['depth=1', /^fxrates: quota has no parameter 'depth'/],
+])('a wrong parameter of quota is a usage error: %s', async (text, message) => {
+  expect(await quota(text)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
+});
+
+test('the help of quota has the parameters that the spec adds to it', async () => {
+  const { stdout } = await runCommand(products, ['quota', '--help']);
+
+  expect(stdout).toMatch(/^ {2}detail=<short\|full> +How much to tell$/m);
+});
