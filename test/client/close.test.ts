@@ -108,9 +108,8 @@ test('await using closes the client at the end of the block', async () => {
 
 test('closing a client does not affect another client of the key', async () => {
   const clock = new FakeClock();
-  const fetch = fakeFetch([rateLimited('30'), success()]);
-  const options = { baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch };
-  const [one, other] = [new FxRates(options), new FxRates(options)];
+  const options = { clock, fetch: fakeFetch([rateLimited('30'), success()]) };
+  const [one, other] = [testClient([], options).fx, testClient([], options).fx];
   const ended = errorOf(one.latest({ n: 1 }));
   const going = other.latest({ n: 2 });
   await quiet();
@@ -323,16 +322,8 @@ function heldState(): RetainedState & { readonly forgotten: () => number } {
 test('close waits until the store has the results, except of a state that another client uses', async () => {
   const clock = new FakeClock();
   const store = new MemoryLimitStore(clock, { takesMs: 2 });
-  const logger = { warn: () => undefined }; // of the store that both pass
-  const options = {
-    baseUrl: BASE_URL,
-    apiKey: API_KEY,
-    clock,
-    fetch: fakeFetch(success()),
-    rateLimit: { store },
-    logger,
-  };
-  const [one, other] = [new FxRates(options), new FxRates(options)];
+  const options = { clock, fetch: fakeFetch(success()), rateLimit: { store } };
+  const [one, other] = [testClient([], options).fx, testClient([], options).fx];
   await clock.run(Promise.all([one.latest({ n: 1 }), other.latest({ n: 2 })]));
   const { writes } = store;
   await one.close();

@@ -207,10 +207,12 @@ test.each(cases)('no failure of a socket shows a key %s sent as %s', async (_, a
   expectNoKey(key);
 });
 
+const urlOption = (baseUrl: string): FxRatesOptions => ({ baseUrl });
+
 test.each(keys.slice(0, 1))('a key %s passed as another option is not shown', async (_, key) => {
   const wrong: FxRatesOptions[] = [
-    { baseUrl: key },
-    { baseUrl: `ftp://${encodeURIComponent(key)}@host.test` },
+    ...[key, `ftp://${key}@host.test`, `https://${key}@host.test`, `https://host.test/?api_key=${key}`].map(urlOption),
+    ...[`https://host.test/${key}/api/v1`, `https://host.test/${key}?x`, `http://host.test/${key}`].map(urlOption),
     { auth: key as never },
     { onLimit: key as never },
     { timeoutMs: key as never },

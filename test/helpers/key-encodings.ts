@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 const codes = (text: string) => [...text].map((character) => character.charCodeAt(0));
 const hex = (code: number) => code.toString(16).padStart(2, '0');
 const underscoreAs = (code: string) => (key: string) => key.replaceAll('_', code);
@@ -9,6 +11,7 @@ export const KEY_ENCODINGS: Readonly<Record<string, (key: string) => string>> = 
   'in capitals': (key) => key.toUpperCase(),
   'without its prefix': (key) => key.replace(/^fx_live_/, ''),
   'URL-encoded': (key) => encodeURIComponent(key),
+  'URL-encoded with small digits': (key) => encodeURIComponent(key).replace(/%../g, (code) => code.toLowerCase()),
   'as a form field': (key) => new URLSearchParams({ key }).toString().slice('key='.length),
   'URL-encoded twice': (key) => encodeURIComponent(underscoreAs('%5F')(key)),
   'with %5F': underscoreAs('%5F'),
@@ -25,6 +28,8 @@ export const KEY_ENCODINGS: Readonly<Record<string, (key: string) => string>> = 
   'with each character as %xx': eachAs((code) => `%${hex(code)}`),
   'with each character as \\u00xx': eachAs((code) => `\\u00${hex(code)}`),
   'as JSON': (key) => JSON.stringify(key).slice(1, -1),
+  'as JSON with escaped slashes': (key) => JSON.stringify(key).slice(1, -1).replaceAll('/', '\\/'),
+  'as inspect quotes it': (key) => inspect(key).slice(1, -1),
   'as JSON in JSON': (key) => JSON.stringify(JSON.stringify(key)).slice(3, -3),
 };
 

@@ -65,8 +65,6 @@ test('returns results in the order in which the calls end', async () => {
   expect(numbersOf(items)).toEqual([1, 2, 0]);
 });
 
-const twelve = (count: number) => Array.from({ length: count }, (_, n) => ({ n: n % 12 }));
-
 test('equal queries of a batch share one request, and each has its own data', async () => {
   const events: CallEvent[] = [];
   const onCall = (event: CallEvent) => void events.push(event);
@@ -77,7 +75,8 @@ test('equal queries of a batch share one request, and each has its own data', as
   const { fx, fetch } = testClient(slow, { rateLimit: { perMinute: 30 }, onCall });
   const progress: BatchProgress[] = [];
 
-  const items = await listOf(fx.batch(twelve(5_000), { onProgress: (event) => progress.push(event) }));
+  const twelve = queries(5_000).map(({ n }) => ({ n: n % 12 }));
+  const items = await listOf(fx.batch(twelve, { onProgress: (event) => progress.push(event) }));
 
   expect(fetch.requests).toHaveLength(12);
   expect(items).toHaveLength(5_000);
@@ -146,12 +145,8 @@ test('a batch keeps at most 16 million characters', async () => {
   const long = 'x'.repeat(6_000_000);
   const { fx, fetch } = testClient(() => success({ long }));
 
-  await listOf(
-    fx.batch(
-      [0, 1, 2, 1, 2, 0].map((n) => ({ n })),
-      { concurrency: 1 },
-    ),
-  );
+  const repeated = [0, 1, 2, 1, 2, 0].map((n) => ({ n }));
+  await listOf(fx.batch(repeated, { concurrency: 1 }));
 
   expect(fetch.requests.map(numberIn)).toEqual([0, 1, 2, 0]);
 });
@@ -167,11 +162,9 @@ test('etaMs does not wait for the limit if the cache has the responses', async (
 });
 
 test('etaMs counts the requests of queries that differ', async () => {
-  const { fx, clock } = testClient(echo, { rateLimit: { perMinute: 10 } });
-  const progress: BatchProgress[] = [];
-  const halfEqual = Array.from({ length: 600 }, (_, n) => ({ n: n % 2 === 0 ? n : 1 }));
+  const halfEqual = queries(600).map(({ n }) => ({ n: n % 2 === 0 ? n : 1 }));
 
-  await clock.run(listOf(fx.batch(halfEqual, { onProgress: (event) => progress.push(event) })));
+  const { progress } = await runBatch(halfEqual, { client: { rateLimit: { perMinute: 10 } } });
 
   const [first] = progress; // 301 requests at 10 per minute
   expect(first?.etaMs).toBeGreaterThan(25 * 60_000);
@@ -384,40 +377,28 @@ test('reports no progress for calls that the end of the batch aborts, or that it
   expect(await listOf(batch.left())).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]);
 });
 
+/** Three queries, and then an error. */
+function* broken(): Generator<Numbered> {
+  yield* queries(3);
+  throw new Error('line 4 is no query');
+}
+
 test('an error of the source ends the batch after the earlier calls', async () => {
   const { fx, clock } = testClient(echo);
-  function* broken(): Generator<Numbered> {
-    yield { n: 0 };
-    throw new Error('line 2 is no query');
-  }
-  const items: unknown[] = [];
+  const results = fx.batch(broken())[Symbol.asyncIterator]();
 
-  const ended = (async () => {
-    for await (const item of fx.batch(broken())) items.push(item);
-  })();
-
-  await expect(await errorOf(clock.run(ended))).toMatchObject({ message: 'line 2 is no query' });
-  expect(items).toMatchObject([{ value: { n: 0 } }]);
+  for (const n of [0, 1, 2]) expect(await clock.run(results.next())).toMatchObject({ value: { value: { n } } });
+  expect(await errorOf(clock.run(results.next()))).toMatchObject({ message: 'line 4 is no query' });
 });
 
 test('left() throws the error of a source that failed after the last result that was read', async () => {
   const { fx } = testClient(echo);
-  function* broken(): Generator<Numbered> {
-    yield* queries(3);
-    throw new Error('line 4 is no query');
-  }
   const batch = fx.batch(broken());
   for await (const _ of batch) break;
+  const left = batch.left()[Symbol.asyncIterator]();
 
-  const left: Numbered[] = [];
-  const error = await errorOf(
-    (async () => {
-      for await (const query of batch.left()) left.push(query);
-    })(),
-  );
-
-  expect(left).toEqual([{ n: 1 }, { n: 2 }]);
-  expect(error).toMatchObject({ message: 'line 4 is no query' });
+  expect([await left.next(), await left.next()]).toMatchObject([{ value: { n: 1 } }, { value: { n: 2 } }]);
+  expect(await errorOf(left.next())).toMatchObject({ message: 'line 4 is no query' });
 });
 
 test('after an error of the source that the loop has thrown, left() continues with the source', async () => {

@@ -6,9 +6,9 @@ import { API_KEY } from '../../helpers/service-replies.ts';
 import { errorOf } from '../../helpers/test-client.ts';
 
 /** Anything that can stand in a header, except in quotes, which are refused. */
-function secretOf({ minLength }: { readonly minLength: number }): fc.Arbitrary<string> {
+function anySecret(): fc.Arbitrary<string> {
   const character = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
-  return fc.string({ unit: character, minLength, maxLength: 60 }).filter((text) => !/^(['"]).*\1$/.test(text));
+  return fc.string({ unit: character, minLength: 1, maxLength: 60 }).filter((text) => !/^(['"]).*\1$/.test(text));
 }
 
 test.each([
@@ -36,7 +36,7 @@ test('every way to print a key prints its mask', () => {
 
 test('a mask shows at most four characters of the secret part', () => {
   fc.assert(
-    fc.property(secretOf({ minLength: 1 }), (secret) => {
+    fc.property(anySecret(), (secret) => {
       const { masked } = ApiKey.from(secret);
 
       const shown = masked.split('…')[1] ?? '';
@@ -101,27 +101,4 @@ test('recognizes the documented form', () => {
   expect(ApiKey.from(API_KEY).hasDocumentedForm).toBe(true);
   expect(ApiKey.from(`${API_KEY}0`).hasDocumentedForm).toBe(false);
   expect(ApiKey.from('fx_test_0123').hasDocumentedForm).toBe(false);
-});
-
-const escapes: [string, (secret: string) => string][] = [
-  ['as it is', (secret) => secret],
-  ['URL-encoded', encodeURIComponent],
-  ['URL-encoded with small digits', (secret) => encodeURIComponent(secret).replace(/%../g, (hex) => hex.toLowerCase())],
-  ['as a form field', (secret) => new URLSearchParams({ secret }).toString().slice('secret='.length)],
-  ['in JSON', (secret) => JSON.stringify(secret).slice(1, -1)],
-  ['in JSON with escaped slashes', (secret) => JSON.stringify(secret).slice(1, -1).replaceAll('/', '\\/')],
-  ['as inspect quotes it', (secret) => inspect(secret).slice(1, -1)],
-];
-
-test.each(escapes)('redact finds the key %s', (_, escaped) => {
-  fc.assert(
-    fc.property(secretOf({ minLength: 16 }), (secret) => {
-      const key = ApiKey.from(secret);
-
-      const text = `before ${escaped(secret)} after ${escaped(secret)}`;
-
-      expect(key.redact(text)).toBe(`before ${key.masked} after ${key.masked}`);
-    }),
-    { numRuns: 30 },
-  );
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { InFlight, Permit, type RequestFailure } from '../../../src/client/limits/in-flight.ts';
 import type { RateLimiterOptions, Wait } from '../../../src/client/limits/rate-limiter.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
-import { ask, hint, type NotSentError, setUpLimiter } from '../../helpers/strict-limiter.ts';
+import { ask, hint, type NotSentError, type StrictLimiter, setUpLimiter } from '../../helpers/strict-limiter.ts';
 
 const ERROR = new Error('503');
 const FAILED: RequestFailure = { kind: 'failed', wasSent: true, mayHaveCounted: true, error: ERROR };
@@ -58,11 +58,17 @@ test('while the service is down, one call is the probe and the others wait', asy
   expect(granted).toHaveLength(9); // the probe, and as many as the outage leaves
 });
 
-test('the probe is the call with the fewest failures; a failed call keeps its place in the queue', async () => {
-  const { clock, limiter, first } = await outage('1', { maxConcurrent: 2 });
+/** Calls with names, in the order in which they are granted. */
+function namedCalls(limiter: StrictLimiter) {
   const granted: { readonly name: string; readonly permit: Permit }[] = [];
   const wait = (name: string, retryOf?: Permit) =>
     void limiter.acquire({ retryOf }).then((permit) => granted.push({ name, permit }));
+  return { granted, wait };
+}
+
+test('the probe is the call with the fewest failures; a failed call keeps its place in the queue', async () => {
+  const { clock, limiter, first } = await outage('1', { maxConcurrent: 2 });
+  const { granted, wait } = namedCalls(limiter);
   wait('later');
   wait('last');
   wait('again', first);
@@ -78,9 +84,7 @@ test('the probe is the call with the fewest failures; a failed call keeps its pl
 test('after one failure, a call without a failed attempt is sent first, until a response arrives', async () => {
   const { clock, limiter } = setUp({ perMinute: 1_000, maxConcurrent: 1 });
   const first = await limiter.acquire();
-  const granted: { readonly name: string; readonly permit: Permit }[] = [];
-  const wait = (name: string, retryOf?: Permit) =>
-    void limiter.acquire({ retryOf }).then((permit) => granted.push({ name, permit }));
+  const { granted, wait } = namedCalls(limiter);
   for (const name of ['second', 'third']) wait(name);
   first.end(FAILED);
   wait('again', first);
