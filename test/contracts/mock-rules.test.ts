@@ -112,19 +112,6 @@ test.each(mockAdapters)('a network error prevents the response, through $name', 
   ]);
 });
 
-test.each(mockAdapters)(
-  'rules do not affect requests that their pattern does not match, through $name',
-  async (adapter) => {
-    await using it = await opened(adapter);
-    it.mock.rules.add({ respond: { status: 500 }, match: { operation: 'quota' } });
-
-    expect((await it.sendWithKey()).status).toBe(200);
-    expect((await it.send({ target: '/api/v1/quota', headers: { authorization: it.key } })).status).toBe(500);
-    it.mock.rules.add({ respond: { status: 500 }, counted: false });
-    expect((await it.send({ target: '/api/v1/nothing' })).status).toBe(500);
-  },
-);
-
 const CUTS: readonly Failure[] = [
   { kind: 'reset' },
   { kind: 'reset', afterBytes: 0 },

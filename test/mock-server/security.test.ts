@@ -217,7 +217,7 @@ test('inspect and JSON show no key of a space, here or in another process', asyn
 });
 
 test.each(mockAdapters)('shows, logs and stores no key: $name', async ({ open }) => {
-  const { mock, id, key, accountId } = mockWithKey();
+  const { mock, id, key, accountId } = mockWithKey({ behaviour: { unknownParameters: '400' } });
   const { send, close } = await open(mock);
   const said: unknown[] = [];
   for (const target of [
@@ -229,6 +229,7 @@ test.each(mockAdapters)('shows, logs and stores no key: $name', async ({ open })
     `/api/v1/latest/${escaped(key)}`,
     `/api/v1/latest/${key.slice(0, 8)}${escaped(key.slice(8))}`,
     `/api/v1/latest?base=${key}`,
+    `/api/v1/latest?${key}=1`,
   ]) {
     for (const headers of [
       { authorization: `Bearer ${key}` },

@@ -253,14 +253,6 @@ test('a profile exists if it has a key only, and auth login creates one', async 
   expect(await run('latest --profile other', { env: full })).toMatchObject({ code: 0 });
 });
 
-test('doctor reports a profile that does not exist', async () => {
-  await writeFile(join(folder, 'config.json'), PROFILES);
-
-  const { stdout } = await run('doctor --offline -o table --profile wrok', { env: full });
-
-  expect(stdout).toMatch(/fail +profile +there is no profile 'wrok' — stored profiles: work/);
-});
-
 test.each([
   ['{"time_out":"5s"}', "unknown setting 'time_out'; did you mean timeout?"],
   ['{"max-wait":"5s"}', "unknown setting 'max-wait'; did you mean max_wait?"],

@@ -55,19 +55,12 @@ test('without a key or a base URL in a profile, the next step stores one in that
 
 test.each([
   ['', 'it is empty'],
-  [' \t\n', 'it has only white space'],
   ['\n\n \n', 'it has only white space'],
-  ['Bearer abcdefgh12345678', "it starts with 'Bearer '"],
   ['two words of a key', 'it contains characters that are not valid in a key (white space'],
   [' leading-space-key', 'it starts or ends with white space'],
-  ['"key-in-double-quotes"', 'it is in quotes'],
-  ["'key-in-quotes'", 'it is in quotes'],
-  ["FXRATES_API_KEY='key-in-env-file'", 'it is a line of an env file'],
   ['export API_KEY=key-in-env-file', 'it is a line of an env file'],
   ['line-one\nline-two', 'it has several lines'],
   [Buffer.from('\uFEFFkey-of-powershell\r\n', 'utf16le').toString(), 'it is UTF-16; save it as UTF-8'],
-  ['schlüssel-schlüssel', 'it contains characters that are not valid in a key'],
-  ['a'.repeat(5000), 'it has more than 4096 characters'],
 ])('a key file with %j is rejected without printing it', async (text, problem) => {
   const path = join(folder, 'bad-key');
   await writeFile(path, text);

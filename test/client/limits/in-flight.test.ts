@@ -163,11 +163,11 @@ test('an outage is reported as a wait, with its reason, when a call waits', asyn
 });
 
 /** Calls in flight, and more that wait. */
-async function crowded(options: Partial<RateLimiterOptions> = {}) {
-  const { clock, limiter } = setUp({ perMinute: 'learn', ...options });
+async function crowded() {
+  const { limiter } = setUp({ perMinute: 'learn' });
   const granted = ask(limiter, 50);
   await quiet();
-  return { clock, limiter, granted };
+  return { limiter, granted };
 }
 
 test('the limit is wanted again when a refusal contradicts it', async () => {
@@ -180,16 +180,11 @@ test('the limit is wanted again when a refusal contradicts it', async () => {
   expect(limiter.isLimitWanted).toBe(true);
 });
 
-test('the limit is not wanted if it is set, for a single call, or in an outage', async () => {
-  expect((await crowded({ perMinute: 30 })).limiter.isLimitWanted).toBe(false);
-
-  const single = setUp({ perMinute: 'learn' });
-  (await single.limiter.acquire()).end({ kind: 'refused', retryAfter: hint('30') });
-  void single.limiter.acquire();
-  expect(single.limiter.isLimitWanted).toBe(false);
-
+test('the limit is not wanted in an outage', async () => {
   const { limiter, granted } = await crowded();
+
   granted[0]!.end(failedFor('30'));
+
   expect(limiter.isLimitWanted).toBe(false);
 });
 

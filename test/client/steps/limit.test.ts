@@ -176,16 +176,6 @@ test('reports a wait only to clients with waiting calls', async () => {
   expect(events).toHaveLength(heard);
 });
 
-test('without a queue, each call waits separately and uses its own retries', async () => {
-  const { fx, fetch, clock } = testClient(rateLimited('1'), { rateLimit: false, deadlineMs: false });
-
-  const errors = await clock.run(Promise.all(differentCalls(fx, 50).map((call) => errorOf(call))));
-
-  expect(errors.every((error) => (error as { reason: string }).reason === 'retries')).toBe(true);
-  expect(fetch.requests).toHaveLength(150);
-  expect(fx.limits()).toBeUndefined();
-});
-
 const coded = (code: string) => Object.assign(new Error('failed'), { code });
 /** A middleware for all calls except `quota()`. */
 const around = (middleware: Middleware): FxRatesOptions => ({

@@ -61,8 +61,6 @@ test('on a terminal and with -o table, prints a table', async () => {
 });
 
 test.each([
-  ['ENOTFOUND', 'the host does not exist'],
-  ['ECONNREFUSED', 'no server listens on that port'],
   ['CERT_HAS_EXPIRED', 'the certificate has expired'],
   ['SOMETHING_NEW', 'SOMETHING_NEW'],
 ])('%s shows which step failed', async (code, says) => {
@@ -193,27 +191,15 @@ test.skipIf(process.platform === 'win32')(
 );
 
 test.each([
-  ['http://user:secret@proxy.test:3128', 'ok', 'HTTPS_PROXY: proxy.test:3128'],
-  ['proxy.test', 'fail', "HTTPS_PROXY 'proxy.test' is not the URL of a proxy"],
-])('the proxy %s is %s', async (url, status, says) => {
-  const { check, stdout } = await doctor({ env: { HTTPS_PROXY: url } }, '--offline');
-
-  expect(check('proxy')).toMatchObject({ status, text: expect.stringContaining(says) });
-  expect(stdout).not.toContain('secret');
-});
-
-test('a proxy that cannot be used is reported once', async () => {
-  expect((await doctor({ env: { HTTPS_PROXY: 'proxy.test' } })).statuses).toEqual(['proxy fail', 'service skip']);
-});
-
-test.each([
   ['api.example.test', 'none: NO_PROXY lists api.example.test'],
   ['', 'HTTPS_PROXY: proxy.test:3128'],
-  ['api.example.test:8443', 'HTTPS_PROXY: proxy.test:3128'],
-])('with NO_PROXY=%s the proxy is %s', async (noProxy, says) => {
-  const { check } = await doctor({ env: { HTTPS_PROXY: 'http://proxy.test:3128', NO_PROXY: noProxy } }, '--offline');
+])('with NO_PROXY=%s the proxy is %s, without its password', async (noProxy, text) => {
+  const env = { HTTPS_PROXY: 'http://user:secret@proxy.test:3128', NO_PROXY: noProxy };
 
-  expect(check('proxy').text).toBe(says);
+  const { check, stdout } = await doctor({ env }, '--offline');
+
+  expect(check('proxy')).toMatchObject({ status: 'ok', text });
+  expect(stdout).not.toContain('secret');
 });
 
 test.each([
