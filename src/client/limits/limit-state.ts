@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { RetryAfterUnit } from './retry-after.ts';
 
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
-export const LIMITER_STATE_VERSION = 13;
+export const LIMITER_STATE_VERSION = 14;
 
 /** Every limit of the service is per minute. */
 export const WINDOW_MS = 60_000;

@@ -16,13 +16,16 @@ const LEASE_MS = 30_000;
 /** A process that waits writes this often, and has ended if it has missed two writes. */
 const WAITING_MS = 5_000;
 
-const NO_LEASE: Lease = { inFlight: 0, waiting: 0, low: 0, seenAt: 0, askedAt: 0 };
+const NO_LEASE: Lease = { inFlight: 0, waiting: 0, low: 0, seenAt: 0, askedAt: 0, reported: 0 };
+
+/** The reports of a process are numbered from 1: a write whose reply is lost is still known by the last number in it. */
+export type NumberedReport = Report & { readonly number: number };
 
 /** The part of one process: its new reports, its demand and its settings. All times are those of the store. */
 export interface OwnPart {
   readonly id: string;
-  /** Those that are not in the store yet. */
-  readonly reports: readonly Report[];
+  /** Those that are not in the store, as far as this process knows. */
+  readonly reports: readonly NumberedReport[];
   readonly demand: Demand;
   /** Number of requests that were granted and not reported yet. */
   readonly inFlight: number;
@@ -44,11 +47,12 @@ export interface Decision {
  * Applies the reports of one process to the shared state, and requests a grant for its calls. `shared`: the state in the
  * store, which stays unchanged. `storeNow`: the time of the store.
  */
-export function decide(shared: SharedState | undefined, own: OwnPart, storeNow: number): Decision {
-  const { id, demand, inFlight, settings } = own;
+export function decide(shared: SharedState | undefined, given: OwnPart, storeNow: number): Decision {
+  const { id, demand, inFlight, settings } = given;
   const now = Math.max(storeNow, shared?.at ?? 0);
+  const before = shared?.leases[id] ?? NO_LEASE;
+  const own = { ...given, reports: given.reports.filter(({ number }) => number > before.reported) };
   const leases = leasesFor(shared, own);
-  const before = leases.get(id) ?? NO_LEASE;
   const dead = reclaimDead(leases, { id, now });
   // Zero, except after an outage of the store, or if the other processes assumed that this one was dead.
   const missing = inFlight + own.reports.filter(isResult).length - before.inFlight;
@@ -65,14 +69,16 @@ export function decide(shared: SharedState | undefined, own: OwnPart, storeNow: 
   const asks = count > 0 && limit.isWanted(now, queued) && !isAsked(leases, now);
   const isChanged = count > 0 || waiting > 0 !== before.waiting > 0 || waiting > low !== before.waiting > before.low;
   if (count > 0) leases.delete(id); // it is served, and goes to the end of the order
-  leases.set(id, { inFlight: inFlight + count, waiting, low, seenAt: now, askedAt: asks ? now : before.askedAt });
+  const { number: reported } = own.reports.at(-1) ?? { number: before.reported };
+  const askedAt = asks ? now : before.askedAt;
+  leases.set(id, { inFlight: inFlight + count, waiting, low, seenAt: now, askedAt, reported });
   const isDue = waiting > 0 && now - before.seenAt >= WAITING_MS;
   return {
     state: { at: now, limit: limit.state, leases: Object.fromEntries(leases) },
     // If its share is used, the grant has no time to ask again: the process checks soon whether others used the rest.
     grant,
     asks,
-    isNews: isChanged || isDue || own.reports.length + dead.length > 0,
+    isNews: isChanged || isDue || missing !== 0 || own.reports.length + dead.length > 0,
   };
 }
 
@@ -89,7 +95,7 @@ function leasesFor(shared: SharedState | undefined, { id, reports, demand }: Own
 /** The shared limit after the reports. `missing`: requests of this process in flight that the state does not have. */
 function withReports(
   shared: SharedState | undefined,
-  { reports, settings, refusedUntil }: OwnPart,
+  { reports, settings, refusedUntil }: Omit<OwnPart, 'reports'> & { readonly reports: readonly Report[] },
   { missing, now }: { readonly missing: number; readonly now: number },
 ): LocalLimit {
   // The log is changed in place, and the known state is needed again if another process writes first.

@@ -10,7 +10,7 @@ import {
   UNBOUNDED,
   WINDOW_MS,
 } from '../limit-state.ts';
-import { type Decision, decide, isResult } from './shared-decision.ts';
+import { type Decision, decide, isResult, type NumberedReport } from './shared-decision.ts';
 import { EXCHANGE_TIMEOUT_MS, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 
 /** Between two checks whether other processes have released slots, if the grant has no time to ask again. */
@@ -39,8 +39,10 @@ export class SharedLimit implements Limit {
   readonly #known: LocalLimit;
   readonly #time: SteadyTime;
   readonly #exchange: StoreExchange;
-  /** Reports that are not in the store yet. */
-  #reports: Report[] = [];
+  /** Reports that are not in the store, as far as this process knows. */
+  #reports: NumberedReport[] = [];
+  /** Number of all reports so far. */
+  #reported = 0;
   /** Number of requests that were granted and not reported yet. */
   #inFlight = 0;
   /** Those of them that no call has used yet. */
@@ -105,7 +107,8 @@ export class SharedLimit implements Limit {
 
   report(report: Report): RetryAfterReading | undefined {
     if (isResult(report)) this.#inFlight -= 1;
-    this.#reports.push(report);
+    this.#reported += 1;
+    this.#reports.push({ ...report, number: this.#reported });
     // The slot of the call that has arrived is asked for next.
     if (!this.#isAlone && report.kind !== 'called') this.#exchangeSoon();
     if (report.kind === 'configured') {
@@ -185,7 +188,7 @@ export class SharedLimit implements Limit {
     }
   }
 
-  #propose(demand = this.#demand): Proposal {
+  #propose(demand = this.#demand): Decision {
     const { id, state, aheadMs } = this.#exchange;
     // After an outage of the store, requests that expired do not count: `#refusedUntil` has the end of a longer wait.
     const expired = this.#time.datedNow() - WINDOW_MS;
@@ -195,13 +198,14 @@ export class SharedLimit implements Limit {
       ...{ id, reports, demand, inFlight: this.#inFlight, settings: this.#known.settings },
       refusedUntil: this.#refusedUntil + aheadMs,
     };
-    return { ...decide(state, own, this.#exchange.now()), reported: new Set(this.#reports) };
+    return decide(state, own, this.#exchange.now());
   }
 
-  #apply({ state, grant, asks, reported }: Proposal): void {
+  #apply({ state, grant, asks }: Decision): void {
+    const { reported = 0 } = state.leases[this.#exchange.id] ?? {};
     this.#isAlone = false;
     this.#sharers = 1;
-    this.#reports = this.#reports.filter((report) => !reported.has(report));
+    this.#reports = this.#reports.filter(({ number }) => number > reported);
     this.#known.state = copyOf(state.limit, -this.#exchange.aheadMs);
     for (const report of this.#reports) this.#known.report(report);
     this.#asksForLimit ||= asks;
@@ -225,13 +229,8 @@ export class SharedLimit implements Limit {
   }
 }
 
-/** A decision that a process offers to the store, and the reports in it. */
-interface Proposal extends Decision {
-  readonly reported: ReadonlySet<Report>;
-}
-
 /** The report in a clock that is `aheadMs` ahead. */
-function shifted(report: Report, aheadMs: number): Report {
+function shifted(report: NumberedReport, aheadMs: number): NumberedReport {
   const now = report.now + aheadMs;
   return 'sentAt' in report ? { ...report, now, sentAt: report.sentAt + aheadMs } : { ...report, now };
 }

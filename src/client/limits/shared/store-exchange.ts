@@ -170,6 +170,8 @@ const lease = z.object({
   seenAt: time,
   /** Time at which it called `quota()` for the limit; 0 for never. */
   askedAt: time,
+  /** The number of its last report that the state has. */
+  reported: z.int().check(z.gte(0)),
 });
 
 /** The state that processes with one key share, as a store has it. */

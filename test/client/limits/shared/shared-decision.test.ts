@@ -20,7 +20,7 @@ function ownPart(changes: Partial<OwnPart>): OwnPart {
 }
 
 function lease(changes: Partial<Lease> = {}): Lease {
-  return { inFlight: 0, waiting: 0, low: 0, seenAt: NOW, askedAt: 0, ...changes };
+  return { inFlight: 0, waiting: 0, low: 0, seenAt: NOW, askedAt: 0, reported: 0, ...changes };
 }
 
 /** A state with `free` of 30 slots per minute. */
@@ -57,7 +57,7 @@ test.each<[string, SharedState | undefined, Demand, number]>([
 
 test('a process that is served goes to the end of the order, a refused one to its head', () => {
   const shared = stateWith(9, { own: lease({ inFlight: 1 }), ...others });
-  const report = { kind: 'refused', now: NOW, sentAt: NOW - 100 } as const;
+  const report = { kind: 'refused', now: NOW, sentAt: NOW - 100, number: 1 } as const;
 
   const served = decide(shared, ownPart({ inFlight: 1, demand: demandOf(1) }), NOW);
   const refused = decide(
@@ -84,17 +84,29 @@ test('one process calls quota() for the limit, until its response can no longer 
 
 test.each<[boolean, string, Partial<OwnPart>]>([
   [false, 'nothing has changed', {}],
-  [true, 'a response has arrived', { reports: [{ kind: 'accepted', now: NOW, sentAt: NOW }], inFlight: -1 }],
+  [true, 'a response has arrived', { reports: [{ kind: 'accepted', now: NOW, sentAt: NOW, number: 1 }], inFlight: -1 }],
   [true, 'a call waits', { demand: demandOf(1) }],
+  [true, 'the store has another number of requests in flight', { inFlight: 1 }],
 ])('whether there is anything to write is %s if %s', (isNews, _, changes) => {
   expect(decide(stateWith(0), ownPart(changes), NOW).isNews).toBe(isNews);
+});
+
+test('reports that the store has already are not counted again, nor are they news', () => {
+  const reports = [1, 2, 3].map((number) => ({ kind: 'accepted', now: NOW, sentAt: NOW, number }) as const);
+  const stateAfter = (reported: number) =>
+    decide(stateWith(9, { own: lease({ inFlight: 3 - reported, reported }) }), ownPart({ reports }), NOW);
+
+  expect([0, 2, 3].map((reported) => stateAfter(reported).state.limit.log.size)).toEqual([24, 22, 21]);
+  expect([0, 2, 3].map((reported) => stateAfter(reported).isNews)).toEqual([true, true, false]);
+  expect([0, 2, 3].map((reported) => stateAfter(reported).state.leases['own']?.reported)).toEqual([3, 3, 3]);
+  expect(stateAfter(3).state.limit.inFlight).toBe(0);
 });
 
 test('a decision leaves the known state unchanged for the next attempt to write', () => {
   const shared = stateWith(9);
   const before = JSON.stringify(shared);
 
-  const reports = [{ kind: 'lost', now: NOW, sentAt: NOW } as const];
+  const reports = [{ kind: 'lost', now: NOW, sentAt: NOW, number: 1 } as const];
   decide(shared, ownPart({ reports, inFlight: -1, demand: demandOf(20) }), NOW);
 
   expect(JSON.stringify(shared)).toBe(before);

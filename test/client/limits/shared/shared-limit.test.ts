@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { fileStore } from '../../../../src/client/file-store/index.ts';
 import { LIMITER_STATE_VERSION } from '../../../../src/client/limits/limit-state.ts';
 import type { RateLimiterOptions } from '../../../../src/client/limits/rate-limiter.ts';
 import type { LimitStore } from '../../../../src/client/limits/shared/limit-store.ts';
@@ -6,6 +8,7 @@ import { Cancellation } from '../../../../src/client/time/abort.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
 import { ask, hint, StrictLimiter } from '../../../helpers/strict-limiter.ts';
+import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
 
 const MINUTE = 60_000;
 
@@ -164,6 +167,45 @@ test('a store that is only slow counts the requests that a process sent before i
 
   expect(granted).toHaveLength(3); // of four
 });
+
+/** How an exchange of a process ends whose reply is lost. */
+const lostReplies: Record<string, (store: LimitStore, parts: Parameters<LimitStore['exchange']>) => Promise<unknown>> =
+  {
+    'writes, and does not respond': (store, parts) => store.exchange(...parts).then(() => new Promise(() => undefined)),
+    'neither writes nor responds': () => new Promise(() => undefined),
+    'writes, and loses the connection': (store, parts) =>
+      store.exchange(...parts).then(() => Promise.reject(new Error('ECONNRESET'))),
+    'neither writes nor keeps the connection': () => Promise.reject(new Error('ECONNRESET')),
+    'writes, and receives the command again': (store, parts) =>
+      store.exchange(...parts).then(() => store.exchange(...parts)),
+    'writes, and responds with an invalid time': (store, parts) =>
+      store.exchange(...parts).then((reply) => ({ ...reply, nowMs: Number.NaN })),
+  };
+
+test.each(Object.keys(lostReplies).flatMap((how) => ['memory', 'files'].map((place) => [place, how] as const)))(
+  'a store in %s that %s has each request once',
+  async (place, how) => {
+    const { clock, store, startProcess, send } = setUp({ perMinute: 14 });
+    const shared = place === 'memory' ? store : fileStore(join(temporaryFolder(), 'limits'), { clock });
+    let isLost = false;
+    const exchange: LimitStore['exchange'] = async (...parts) =>
+      isLost && parts[2] !== undefined ? (lostReplies[how]?.(shared, parts) as never) : shared.exchange(...parts);
+    const [one, other] = [startProcess({ link: { exchange } }), startProcess({ link: shared })];
+    const first = await send(one, 10);
+
+    isLost = true;
+    for (const permit of first) permit.end({ kind: 'accepted' });
+    await clock.advance(2_500); // of several tries
+    isLost = false;
+    const second = await send(one, 1);
+    await clock.advance(3_000);
+    second[0]?.end({ kind: 'accepted' });
+    const granted = await send(other, 14);
+
+    expect(first.length + second.length).toBe(11);
+    expect(granted).toHaveLength(14 - 11);
+  },
+);
 
 test('a store that works again, empty or not, receives the requests sent meanwhile', async () => {
   for (const isEmpty of [true, false]) {

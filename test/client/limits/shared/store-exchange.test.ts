@@ -134,7 +134,7 @@ function stored(change: (state: ReturnType<typeof asJson>) => unknown): (now: nu
 function asJson(now: number) {
   const log = new AcceptedLog(`${now - 3_000},1000,2000`);
   const limit = { ...initialState(30), log, limit: 7, inFlight: 2, pace: PACE(now) };
-  const lease = { inFlight: 2, waiting: 1, low: 0, seenAt: now, askedAt: 0 };
+  const lease = { inFlight: 2, waiting: 1, low: 0, seenAt: now, askedAt: 0, reported: 0 };
   return JSON.parse(textOf({ at: now, limit, leases: { other: lease } }));
 }
 
