@@ -160,13 +160,13 @@ class Rounds<Data> implements RunningPoll {
   }
 
   /** Ends with the poll, even if a function of the program does not. */
-  async #untilStopped(work: () => Promise<unknown>): Promise<void> {
+  async #untilStopped(work: (stopped: Cancellation) => Promise<unknown>): Promise<void> {
     const stopped = new Cancellation();
     const stop = () => stopped.cancel(abortErrorOf(this.#signal));
     this.#signal.addEventListener('abort', stop);
     if (this.#signal.aborted) stop();
     try {
-      await abortable(work(), stopped);
+      await abortable(work(stopped), stopped);
     } finally {
       this.#signal.removeEventListener('abort', stop);
     }
@@ -178,9 +178,7 @@ class Rounds<Data> implements RunningPoll {
       const { intervalMs, reason } = this.#schedule();
       const leftMs = this.#startedAt + intervalMs - time.datedNow();
       if (leftMs <= 0) return;
-      await time.sleep(Math.min(leftMs, QUOTA_REFRESH_MS), this.#signal).catch((error: unknown) => {
-        throw this.#signal.aborted ? abortErrorOf(this.#signal) : error;
-      });
+      await this.#untilStopped((stopped) => time.sleep(Math.min(leftMs, QUOTA_REFRESH_MS), stopped));
       // No call was made yet, so there is no interval.
       if (reason === 'unknown') return;
       await this.#updateQuota();

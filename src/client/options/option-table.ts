@@ -113,7 +113,7 @@ const CLIENT = {
     numbers: { check: oneOf('number', 'string'), default: 'number' },
     maxResponseBytes: { check: numberOf(countFrom(1)), default: 10 * 2 ** 20 },
     allowInsecureHttp: { check: truth, default: false },
-    clock: { check: having<Clock>('an object with now() and sleep(ms, signal)', 'now', 'sleep'), default: realClock },
+    clock: { check: clock, default: realClock },
     logger: { check: optional(having<Logger>('an object with warn(message)', 'warn')) },
     logLevel: { check: optional(oneOf('warn', 'info', 'debug')) },
     onCall: { check: callable() },
@@ -204,6 +204,12 @@ function cache(option: string, value: unknown): CacheSettings {
   if (typeof value !== 'object') return refuse(option, value, "'snapshot' or an object of options");
   const settings = settingsIn(CACHE, value, option);
   return { ...settings, store: settings.store ?? new MemoryStore() };
+}
+
+function clock(option: string, value: unknown): Clock {
+  const given = having<Clock>('an object with now() and sleep(ms, signal)', 'now', 'sleep')(option, value);
+  const now: unknown = given.now();
+  return Number.isFinite(now) ? given : refuse(`${option}.now()`, now, 'milliseconds since the Unix epoch');
 }
 
 function isMiddleware(value: unknown): boolean {

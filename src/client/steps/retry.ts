@@ -14,7 +14,6 @@ import { isPermanent } from '../errors/network-failure.ts';
 import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-flight.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import type { KeyState } from '../state/key-state.ts';
-import { abortable } from '../time/abort.ts';
 import { backoffMs, equalJitter } from '../time/clock.ts';
 import { endOf, limitedError, waitForPermit } from './limit.ts';
 import { QuotaGuard } from './quota-guard.ts';
@@ -216,7 +215,7 @@ class Attempts {
     // In an outage, its probe can be later than the backoff.
     const slotMs = (state.limiter?.nextSlotAt(call.settings.priority) ?? 0) - clock.now();
     this.#parts.events.retry(state, { call, failure, waitMs: Math.max(waitMs, slotMs), retry: this.#retries });
-    await this.#waited(() => abortable(time.sleep(waitMs, call.signal.toSignal()), call.signal));
+    await this.#waited(() => time.sleep(waitMs, call.signal));
   }
 
   /** Milliseconds. @throws the error of the call if it is not retried */

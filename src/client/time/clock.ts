@@ -71,7 +71,7 @@ class SystemClock implements Clock {
   }
 }
 
-export const realClock: Clock = new SystemClock();
+export const realClock = new SystemClock();
 
 /** Without a reason, every stop would create an exception with its stack. */
 const STOPPED = 'stopped';
@@ -129,36 +129,75 @@ export class SteadyTime {
 
   /** Calls `fire` once, when `now()` has reached `at`. Returns a function that cancels it. */
   at(at: number, fire: () => void): () => void {
-    return this.#callWhenLate(() => this.now() - at, fire);
+    return this.#callWhenLate(() => this.now() - at, fire, { isLimit: true });
   }
 
   /** The same, when the dated time has reached `date`. */
   atDate(date: number, fire: () => void): () => void {
-    return this.#callWhenLate(() => this.datedNow() - date, fire, this.#sliceMs);
+    return this.#callWhenLate(() => this.datedNow() - date, fire, { longestMs: this.#sliceMs });
   }
 
-  /** Waits for `ms` of the dated time, by the sleeps of the clock. Rejects with the signal's reason as soon as it aborts. */
-  async sleep(ms: number, signal: AbortSignal): Promise<void> {
-    const endsAt = this.datedNow() + ms;
-    for (let leftMs = ms; leftMs > 0; ) {
-      const sleepMs = Math.min(leftMs, this.#sliceMs);
-      await this.#clock.sleep(sleepMs, signal);
-      // At most as many sleeps as without a jump: those of another clock need not move its time.
-      leftMs = Math.min(leftMs - sleepMs, endsAt - this.datedNow());
-    }
+  /** Waits for `ms` of the dated time. Rejects with the signal's reason as soon as it aborts. */
+  sleep(ms: number, signal: Cancellation): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const stop = () => {
+        cancel();
+        reject(signal.reason);
+      };
+      const cancel = this.atDate(this.datedNow() + ms, () => {
+        signal.unlisten(stop);
+        resolve();
+      });
+      signal.listen(stop);
+    });
   }
 
-  #callWhenLate(lateMs: () => number, fire: () => void, longestMs = Number.POSITIVE_INFINITY): () => void {
+  #callWhenLate(
+    lateMs: () => number,
+    fire: () => void,
+    { longestMs = Number.POSITIVE_INFINITY, isLimit = false }: TimerOptions,
+  ): () => void {
     let hasWaited = false;
+    const wait = (byMs: number) => this.#after(Math.min(longestMs, Math.max(0, -byMs)), isLimit, wake);
     const wake = () => {
       const byMs = lateMs();
       // After a suspension of the process, the responses that have arrived are read first.
       const isDue = byMs >= 0 && (byMs <= SUSPENDED_MS || hasWaited);
       if (isDue) return fire();
       hasWaited = byMs >= 0;
-      cancel = callAfter(this.#clock, Math.min(longestMs, Math.max(0, -byMs)), wake);
+      cancel = wait(byMs);
     };
-    let cancel = callAfter(this.#clock, Math.min(longestMs, Math.max(0, -lateMs())), wake);
+    let cancel = wait(lateMs());
+    return () => cancel();
+  }
+
+  /**
+   * Calls back after a sleep of the clock. If it ends too early, such as that of a test that skips all waits, its time counts
+   * as elapsed. A time limit then uses the timer of the system, because it must leave time for the work.
+   */
+  #after(ms: number, isLimit: boolean, callback: () => void): () => void {
+    const clock = this.#clock;
+    // Without the promise and the AbortController of a sleep: they take a tenth of the time of a call.
+    if (clock instanceof SystemClock) return clock.after(ms, callback);
+    const endsAt = this.now() + ms;
+    const controller = new AbortController();
+    const { signal } = controller;
+    let cancel = () => controller.abort(STOPPED);
+    const end = () => {
+      this.#offsetMs += Math.max(0, endsAt - this.now());
+      callback();
+    };
+    const limit = () => {
+      if (!signal.aborted) cancel = realClock.after(ms, end);
+    };
+    const woken = () => {
+      if (signal.aborted) return; // another clock may ignore the signal
+      const leftMs = endsAt - this.now();
+      if (leftMs <= ms / 2) callback();
+      else if (isLimit) limit();
+      else end();
+    };
+    (async () => clock.sleep(ms, signal))().then(woken, limit);
     return () => cancel();
   }
 
@@ -188,16 +227,10 @@ interface TimeoutOptions {
   readonly errorOf: () => unknown;
 }
 
-/** Without the promise and the AbortController of a sleep on the clock of the system: they take a tenth of the time of a call. */
-function callAfter(clock: Clock, ms: number, callback: () => void): () => void {
-  if (clock instanceof SystemClock) return clock.after(ms, callback);
-  const controller = new AbortController();
-  const { signal } = controller;
-  clock.sleep(ms, signal).then(
-    () => signal.aborted || callback(), // another clock may ignore the signal
-    () => undefined,
-  );
-  return () => controller.abort(STOPPED);
+interface TimerOptions {
+  readonly longestMs?: number;
+  /** Whether it ends work that takes too long, and is no wait. */
+  readonly isLimit?: boolean;
 }
 
 const timeOf = new WeakMap<Clock, SteadyTime>();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import type { AnyFxRatesError, Poll, PollItem, PollOptions, PollSchedule } from '../../../src/client/index.ts';
-import { FakeClock, quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
+import { quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { clientOnMock } from '../../helpers/mock-with-key.ts';
 import { exhaustedQuota, failure, quotaRecord, success } from '../../helpers/service-replies.ts';
@@ -294,15 +294,6 @@ test('if quota() fails after the period of its last record, a poll keeps its int
 
   expect(clock.now()).toBeGreaterThan(RESETS_AT);
   expect(new Set(items.map(({ next }) => next.intervalMs))).toEqual(new Set([24 * HOUR]));
-});
-
-test('an error of the clock ends the poll unchanged', async () => {
-  const broken = new Error('the clock has stopped');
-  const fake = new FakeClock();
-  const clock = { now: () => fake.now(), sleep: () => Promise.reject(broken) };
-  const { fx } = testClient(success(), { clock });
-
-  expect(await errorOf(first(fx.poll({}, { every: MINUTE }), 2))).toBe(broken);
 });
 
 test("a snapshot interval that cannot be parsed is an error only with every: 'snapshot'", async () => {

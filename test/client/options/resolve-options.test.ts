@@ -91,7 +91,10 @@ const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
     { 'Keep-Alive': '5' },
     { a: 'b\nc' },
   ],
-  clock: [null, {}, { now: () => 0 }, { now: 0, sleep: () => undefined }],
+  clock: [
+    ...[null, {}, { now: () => 0 }, { now: 0, sleep: () => undefined }],
+    ...[Number.NaN, Number.POSITIVE_INFINITY, new Date(), '0', 0n].map((now) => ({ now: () => now, sleep() {} })),
+  ],
   logger: [null, {}, 'console', () => undefined, { warn: true }],
   logLevel: ['verbose', null, 1],
   onCall: [null, {}, 'log'],

@@ -142,6 +142,16 @@ test('reports each retry before its wait; an attempt after a 429 is none', async
   ]);
 });
 
+test('with the clock of a test that skips all waits, calls are limited, refused and retried until they end', async () => {
+  const clock = { now: () => 1_000, sleep: async () => {} };
+  const replies = [success(), rateLimited('30'), failure(503), success()];
+  const { fx, fetch } = testClient(replies, { clock, rateLimit: { perMinute: 2 } });
+
+  await Promise.all(differentCalls(fx, 4));
+
+  expect(fetch.requests).toHaveLength(6);
+});
+
 test('a retry in an outage is reported with the time until the next attempt', async () => {
   const waits: number[] = [];
   const replies = [failure(503, { headers: { 'retry-after': '60' } }), failure(503), success(), success()];

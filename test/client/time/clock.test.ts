@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { Cancellation } from '../../../src/client/time/abort.ts';
-import { realClock, SteadyTime, steadyTime } from '../../../src/client/time/clock.ts';
+import { abortable, Cancellation } from '../../../src/client/time/abort.ts';
+import { type Clock, realClock, SteadyTime, steadyTime } from '../../../src/client/time/clock.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 
 /** A wall clock that can be set, and a monotonic clock that started at 5 000. */
@@ -224,6 +224,85 @@ test('a timer that was cancelled does not fire, also if the clock ignores signal
   await quiet();
 
   expect(fired).toEqual(['set']);
+});
+
+/** Clocks of tests whose sleeps do not last as long as their time says. */
+const skipping: [string, () => Clock][] = [
+  ['stands still', () => ({ now: () => 1_000, sleep: async () => {} })],
+  [
+    'stands still, with a monotonic clock that does too',
+    () => ({ now: () => 1_000, monotonicNow: () => 5, sleep: async () => {} }),
+  ],
+  ['sleeps until the next turn', () => ({ now: () => 1_000, sleep: () => new Promise((end) => setImmediate(end)) })],
+  ['is that of the system', () => ({ now: () => realClock.now(), sleep: async () => {} })],
+  ['has a mock of a sleep', () => ({ now: () => 1_000, sleep: (() => undefined) as never })],
+];
+
+test.each(skipping)('a sleep that ends too early counts as elapsed if the clock %s', async (_, create) => {
+  const clock = create();
+  const time = new SteadyTime(clock);
+  const startedAt = time.now();
+
+  await time.sleep(3_600_000, new Cancellation());
+  const sleptMs = time.now() - startedAt;
+  await new Promise<void>((fire) => time.atDate(time.datedNow() + 3_600_000, fire));
+
+  expect(Math.round(sleptMs / 1_000)).toBe(3_600);
+  expect(Math.round((time.now() - startedAt) / 1_000)).toBe(7_200);
+});
+
+test.each([
+  ...skipping,
+  ['cannot sleep', () => ({ now: () => 1_000, sleep: () => Promise.reject(new Error('no sleep')) })],
+  [
+    'throws',
+    () => ({
+      now: () => 1_000,
+      sleep() {
+        throw new Error('no sleep');
+      },
+    }),
+  ],
+] satisfies typeof skipping)('a time limit leaves time for the work if the clock %s', async (_, create) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const time = new SteadyTime(create());
+  const outcomes: string[] = [];
+  const limited = (work: Promise<string>) =>
+    time
+      .withTimeout((cancellation) => abortable(work, cancellation), { at: time.now() + 10_000, errorOf: () => 'late' })
+      .then(
+        (result) => outcomes.push(result),
+        (reason) => outcomes.push(reason),
+      );
+
+  void limited(quiet().then(() => 'done'));
+  void limited(new Promise(() => undefined));
+  await quiet();
+  await vi.advanceTimersByTimeAsync(9_000);
+  expect(outcomes).toEqual(['done']);
+  await vi.advanceTimersByTimeAsync(1_000);
+
+  expect(outcomes).toEqual(['done', 'late']);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a sleep that the clock cannot make takes its time by the timers of the system', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const time = new SteadyTime({ now: () => 1_000, sleep: () => Promise.reject(new Error('no sleep')) });
+  const ends: string[] = [];
+  const signal = new Cancellation();
+
+  void time.sleep(60_000, new Cancellation()).then(() => ends.push('elapsed'));
+  void time.sleep(60_000, signal).catch((reason) => ends.push(reason));
+  await quiet();
+  signal.cancel('aborted');
+  await vi.advanceTimersByTimeAsync(59_000);
+  expect(ends).toEqual(['aborted']);
+  await vi.advanceTimersByTimeAsync(1_000);
+
+  expect(ends).toEqual(['aborted', 'elapsed']);
 });
 
 test('work that throws before it returns a promise rejects, and leaves no timer', async () => {
