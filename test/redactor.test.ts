@@ -4,7 +4,7 @@ import { holdsKey, maskKeysIn, Redactor, redactKeys, secretRedactor } from '../s
 import { KEY_ENCODINGS, KNOWN_KEY_ENCODINGS } from './helpers/key-encodings.ts';
 
 const KEY = `fx_live_${'ca11ab1e'.repeat(5)}0f1e9c2d`;
-const ODD_KEY = 'canary+/=&%?#"\\\'~!*()0b6d93f25e8072b9c4d1+/="\\635';
+const ODD_KEY = 'canary+/=&%?#"\\\'~!\'*()0b6d93f25e8072b9c4d1+/="\\635';
 const SECRET_PART = KEY.slice(12, -4);
 
 test.each(Object.entries(KNOWN_KEY_ENCODINGS))('a known key %s is masked', (_, encode) => {

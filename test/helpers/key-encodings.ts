@@ -1,5 +1,3 @@
-import { inspect } from 'node:util';
-
 const codes = (text: string) => [...text].map((character) => character.charCodeAt(0));
 const hex = (code: number) => code.toString(16).padStart(2, '0');
 const underscoreAs = (code: string) => (key: string) => key.replaceAll('_', code);
@@ -29,7 +27,7 @@ export const KEY_ENCODINGS: Readonly<Record<string, (key: string) => string>> = 
   'with each character as \\u00xx': eachAs((code) => `\\u00${hex(code)}`),
   'as JSON': (key) => JSON.stringify(key).slice(1, -1),
   'as JSON with escaped slashes': (key) => JSON.stringify(key).slice(1, -1).replaceAll('/', '\\/'),
-  'as inspect quotes it': (key) => inspect(key).slice(1, -1),
+  'in single quotes of JavaScript': (key) => key.replace(/[\\']/g, '\\$&'),
   'as JSON in JSON': (key) => JSON.stringify(JSON.stringify(key)).slice(3, -3),
 };
 
