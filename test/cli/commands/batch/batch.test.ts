@@ -384,14 +384,14 @@ test.each([
   ],
 ] as const)('with %s, every query fails, without a request for each', async (_, replies, quota, expected, kind) => {
   const { code, stdout, requests } = await batch('-', {
-    stdin: lines(1000),
+    stdin: lines(500),
     replies,
     ...(quota && { quota }),
   });
 
   expect(code).toBe(expected);
   const results = jsonLines(stdout);
-  expect(new Set(results.map(({ query }) => query.n)).size).toBe(1000);
+  expect(new Set(results.map(({ query }) => query.n)).size).toBe(500);
   expect(results.every(({ error }) => error.code === kind)).toBe(true);
   expect(requests.length).toBeLessThan(300);
 });
@@ -647,8 +647,10 @@ test.skipIf(process.platform === 'win32')('Ctrl-C ends the wait for a pipe witho
   );
 });
 
-test.each([['-q'], ['-qq']])('with %s it prints only data', async (option) => {
-  expect((await onMock(400, { args: [option] })).stderr).toBe('');
+test.each(['-q', '-qq'])('with %s it prints only data', async (option) => {
+  const replies = [rateLimited('40'), echo];
+
+  expect((await batch(`- ${option}`, { stdin: lines(40), replies })).stderr).toBe('');
 });
 
 /** The successive contents of the terminal line that has the bar. */
@@ -657,27 +659,27 @@ const frames = (stderr: string) => stderr.split('\r\u001b[2K').slice(1);
 test.each([
   [
     120,
-    /^\[█+░+\] \d+ of 700 · (\d+ (min|s) )+left · 0 failed · \d+ per minute( · \d+ waiting)?( · \d+ requests? over the limit)?$/,
+    /^\[█+░+\] \d+ of 400 · (\d+ (min|s) )+left · 0 failed · \d+ per minute( · \d+ waiting)?( · \d+ requests? over the limit)?$/,
   ],
-  [80, /^\[█+░+\] \d+ of 700 · (\d+ (min|s) )+left · 0 failed · \d+ per minute( · \d+ waiting)?$/],
-  [50, /^\[█+░+\] \d+ of 700( · (\d+ (min|s) )+left)?$/],
-  [40, /^\d+ of 700 · (\d+ (min|s) )+left( · 0 failed)?$/],
-  [25, /^\d+ of 700( · \d+ (s|min) left)?$/],
+  [80, /^\[█+░+\] \d+ of 400 · (\d+ (min|s) )+left · 0 failed · \d+ per minute( · \d+ waiting)?$/],
+  [50, /^\[█+░+\] \d+ of 400( · (\d+ (min|s) )+left)?$/],
+  [40, /^\d+ of 400 · (\d+ (min|s) )+left( · 0 failed)?$/],
+  [25, /^\d+ of 400( · \d+ (s|min) left)?$/],
 ])('a terminal of %d columns shows the progress in a line, which is erased at the end', async (columns, expected) => {
-  const { stderr, stdout } = await onMock(700, { tty: ['stderr'], columns, env: { NO_COLOR: '1' } });
+  const { stderr, stdout } = await onMock(400, { tty: ['stderr'], columns, env: { NO_COLOR: '1' } });
 
-  const bars = frames(stderr).filter((frame) => frame.includes(' of 700'));
+  const bars = frames(stderr).filter((frame) => frame.includes(' of 400'));
   for (const bar of bars.slice(1)) expect(bar).toMatch(expected);
-  expect(bars.length).toBeGreaterThan(100);
+  expect(bars.length).toBeGreaterThan(50);
   expect(Math.max(...bars.map((bar) => bar.length))).toBeLessThan(columns);
   expect(frames(stderr).at(-1)).toMatch(/^fxrates: batch done after\s/);
   expect(stdout).not.toContain('\u001b');
 });
 
 test('a terminal that cannot move its cursor shows lines, without escape sequences', async () => {
-  const { stderr } = await onMock(700, { tty: ['stdin', 'stdout', 'stderr'], env: { TERM: 'dumb' } });
+  const { stderr } = await onMock(400, { tty: ['stdin', 'stdout', 'stderr'], env: { TERM: 'dumb' } });
 
-  expect(stderr).toMatch(/^fxrates: \d+ of 700 done, /m);
+  expect(stderr).toMatch(/^fxrates: \d+ of 400 done, /m);
   expect(stderr).not.toContain('\u001b');
 });
 
