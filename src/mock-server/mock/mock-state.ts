@@ -2,6 +2,7 @@ import { operations } from '../../generated/operations.ts';
 import { Behaviour, createMockBehaviour } from '../behaviour/behaviour.ts';
 import { DrivenClock } from '../clock/driven-clock.ts';
 import { ResponseDelays } from '../clock/response-delays.ts';
+import { createRouter } from '../http/find-route.ts';
 import type { AdapterName } from '../http/message.ts';
 import { quotaResponse } from '../http/responses.ts';
 import { strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
@@ -14,7 +15,7 @@ import { applyUsage, type CreatedKey, createKeyWithAccount, findKey, hashOf } fr
 import { randomFromSeed } from '../service/random.ts';
 import { resetKeyUse } from '../service/service-state.ts';
 import type { CheckedMockOptions, CheckedSetup, InitialState, SetupKey, SetupResult } from './options.ts';
-import { createRouter, type EmulatedService } from './respond.ts';
+import type { EmulatedService } from './respond.ts';
 import { createLatestResponder } from './respond-latest.ts';
 
 /** The adapters in use. A rule that one of them does not support is rejected before the first request. */

@@ -1,9 +1,6 @@
-import type { Operation } from '../../generated/operations.ts';
 import { apiKeyPattern } from '../../generated/service.ts';
-import { nearestName } from '../../nearest-name.ts';
-import { createOperationFinder, type FoundOperation } from '../../operation.ts';
 import { RequestSwitches, type Switches } from '../behaviour/behaviour.ts';
-import type { SwitchName } from '../behaviour/switches.ts';
+import type { FindRoute, RouteMatch } from '../http/find-route.ts';
 import { MAX_REQUEST_BODY_BYTES, type MockResponse, noResponse } from '../http/message.ts';
 import type { ParsedRequest, SentCredential } from '../http/parse-request.ts';
 import {
@@ -25,27 +22,23 @@ import {
   unknownRoute,
   withEtag,
 } from '../http/responses.ts';
-import { show } from '../input/mock-server-error.ts';
 import type { JournalEntry } from '../journal/journal.ts';
-import { plainPath } from '../matching/request-pattern.ts';
 import { answerOf } from '../rules/rule-effects.ts';
 import type { RuleRequest, RuleState } from '../rules/rule-schema.ts';
-import { type RuleTurns, respondsTo, type Turn } from '../rules/rule-turns.ts';
+import type { RuleTurns } from '../rules/rule-turns.ts';
 import { keysAboveCap } from '../service/accounts.ts';
 import { decide, type MeteredDecision, type QuotaUse } from '../service/decide.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
+import { type AssumptionContext, checkAssumptions } from './assumptions.ts';
 import { inventedFor } from './respond-latest.ts';
 
 /** The emulated service, and the rules of a test. */
-export interface EmulatedService extends ServiceContext {
+export interface EmulatedService extends ServiceContext, AssumptionContext {
   readonly state: RuleState;
   readonly findRoute: FindRoute;
   /** By operation id; the other operations return the example of openapi.yaml. */
   readonly responders: Readonly<Record<string, Responder>>;
-  readonly options: { readonly onAssumption: OnAssumption };
   readonly spaceNames: ReadonlyMap<string, string>;
-  /** The assumptions that a process warning has named. */
-  readonly warned: Set<string>;
 }
 
 /** What the journal shows of a request, beside the message and the response. */
@@ -84,8 +77,7 @@ export function respond(service: EmulatedService, request: ParsedRequest, turns?
   const { method } = request.recorded;
   const route = findRoute(method, request.target.path);
   const at = now();
-  const answering = turns?.of('respond', respondsTo(method));
-  const decided = decideByRoute({ service, switches, request, route, at, turns, answering });
+  const decided = decideByRoute({ service, switches, request, route, at, turns });
   const used = switches.used.names;
   const response =
     options.onAssumption === 'ignore' ? decided.response : checkAssumptions(service, decided.response, used);
@@ -94,7 +86,7 @@ export function respond(service: EmulatedService, request: ParsedRequest, turns?
     facts: {
       at,
       operation: route.operation?.id,
-      isUnknownRoute: route.kind === 'unknown' && answering === undefined,
+      isUnknownRoute: route.kind === 'unknown' && turns?.answering === undefined,
       switches: used,
       use: decided.use,
     },
@@ -125,7 +117,7 @@ export function respondWithoutService(
   turns: RuleTurns,
 ): Reply | undefined {
   const { method } = request.recorded;
-  const answering = turns.of('respond', respondsTo(method));
+  const { answering } = turns;
   const isCounted = [answering, turns.of('fail')].every((turn) => turn?.rule.counted !== false);
   if (isCounted) return undefined;
   const facts = factsOf(service, request);
@@ -154,9 +146,8 @@ export interface RoutedRequest {
   readonly route: RouteMatch;
   /** The time used for every decision about it, in milliseconds since the Unix epoch. */
   readonly at: number;
+  /** One of the rules can respond to it once it is admitted, even for a path that the service does not have. */
   readonly turns: RuleTurns | undefined;
-  /** The rule that responds to it once it is admitted, even for a path that the service does not have. */
-  readonly answering: Turn | undefined;
 }
 
 /** A response, with the key and its usage as far as they were read. */
@@ -194,7 +185,8 @@ const TOO_LARGE = errorResponse({
 
 /** First step: finds the route. It needs no key. */
 function decideByRoute(routed: RoutedRequest): Decided {
-  const { switches, route, request, answering } = routed;
+  const { switches, route, request, turns } = routed;
+  const answering = turns?.answering;
   const { headers, body } = request.message;
   if (body !== undefined && body.byteLength > MAX_REQUEST_BODY_BYTES) return { response: TOO_LARGE, use: NO_USE };
   // Only browsers send an origin, so only their responses depend on CORS.
@@ -274,10 +266,9 @@ function responseTo(
 }
 
 function respondWithinLimits(routed: RoutedRequest, admission: Admission): MockResponse {
-  const { service, route, request, turns, answering } = routed;
+  const { service, route, request, turns } = routed;
   try {
-    if (turns !== undefined && answering !== undefined)
-      return answerOf(answering, turns, answeredRequest(service, request));
+    if (turns?.answering !== undefined) return answerOf(turns.answering, turns, answeredRequest(service, request));
     if (route.kind === 'unknown') return unknownRoute(route.hint);
     const { id, example } = route.operation;
     const refused = parameterRefusal(route, { target: request.target, switches: routed.switches });
@@ -334,63 +325,4 @@ const UNKNOWN = { refusedBy: 'unknownKey', why: 'this mock never created this ke
 
 function isBlocked(key: KeyRecord, switches: Switches): boolean {
   return keysAboveCap(key.account, switches).includes(key) && switches.use('overCapKeys') === 'block';
-}
-
-/** The route of a request. */
-export type RouteMatch =
-  | ({ readonly kind: 'operation' | 'wrong-method' } & FoundOperation<Operation>)
-  /** `hint`: which path may be meant. */
-  | { readonly kind: 'unknown'; readonly operation?: never; readonly hint: string | undefined };
-
-export type FindRoute = (method: string, path: string) => RouteMatch;
-
-/** Finds the operation of a path. An additional or missing slash makes it another path. */
-export function createRouter(operations: Readonly<Record<string, Operation>>): FindRoute {
-  const all = Object.values(operations);
-  const find = createOperationFinder(all);
-  const paths = all.map(({ path }) => path);
-  return (method, path) => {
-    // As sent first: in `{from}..{to}`, an encoded dot belongs to a value.
-    const found = find(path) ?? find(plainPath(path));
-    if (found === undefined) return { kind: 'unknown', hint: hintFor(path, paths) };
-    return { kind: method === found.operation.method ? 'operation' : 'wrong-method', ...found };
-  };
-}
-
-/** Names the most similar path, if any. Most mistakes are about the base URL, about slashes or a missing beginning. */
-function hintFor(path: string, paths: readonly string[]): string | undefined {
-  const given = path
-    .toLowerCase()
-    .replace(/\/{2,}/g, '/')
-    .replace(/\/$/, '');
-  const whole = paths.find((known) => given.endsWith(known));
-  const before = whole && given.slice(0, -whole.length);
-  if (before) return `did you mean ${whole}? The base URL of the client must not end with ${show(before)}.`;
-  const nearest = paths.find((known) => given.length > 1 && known.endsWith(given)) ?? nearestName(given, paths);
-  return nearest && `did you mean ${nearest}?`;
-}
-
-/** Reaction to a response that depends on an assumed value that was not set. */
-export type OnAssumption = 'ignore' | 'warn' | 'error';
-
-/**
- * The response, or 501 `assumption` in its place, which clients do not retry, so the test fails immediately with this text.
- * `'warn'` warns once of each assumption.
- */
-function checkAssumptions(
-  { behaviour, options, warned }: EmulatedService,
-  response: MockResponse,
-  switches: readonly SwitchName[],
-): MockResponse {
-  const assumptions = behaviour
-    .assumptionsAmong(switches)
-    .map((name) => `${name}: ${JSON.stringify(behaviour.values[name])}`)
-    .filter((assumption) => !warned.has(assumption));
-  if (assumptions.length === 0) return response;
-  // Ready to be copied into the test.
-  const message = `The response depends on undocumented behaviour of the service. To accept it, use createMockServer({ behaviour: { ${assumptions.join(', ')} } }).`;
-  if (options.onAssumption === 'error') return errorResponse({ status: 501, code: 'assumption', message });
-  for (const assumption of assumptions) warned.add(assumption);
-  process.emitWarning(message, { type: 'FxratesMockWarning', code: 'FXRATES_ASSUMPTION' });
-  return response;
 }

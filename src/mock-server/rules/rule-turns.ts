@@ -75,6 +75,13 @@ export class RuleTurns {
     return this.#turns.find(({ rule }) => rule[effect] !== undefined && this.#isLeft(rule) && isMeant(rule));
   }
 
+  /** The rule that responds to the request. Without a method, a rule responds to GET and HEAD only. */
+  get answering(): Turn | undefined {
+    const { method } = this.#candidate.request;
+    const isRead = method === 'GET' || method === 'HEAD';
+    return this.of('respond', ({ match, counted }) => isRead || !counted || match.method !== undefined);
+  }
+
   /** Counts the rule as used for this request. Returns for how many requests it was used before. */
   use({ rule }: Turn): number {
     const before = this.#used.get(rule) ?? rule.used;
@@ -155,12 +162,6 @@ function isActive(rule: RuleRecord, at: number): boolean {
 /** The end of the rule, in milliseconds since the Unix epoch; infinity for none. */
 export function endOf({ afterMs = 0, forMs = Number.POSITIVE_INFINITY, addedAt }: RuleRecord): number {
   return addedAt + afterMs + forMs;
-}
-
-/** Whether a rule responds to requests with this method. Without a method, it responds to GET and HEAD only. */
-export function respondsTo(method: string) {
-  return ({ match, counted }: RuleRecord): boolean =>
-    !counted || match.method !== undefined || method === 'GET' || method === 'HEAD';
 }
 
 function patternOf({ match, respond }: RuleRecord, { method }: MatchedRequest) {

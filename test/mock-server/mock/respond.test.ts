@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Operation, operations } from '../../../src/generated/operations.ts';
+import { createRouter } from '../../../src/mock-server/http/find-route.ts';
 import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
-import { createRouter } from '../../../src/mock-server/mock/respond.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
