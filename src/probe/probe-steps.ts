@@ -1,9 +1,11 @@
 import { accepts } from '../mock-server/behaviour/switch.ts';
-import { switches } from '../mock-server/behaviour/switches.ts';
+import { type SwitchName, switches } from '../mock-server/behaviour/switches.ts';
 import { type Observation, type ProbeRequest, type ProbeResponse, type Prober, statusAndCodeText } from './prober.ts';
 
 /** Observes one behaviour. */
 interface ProbeStep {
+  /** The switches without another reason if the step does not run. */
+  readonly decides: readonly SwitchName[];
   readonly requests: number;
   /** Number of them that may count toward the month. */
   readonly charged: number;
@@ -17,28 +19,33 @@ const WITH_MALFORMED_KEY = { authorization: `Bearer ${MALFORMED_KEY}` };
 /** The origin of an unknown page. */
 const PAGE = 'https://fxrates-probe.test';
 
+const OF_QUOTA_USE = ['quotaExhausted', 'quotaRetryAfter', 'badParameter', 'quotaChargesOn', 'quotaPeriod'] as const;
+const OF_LIMIT = ['quotaEndpointBucket', 'retryAfterFormat', 'retryAfterUnit', 'retryAfterValue'] as const;
+
 /** The steps after the first `quota`, the most important first, because a small budget ends before the last. */
 export const PROBE_STEPS: readonly ProbeStep[] = [
-  look('quota', WITHOUT_KEY, refusalsOf('missingKey')),
-  look('quota', WITH_MALFORMED_KEY, refusalsOf('malformedKey')),
-  { requests: 1, charged: 0, run: probeUnknownKey },
-  look('fxrates-probe', WITHOUT_KEY, unknownPathOf),
-  { requests: 2, charged: 1, run: observeQuotaUse },
-  { requests: 2, charged: 0, run: probeOtherKeyForms },
-  { requests: 2, charged: 0, run: probeTwoKeys },
-  look('quota', { method: 'POST' }, postOf),
-  look('quota', { method: 'HEAD', origin: PAGE }, headOf),
-  look('quota', { method: 'OPTIONS' }, optionsOf),
+  look(['missingKey'], WITHOUT_KEY, refusalsOf('missingKey')),
+  look(['malformedKey'], WITH_MALFORMED_KEY, refusalsOf('malformedKey')),
+  { decides: ['unknownKey'], requests: 1, charged: 0, run: probeUnknownKey },
+  look(['unknownRoute'], { ...WITHOUT_KEY, path: 'fxrates-probe' }, unknownPathOf),
+  { decides: OF_QUOTA_USE, requests: 2, charged: 1, run: observeQuotaUse },
+  { decides: [], requests: 2, charged: 0, run: probeOtherKeyForms },
+  { decides: ['severalCredentials'], requests: 2, charged: 0, run: probeTwoKeys },
+  look(['methodNotAllowed'], { method: 'POST' }, postOf),
+  look(['cors', 'headRequests'], { method: 'HEAD', origin: PAGE }, headOf),
+  look(['optionsRequests'], { method: 'OPTIONS' }, optionsOf),
+  // With the rest of the budget, if that is enough.
+  { decides: OF_LIMIT, requests: 0, charged: 0, run: probeLimit },
 ];
 
 /** A step that sends one request, which never counts, and observes its response. */
 function look(
-  path: string,
-  request: ProbeRequest,
+  decides: readonly SwitchName[],
+  { path = 'quota', ...request }: ProbeRequest & { readonly path?: string },
   observationsOf: (seen: ProbeResponse) => readonly Observation[],
 ): ProbeStep {
   const run = async (prober: Prober) => prober.note(...observationsOf(await prober.ask(path, request)));
-  return { requests: 1, charged: 0, run };
+  return { decides, requests: 1, charged: 0, run };
 }
 
 /** Of a request without a key, or with one that the service refuses. */
@@ -211,23 +218,24 @@ export const BEYOND_LIMIT = 5;
 export const CHARGED_BY_LIMIT = 2;
 
 /** Uses up the per-minute limit with `quota`, which is free, and observes the refusals, if the budget allows it. */
-export async function probeLimit(prober: Prober, quota: ProbeResponse): Promise<void> {
+async function probeLimit(prober: Prober, quota: ProbeResponse): Promise<void> {
   // Without a number, there is no limit to reach.
   if (!(prober.left >= Number(quota.data['rate_limit_per_minute']) + BEYOND_LIMIT)) return;
-  const first = await refusalWithin(prober, prober.left - BEYOND_LIMIT + 1);
+  const first = await refusalOf(prober, 'quota', prober.left - BEYOND_LIMIT + 1);
   if (first === undefined) return; // the minute was over before the limit was reached
   prober.note(await bucketOf(prober, [quota, first]));
   await prober.sleep(BETWEEN_REFUSALS_MS);
-  observeRetryAfter(prober, [first, await refusalWithin(prober, 1)]);
+  observeRetryAfter(prober, [first, await refusalOf(prober, 'quota', 1)]);
 }
 
 /** No whole number of seconds, so that two waits in whole seconds cannot both be exact. */
 const BETWEEN_REFUSALS_MS = 1437;
 
-async function refusalWithin(prober: Prober, most: number): Promise<ProbeResponse | undefined> {
+/** Sends up to `most` requests. Returns the first one that the limit refuses, and for `latest` that is not served. */
+async function refusalOf(prober: Prober, path: string, most: number): Promise<ProbeResponse | undefined> {
   for (let sent = 0; sent < most; sent += 1) {
-    const response = await prober.send('quota');
-    if (response.isRateLimited) return response;
+    const response = await prober.send(path);
+    if (response.isRateLimited || (path === 'latest' && response.status !== 200)) return response;
   }
   return undefined;
 }
@@ -237,7 +245,8 @@ async function bucketOf(
   prober: Prober,
   [quota, refusal]: readonly [quota: ProbeResponse, refusal: ProbeResponse],
 ): Promise<Observation> {
-  const latest = await latestNotServed(prober);
+  // Two requests, because one could have been accepted in a slot that had just become free.
+  const latest = await refusalOf(prober, 'latest', CHARGED_BY_LIMIT);
   if (latest === undefined) {
     const again = await prober.send('quota');
     const isInTime = again.receivedAt - refusal.sentAt < 60_000 / Number(quota.data['rate_limit_per_minute']);
@@ -247,15 +256,6 @@ async function bucketOf(
   if (!latest.isRateLimited) return ['quotaEndpointBucket', undefined, `latest returned ${latest.status}`];
   if (prober.observed.has('quotaExhausted')) prober.note(['checkOrder', 'rate-then-quota', '']);
   return ['quotaEndpointBucket', 'shared', ''];
-}
-
-/** Sends two requests, because one could have been accepted in a slot that had just become free. */
-async function latestNotServed(prober: Prober): Promise<ProbeResponse | undefined> {
-  for (let sent = 0; sent < CHARGED_BY_LIMIT; sent += 1) {
-    const latest = await prober.send('latest');
-    if (latest.status !== 200) return latest;
-  }
-  return undefined;
 }
 
 /** Records the form of Retry-After in one or two refusals that are at least a second apart, with no success between. */

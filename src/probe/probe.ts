@@ -1,4 +1,4 @@
-import type { BehaviourOptions, KnownValue } from '../mock-server/behaviour/behaviour.ts';
+import type { BehaviourOptions } from '../mock-server/behaviour/behaviour.ts';
 import { SWITCH_NAMES, switches } from '../mock-server/behaviour/switches.ts';
 import type { Clock } from '../mock-server/clock/clock.ts';
 import { DrivenClock } from '../mock-server/clock/driven-clock.ts';
@@ -9,7 +9,6 @@ import {
   observeQuotaRecord,
   observeRetryAfter,
   PROBE_STEPS,
-  probeLimit,
   usedOf,
 } from './probe-steps.ts';
 import {
@@ -79,7 +78,7 @@ export function planProbe(maxRequests = EVERY_STEP): ProbePlan {
   if (!Number.isSafeInteger(maxRequests) || maxRequests < 1) {
     throw invalidOption('maxRequests', maxRequests, 'a whole number from 1');
   }
-  const { charged } = stepsWithin(maxRequests);
+  const charged = stepsWithin(maxRequests).reduce((sum, step) => sum + step.charged, 0);
   const reachesLimit = maxRequests > EVERY_STEP + BEYOND_LIMIT;
   return { requests: maxRequests, charged: charged + (reachesLimit ? CHARGED_BY_LIMIT : 0) };
 }
@@ -87,11 +86,10 @@ export function planProbe(maxRequests = EVERY_STEP): ProbePlan {
 /** The first steps that fit into the budget. */
 function stepsWithin(maxRequests: number) {
   let left = maxRequests - 1;
-  const steps = PROBE_STEPS.filter(({ requests }) => {
+  return PROBE_STEPS.filter(({ requests }) => {
     left -= requests;
     return left >= 0;
   });
-  return { steps, charged: steps.reduce((sum, step) => sum + step.charged, 0) };
 }
 
 /**
@@ -105,21 +103,27 @@ export async function probeService(baseUrl: string, options: ProbeOptions): Prom
   const { apiKey, maxRequests, fetch = globalThis.fetch, clock = new DrivenClock('real') } = options;
   const { timeoutMs = 30_000, maxRetries = 2, signal = new AbortController().signal } = options;
   const { requests } = planProbe(maxRequests);
-  const { origin } = new URL(baseUrl);
   const limits = { maxRequests: requests, timeoutMs, maxRetries, signal };
   const prober = new Prober({ baseUrl, key: apiKey, fetch, clock, ...limits });
-  const probedAt = new Date(clock.now()).toISOString();
+  const start = { origin: new URL(baseUrl).origin, probedAt: new Date(clock.now()).toISOString() };
   const quota = await firstQuota(prober);
   observeQuotaRecord(prober, quota);
+  let done = 0;
+  let end = new ProbeEnded();
   try {
-    for (const { run } of stepsWithin(requests).steps) await run(prober, quota);
-    await probeLimit(prober, quota);
+    for (const { run } of stepsWithin(requests)) {
+      await run(prober, quota);
+      done += 1;
+    }
   } catch (error) {
     if (!(error instanceof ProbeEnded)) throw error;
     // Another program uses the key, or its minute was used before. The observations so far are reported.
     if (error.response !== undefined) observeRetryAfter(prober, [error.response]);
+    end = error;
   }
-  return reportOf(prober, { origin, probedAt });
+  const missed = PROBE_STEPS.slice(done).flatMap(({ decides }) => decides);
+  for (const name of missed) if (!prober.reasons.has(name)) prober.reasons.set(name, end.message);
+  return reportOf(prober, start);
 }
 
 async function firstQuota(prober: Prober): Promise<ProbeResponse> {
@@ -132,12 +136,8 @@ async function firstQuota(prober: Prober): Promise<ProbeResponse> {
 
 function reportOf(prober: Prober, start: Pick<ProbeSummary, 'origin' | 'probedAt'>): ObservedBehaviour {
   const { requests, observed, reasons, contradictions } = prober;
-  const known = SWITCH_NAMES.filter((name) => observed.has(name));
+  const values = SWITCH_NAMES.flatMap((name) => (observed.has(name) ? [[name, observed.get(name)]] : []));
   const open = SWITCH_NAMES.filter((name) => !observed.has(name));
-  const values = known.map((name): [string, KnownValue] => [
-    name,
-    { value: observed.get(name), provenance: 'observed' },
-  ]);
   const notObserved = Object.fromEntries(open.map((name) => [name, reasons.get(name) ?? switches[name].notObserved]));
   // Each value was accepted by its switch when it was observed.
   const behaviour = Object.fromEntries(values) as Omit<BehaviourOptions, 'about'>;

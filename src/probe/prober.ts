@@ -1,5 +1,5 @@
 import { parseJson } from '../json.ts';
-import type { BehaviourOptions } from '../mock-server/behaviour/behaviour.ts';
+import type { BehaviourOptions, KnownValue } from '../mock-server/behaviour/behaviour.ts';
 import { accepts } from '../mock-server/behaviour/switch.ts';
 import { type SwitchName, switches } from '../mock-server/behaviour/switches.ts';
 import type { Clock } from '../mock-server/clock/clock.ts';
@@ -45,14 +45,13 @@ export class ProbeEnded extends Error {
   readonly response: ProbeResponse | undefined;
 
   constructor(response?: ProbeResponse) {
-    super(response === undefined ? 'the budget is spent' : 'the per-minute limit was reached');
+    super(`${response === undefined ? 'the budget was used up' : 'the per-minute limit was reached'} before this step`);
     this.response = response;
   }
 }
 
 interface ProberOptions {
   readonly baseUrl: string;
-  /** The user's key. */
   readonly key: string;
   readonly fetch: ProbeFetch;
   readonly clock: Clock;
@@ -66,7 +65,7 @@ interface ProberOptions {
 export class Prober {
   requests = 0;
   readonly key: string;
-  readonly observed = new Map<SwitchName, unknown>();
+  readonly observed = new Map<SwitchName, KnownValue>();
   readonly reasons = new Map<SwitchName, string>();
   readonly contradictions: string[] = [];
   readonly #options: ProberOptions;
@@ -83,7 +82,7 @@ export class Prober {
   /** Records the value of each switch, or the reason why the response shows none of its values. */
   note(...observations: readonly Observation[]): void {
     for (const [name, value, otherwise] of observations) {
-      if (accepts(switches[name], value)) this.observed.set(name, value);
+      if (accepts(switches[name], value)) this.observed.set(name, { value, provenance: 'observed' });
       else this.reasons.set(name, otherwise);
     }
   }

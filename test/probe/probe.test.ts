@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { enumSwitch } from '../../src/mock-server/behaviour/switch.ts';
 import { type SwitchName, switches } from '../../src/mock-server/behaviour/switches.ts';
 import { type BehaviourOptions, createMockServer, type MockServerOptions } from '../../src/mock-server/index.ts';
 import { type ObservedBehaviour, type ProbeFetch, planProbe, probeService } from '../../src/probe/index.ts';
@@ -174,6 +175,30 @@ test('ends the probe with the results so far if the limit is reached', async () 
 
   expect(valuesOf(observed)).toMatchObject({ missingKey: '401 unauthorized', retryAfterUnit: 'milliseconds' });
   expect(observed.about.notObserved).toHaveProperty('headRequests');
+});
+
+const BUDGET = 'the budget was used up before this step';
+const NO_LIMIT = 'no request exceeded the per-minute limit';
+const REACHED = 'the per-minute limit was reached before this step';
+
+test.each<[string, Probed & { readonly sent?: number }, Readonly<Record<string, string>>]>([
+  [
+    'a budget of one request',
+    { maxRequests: 1, used: 1000 },
+    { missingKey: BUDGET, quotaExhausted: BUDGET, quotaRetryAfter: BUDGET, quotaPeriod: BUDGET, cors: BUDGET },
+  ],
+  ['no budget for the limit', { maxRequests: 14 }, { quotaEndpointBucket: NO_LIMIT, retryAfterUnit: NO_LIMIT }],
+  ['a used-up minute', { sent: 28 }, { headRequests: REACHED, quotaPeriod: REACHED, quotaEndpointBucket: REACHED }],
+])('with %s, says why each switch was not observed', async (_, { sent = 0, ...options }, reasons) => {
+  const { mock, key, probe } = mockAndProbe({}, options);
+  const headers = { authorization: key };
+  for (let request = 0; request < sent; request += 1) await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers });
+
+  expect((await probe()).about.notObserved).toMatchObject(reasons);
+});
+
+test('a switch that no step of the probe observes says so', () => {
+  expect(enumSwitch(['one', 'other'], { why: '' }).notObserved).toBe('no step of the probe observes it');
 });
 
 test('reports an invalid key after one request', async () => {

@@ -28,7 +28,7 @@ export interface Switch<Value> {
   readonly provenance: Provenance;
   /** The entry of `x-not-shown` in openapi.yaml; `undefined` if the behaviour is documented. */
   readonly notShown: NotShown | undefined;
-  /** Why `fxrates probe` has not observed the switch, if no step of the probe reports another reason. */
+  /** Why `fxrates probe` has not observed the switch, if all its steps for the switch ended without another reason. */
   readonly notObserved: string;
   /** Reason for the default. */
   readonly why: string;
@@ -40,7 +40,7 @@ type SwitchTexts<Value> = Pick<Switch<Value>, 'why'> & {
   /** Default: the default value. */
   readonly lenient?: Value;
   readonly hostile?: Value;
-  /** Default: the budget of the probe was used up. */
+  /** Default: the probe has no step for the switch. */
   readonly notObserved?: string;
 };
 
@@ -74,7 +74,7 @@ export function textSwitch(
 
 function createSwitch<Value>(
   [first, ...alternatives]: readonly [Value, ...Value[]],
-  { notObserved = 'the budget was used up before this step', notShown, ...about }: SwitchTexts<Value>,
+  { notObserved = 'no step of the probe observes it', notShown, ...about }: SwitchTexts<Value>,
   schema: z.ZodType,
 ): Switch<Value> {
   return {

@@ -235,7 +235,6 @@ const accountSwitches = {
     pattern: /^[A-Za-z0-9]+_live_$/,
     hostile: 'rates_live_',
     notShown: 'key-prefix',
-    notObserved: 'the key does not have the documented form',
     why: 'The documentation shows only that the prefix ends with _live_.',
   }),
 } as const;
