@@ -1,4 +1,4 @@
-import { type RecordedValues, valuePairs } from '../input/masked-keys.ts';
+import { type GivenValues, type RecordedValues, valuePairs } from '../input/masked-keys.ts';
 
 /** How a request reaches the mock: `mock.fetch`, msw (`handlers`, `listen()`) or `serve()`. */
 export type AdapterName = 'fetch' | 'msw' | 'socket';
@@ -59,7 +59,7 @@ export interface RequestSource {
 export type HandleRequest = (request: MockRequest, source: RequestSource) => MockResponse | Promise<MockResponse>;
 
 /** Headers that a test defines. Several values of a header are joined, except cookies. */
-export function readHeaders(given: RecordedValues): RecordedValues {
+export function readHeaders(given: GivenValues): RecordedValues {
   const all = new Headers(valuePairs(given));
   const cookies = all.getSetCookie();
   return { ...Object.fromEntries(all), ...(cookies.length === 0 ? {} : { 'set-cookie': cookies }) };

@@ -71,19 +71,19 @@ const MOST_VALUES = 1_000;
 /** These belong to the connection: a wrong one would be a failure of another kind. */
 const HEADER_NAME = /^(?!content-length$|transfer-encoding$|trailer$)[\w!#$%&'*+.^`|~-]+$/i;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
-export const headerValue = expected(
-  'the value of a header',
-  z.string().refine((value) => HEADER_VALUE.test(value)),
-);
-const headerWords =
-  'an object of headers such as { "x-trace": "abc" }, with values of printable ASCII characters, without content-length, transfer-encoding and trailer';
-const headerText = z.string(headerWords).refine((value) => HEADER_VALUE.test(value), headerWords);
-/** Headers of a response. */
-export const headerRecord = recordOf(
-  headerWords,
-  z.union([headerText, z.array(headerText).min(1, headerWords)], headerWords),
-  z.string().refine((name) => HEADER_NAME.test(name)),
-);
+const headerText = z.string().refine((value) => HEADER_VALUE.test(value));
+/** A header that a test defines. A number is sent as its digits. */
+export const headerValue = z.union([headerText, z.int().min(0)]);
+
+const headersOf = <Value extends z.ZodType>(value: Value, numbers: string) => {
+  const words = `an object of headers such as { "x-trace": "abc" }, with values of printable ASCII characters${numbers}, without content-length, transfer-encoding and trailer`;
+  const name = z.string().refine((text) => HEADER_NAME.test(text));
+  return recordOf(words, expected(words, z.union([value, z.array(value).min(1)])), name);
+};
+/** Headers of a response that a test defines. */
+export const headerInput = headersOf(headerValue, ' or whole numbers from 0');
+/** Headers of a response, as they are sent. */
+export const headerRecord = headersOf(headerText, '');
 
 /** Makes all nested fields of a value read-only. */
 export type Immutable<Value> = Value extends RegExp | Date | ((...given: never[]) => unknown)

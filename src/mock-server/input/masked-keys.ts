@@ -6,10 +6,13 @@ const KEY_LENGTH = 48;
 /** Values by name; an array for several values of a name. */
 export type RecordedValues = Readonly<Record<string, string | readonly string[]>>;
 
+/** As `RecordedValues`, before numbers are text. */
+export type GivenValues = Readonly<Record<string, string | number | readonly (string | number)[]>>;
+
 /** One pair for each value of a parameter or header. */
-export function valuePairs(recorded: RecordedValues): [string, string][] {
-  return Object.entries(recorded).flatMap(([name, values]) =>
-    [values].flat().map((value): [string, string] => [name, value]),
+export function valuePairs(given: GivenValues): [string, string][] {
+  return Object.entries(given).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, String(value)]),
   );
 }
 

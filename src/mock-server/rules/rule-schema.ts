@@ -3,6 +3,7 @@ import { ADAPTER_NAMES } from '../http/message.ts';
 import {
   ADDED_FIELD,
   expected,
+  headerInput,
   headerRecord,
   headerValue,
   type Immutable,
@@ -61,11 +62,11 @@ export const answerSchema = strictObject({
    */
   status: responseStatus.optional(),
   /**
-   * Response headers. An array has several values: one `set-cookie` header each, or joined with commas. `content-length`,
-   * `transfer-encoding` and `trailer` cannot be set.
+   * Response headers: text or whole numbers. An array has several values: one `set-cookie` header each, or joined with commas.
+   * `content-length`, `transfer-encoding` and `trailer` cannot be set.
    * @example { 'set-cookie': ['a=1', 'b=2; HttpOnly'] }
    */
-  headers: headerRecord.optional(),
+  headers: headerInput.optional(),
   /** Sent as `{ success: true, data }`. */
   data: z.unknown().optional().describe('Sent as `{ "success": true, "data": … }`.'),
   /**
@@ -175,7 +176,7 @@ export const ruleOptions = strictObject({
    */
   retryAfter: expected(
     'a whole number, text such as "7", or { "absent": true }',
-    z.union([headerValue, z.int().min(0), z.strictObject({ absent: z.literal(true) })]),
+    z.union([headerValue, z.strictObject({ absent: z.literal(true) })]),
   ).optional(),
   /** Content coding in which the body is sent. */
   encoding: expected("'gzip', 'deflate' or 'br'", z.enum(['gzip', 'deflate', 'br'])).optional(),

@@ -83,6 +83,7 @@ test.each<RuleOptions>([
   { respond: { status: 422, error: { code: 'unknown_currency', message: 'No <XXX>.' } }, times: 3 },
   { respond: { status: 503 }, delayMs: { min: 1, max: 2 }, counted: false },
   { respond: { body: 'down', headers: { 'set-cookie': ['a=1', 'b=2'], 'x-tag': 'x' } } },
+  { respond: { status: 503, headers: { 'retry-after': 7 } } },
   { respond: { body: '{"success":true,"data":1},{}' } },
   { respond: { body: '{"success":true,"data":1 }' } },
   { respond: { body: '' } },

@@ -4,6 +4,7 @@ import {
   type AnswerFunction,
   connectMockServer,
   createMockServer,
+  type MockServer,
   type RuleOptions,
 } from '../../../src/mock-server/index.ts';
 import { mockWithKey, sender } from '../../helpers/mock-with-key.ts';
@@ -84,6 +85,28 @@ test('a header can have several values, in process, over HTTP and after a restar
     expect([headers.get('x-tag'), headers.get('link')]).toEqual(['one, two', '<a>']);
   }
   expect(mock.rules.list()).toMatchObject([{ respond: [{ headers: { 'set-cookie': ['a=1; Path=/', 'b=2'] } }] }]);
+});
+
+const NUMBERS = { body: 'x', headers: { 'Retry-After': 7, age: [0, '1'] } };
+const NUMBERS_RULE = { respond: NUMBERS };
+
+test.each<[string, (mock: MockServer, adminUrl: string) => unknown]>([
+  ['a rule', (mock) => mock.rules.add(NUMBERS_RULE)],
+  ['several responses', (mock) => mock.rules.add({ respond: [NUMBERS] })],
+  ['a function', (mock) => mock.rules.add({ respond: () => NUMBERS })],
+  ['a setup', (mock) => mock.setUp({ rules: [NUMBERS_RULE] })],
+  ['the text of a setup', (mock) => mock.setUp(JSON.stringify({ rules: [NUMBERS_RULE] }))],
+  ['the admin API', (_, adminUrl) => connectMockServer(adminUrl).rules.add(NUMBERS_RULE)],
+  ['a setup by the admin API', (_, adminUrl) => connectMockServer(adminUrl).setUp({ rules: [NUMBERS_RULE] })],
+])('headers can be whole numbers in %s', async (_, add) => {
+  const { mock, send } = mockWithKey();
+  await using server = await mock.serve();
+  await add(mock, server.adminUrl);
+  mock.restore(JSON.parse(JSON.stringify(mock.snapshot())));
+
+  const { headers } = await send();
+
+  expect([headers.get('retry-after'), headers.get('age')]).toEqual(['7', '0, 1']);
 });
 
 test('an empty body has a length of 0 over a socket, too', async () => {

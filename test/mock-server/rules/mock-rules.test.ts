@@ -22,6 +22,10 @@ test.each<[unknown, RegExp]>([
   [{ respond: [{ data: 1 }, { body: () => 1 }] }, /^respond\[1\]\.body is a function; expected a string or a value /],
   [{ respond: { error: { code: 5 } } }, /^respond\.error\.code is 5; expected text\.$/],
   [{ respond: { body: 'x', headers: { 'content-length': '7' } } }, /^respond\.headers is .* without content-length/],
+  [
+    { respond: { body: 'x', headers: { 'x-a': 1.5 } } },
+    /^respond\.headers is \{"x-a":1\.5\}; expected .* whole numbers/,
+  ],
   [{ respond: { body: 'x', headers: { 'x-a': 'b\nc' } } }, /^respond\.headers is \{"x-a":"b\\nc"\}; expected/],
   [{ respond: { status: 204, body: 'x' } }, /^respond is .*because a response with status 204 has none\.$/],
   [{ respond: { body: Buffer.from('hi') } }, /^respond\.body is .*; expected a string or a value that JSON/],
