@@ -23,6 +23,8 @@ export class ResponseDelays {
   readonly #clock: Clock;
   /** Each with the id of the rule that makes the request hang. */
   readonly #waiting = new Map<AbortController, string | undefined>();
+  /** While it is true, waits end at once. */
+  isClosed = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -37,6 +39,7 @@ export class ResponseDelays {
     signal: AbortSignal | undefined,
     { hangingBy, onEndedEarly }: DelayOptions<Early>,
   ): Promise<Early | undefined> {
+    if (this.isClosed) return onEndedEarly(MOCK_CLOSED);
     if (signal?.aborted) return onEndedEarly(reasonOf(signal));
     const end = new AbortController();
     let early: Early | undefined;

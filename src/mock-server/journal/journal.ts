@@ -131,7 +131,8 @@ export class Journal {
   #ring: JournalEntry[] = [];
   #last = 0;
   readonly #subscriptions = new Set<Subscription>();
-  #isClosed = false;
+  /** While it is true, waits end at once. */
+  isClosed = false;
 
   constructor(size: number) {
     this.#size = size;
@@ -178,13 +179,12 @@ export class Journal {
   subscribe(listener: Subscription['listener'], options: Omit<Subscription, 'listener'> = {}): () => void {
     const subscription = { ...options, listener };
     this.#subscriptions.add(subscription);
-    if (this.#isClosed) options.onClose?.();
+    if (this.isClosed) options.onClose?.();
     return () => void this.#subscriptions.delete(subscription);
   }
 
-  /** Ends waits; those of a space, which receives no more requests, also later. A closed mock can still be called. */
-  close({ isSpace }: { readonly isSpace: boolean }): void {
-    this.#isClosed = isSpace;
+  close(): void {
+    this.isClosed = true;
     for (const { onClose } of this.#subscriptions) onClose?.();
   }
 

@@ -122,10 +122,11 @@ export function isOpen(space: MockState): boolean {
   return space.name !== undefined && space.parent?.spaces.get(space.name) === space;
 }
 
-/** Ends the waits of a mock or a space, and closes the space: its keys are then unknown. */
+/** Ends the waits of a mock or a space, now and later, and closes the space: its keys are then unknown. */
 export function closeMock(mock: MockState): void {
+  mock.delays.isClosed = true;
   mock.delays.endAll();
-  mock.journal.close({ isSpace: mock.name !== undefined });
+  mock.journal.close();
   if (mock.name === undefined || !isOpen(mock)) return;
   mock.parent?.spaces.delete(mock.name);
   for (const hash of mock.state.keysByHash.keys()) noteSpace(mock, hash);

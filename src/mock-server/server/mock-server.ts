@@ -5,7 +5,7 @@ import { type ListeningServer, type ListenOptions, listenHttp, listenOptions } f
 import type { HandleRequest } from '../http/message.ts';
 import { ADMIN_ROOT } from '../http/parse-request.ts';
 import { checkedInput, strictObject, type ValueOf } from '../input/checked-input.ts';
-import { invalidOption } from '../input/mock-server-error.ts';
+import { invalidOption, MockServerError } from '../input/mock-server-error.ts';
 import { createHandler } from '../mock/handle-request.ts';
 import { MockMethods, openSpace, type Space, type SpaceOptions } from '../mock/mock-methods.ts';
 import { closeMock, createMockState, type MockState, startState } from '../mock/mock-state.ts';
@@ -74,10 +74,11 @@ export class MockServer extends MockMethods implements AsyncDisposable {
    * @throws MockServerError with code `invalid_option`; `origin_in_use`, if another mock listens at the same base URL;
    * `strategy_in_use`, if this or another mock listens with another `onUnhandledRequest`; `msw_in_use`, if another server of msw
    * listens in this process; `rule_not_possible`, if msw cannot do what a rule asks; `msw_missing`, if msw is not
-   * installed.
+   * installed; `mock_closed`, if the mock has a state file and was closed.
    * @example mock.listen({ onUnhandledRequest: 'error' })
    */
   listen(options: InterceptionOptions = {}): void {
+    this.#reopen();
     const mocks = this.#stopListening === undefined ? [this.#mock, ...this.#mock.spaces.values()] : [];
     for (const rule of mocks.flatMap(({ state }) => state.rules)) checkAdapterSupport(rule, ['msw']);
     this.#stopListening = intercept(this.baseUrl, this.#handleRequest, options);
@@ -86,10 +87,12 @@ export class MockServer extends MockMethods implements AsyncDisposable {
 
   /**
    * Serves the mock over HTTP, by default on a free port of 127.0.0.1.
-   * @throws MockServerError with code `invalid_option`; `port_in_use`; `state_unusable`, if the state cannot be written.
+   * @throws MockServerError with code `invalid_option`; `port_in_use`; `state_unusable`, if the state cannot be written;
+   * `mock_closed`, if the mock has a state file and was closed.
    * @example const { url, adminUrl } = await mock.serve({ port: 4010 })
    */
   async serve(options: ServeOptions = {}): Promise<RunningServer> {
+    this.#reopen();
     const forget = () => void this.#servers.delete(server);
     const server = startServer(options, { mock: this.#mock, state: this.#state, onClose: forget });
     this.#servers.add(server);
@@ -114,7 +117,20 @@ export class MockServer extends MockMethods implements AsyncDisposable {
     return copy;
   }
 
-  /** Stops all interception immediately, closes all spaces and servers of the mock, and ends the waits for requests. */
+  #reopen(): void {
+    const { journal, delays } = this.#mock;
+    if (journal.isClosed && this.#state !== undefined) {
+      const text = 'The mock was closed and has released its state file; create another one with createMockServer().';
+      throw new MockServerError(text, { code: 'mock_closed', status: 410 });
+    }
+    journal.isClosed = false;
+    delays.isClosed = false;
+  }
+
+  /**
+   * Stops all interception immediately, closes all spaces and servers of the mock, and ends all waits for requests and of
+   * rules. Without the option `state`, `listen()` and `serve()` open the mock again.
+   */
   async close(): Promise<void> {
     // Before the first `await`, so that another mock can listen at the same address right after the call.
     this.#stopListening?.();

@@ -66,6 +66,29 @@ test.each(['mock', 'space'] as const)(
   },
 );
 
+test('waits on a closed mock end at once, until it is opened again', async () => {
+  const { mock, send } = mockWithKey();
+  const space = mock.space();
+  await mock.close();
+
+  const closed = { code: 'mock_closed' };
+  await expect(mock.journal.waitFor({}, { timeoutMs: 600_000 })).rejects.toMatchObject(closed);
+  await expect(space.journal.waitFor({}, { timeoutMs: 600_000 })).rejects.toMatchObject(closed);
+  for (const rule of [{ delayMs: 1000 }, { arriveAfterMs: 1000 }, { fail: { kind: 'hang' } }] as const) {
+    mock.rules.clear();
+    mock.rules.add(rule);
+    await expect(send()).rejects.toThrow('fetch failed');
+    expect(mock.journal.list().at(-1)).toMatchObject({ status: 0 });
+  }
+
+  await using _ = await mock.serve();
+  mock.journal.clear();
+  mock.rules.clear();
+  const arrived = mock.journal.waitFor();
+  await send();
+  expect(await arrived).toHaveLength(1);
+});
+
 test.each([
   ['count', 0, 'count is 0; expected a whole number from 1.'],
   ['count', 1.5, 'count is 1.5; expected'],

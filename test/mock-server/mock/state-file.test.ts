@@ -15,7 +15,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { Behaviour } from '../../../src/mock-server/behaviour/behaviour.ts';
-import { connectMockServer, createMockServer } from '../../../src/mock-server/index.ts';
+import { connectMockServer, createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
 import { readStateFile } from '../../../src/mock-server/mock/state-file.ts';
 import { isAbandoned, type LockOwner } from '../../../src/mock-server/mock/state-lock.ts';
 import { bundledProgram } from '../../helpers/child-program.ts';
@@ -77,6 +77,20 @@ test('a killed server loses no request to which it had just responded', async ()
 });
 
 /** Files beside the state file that a writer renames onto it. */
+test.each([
+  ['serve()', (mock: MockServer) => mock.serve()],
+  ['listen()', async (mock: MockServer) => mock.listen()],
+])('%s of a closed mock is refused before it touches the released file', async (_, open) => {
+  const state = join(temporaryFolder(), 'state.json');
+  const mock = createMockServer({ state });
+  await mock.close();
+
+  await expect(open(mock)).rejects.toMatchObject({ code: 'mock_closed' });
+
+  expect(existsSync(`${state}.lock`)).toBe(false);
+  await createMockServer({ state }).close();
+});
+
 function temporaryOf(path: string): string[] {
   const names = readdirSync(dirname(path)).filter((name) => name.startsWith(basename(path)) && name.endsWith('.tmp'));
   return names.map((name) => join(dirname(path), name));
