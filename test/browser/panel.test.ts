@@ -157,6 +157,40 @@ browserTest('adds rules, shows how many requests used them, edits and removes th
   expect(problems).toEqual([]);
 });
 
+browserTest('moves the focus on when the focused button goes', async () => {
+  await using panel = await serving();
+  const { mock, call, adminUrl, page } = panel;
+  for (const id of ['one', 'two', 'three']) mock.rules.add({ id, delayMs: 0 });
+  mock.accounts.create({ plan: 'developer' });
+  mock.behaviour.set({ etag: 'weak' });
+  await call();
+  await openPanel(page, adminUrl);
+  await page.getByRole('form', { name: 'New rule' }).waitFor();
+  const press = async (name: string, next: string) => {
+    await page.getByRole('button', { name, exact: true }).first().focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.evaluate(FOCUSED_TEXT), { timeout: 10_000 }).toBe(next);
+  };
+
+  await press('Remove three', 'Edit two');
+  await press('Remove one', 'Remove two'); // the last of the list
+  await press('Remove two', 'Add rule');
+  mock.rules.add({ id: 'four', delayMs: 0 });
+  await page.getByRole('button', { name: 'Remove four' }).waitFor();
+  await press('Remove all', 'Response');
+  await press('Confirm account_2', 'Plan of account_2');
+  await page.getByRole('button', { name: 'Create key for account_2' }).click();
+  await press('I have copied it', 'Requests of key_2');
+  await press('Revoke key_2', 'Keep key_2');
+  await press('Revoke forever key_2', 'Requests of key_2');
+  await press('Empty', 'Search requests');
+  await press('Reset 1 to default', 'Per-minute limit 9');
+  expect(mock.rules.list()).toEqual([]);
+});
+
+/** In the page: the name of the focused element. */
+const FOCUSED_TEXT = "(document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent).trim()";
+
 browserTest('shows a JSON error beside the field of a rule, and sends the text as typed', async () => {
   await using panel = await serving();
   const { mock, call, adminUrl, page } = panel;

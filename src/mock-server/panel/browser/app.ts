@@ -68,5 +68,44 @@ function TokenForm({ connect }: { readonly connect: () => void }) {
 /** The sections of the panel, in their order. */
 const SECTIONS = [...[ClockSection, ChartSection, JournalSection], ...[AccountSection, RuleSection, SwitchSection]];
 
+/** If the focused control goes or is disabled, such as that of a removed row, the next one gets the focus. */
+function keepFocus(page: HTMLElement): void {
+  let focused = page;
+  let others: readonly HTMLElement[] = [];
+  page.addEventListener('focusin', ({ target }) => {
+    focused = target as HTMLElement;
+    const frames = [focused.closest<HTMLElement>('li'), focused.closest<HTMLElement>('section')];
+    others = frames.flatMap((frame) => (frame === null ? [] : controlsBeside(focused, frame)));
+  });
+  const move = () => {
+    const { activeElement, body } = document;
+    // The browser takes the focus of a disabled control later.
+    const isLost =
+      activeElement === focused ? focused.matches(':disabled') : activeElement === body && !focused.isConnected;
+    if (!isLost) return;
+    for (const other of others) {
+      other.focus(); // one that is gone, disabled or hidden does not accept it
+      if (document.activeElement === other) return;
+    }
+  };
+  new MutationObserver(move).observe(page, { childList: true, subtree: true, attributeFilter: ['disabled'] });
+}
+
+/** The controls of a row or a section: those after one, then those before it. Those beside a title can empty its list. */
+function controlsBeside(one: HTMLElement, frame: HTMLElement): readonly HTMLElement[] {
+  const controls = frame.querySelectorAll<HTMLElement>('button, input, select, textarea, summary');
+  const all = Array.from(controls).filter((other) => other.closest('.actions') === null);
+  const isAfter = (other: HTMLElement) => one.compareDocumentPosition(other) === Node.DOCUMENT_POSITION_FOLLOWING;
+  const title = frame.querySelector<HTMLElement>('h2');
+  return [
+    ...all.filter(isAfter),
+    ...all.filter((other) => !isAfter(other)).reverse(),
+    ...(title === null ? [] : [title]),
+  ];
+}
+
 const place = document.getElementById('app');
-if (place !== null) render(html`<${App} />`, place);
+if (place !== null) {
+  keepFocus(place);
+  render(html`<${App} />`, place);
+}

@@ -38,8 +38,8 @@ interface FrameProps {
 export function Section({ title, hint, actions, children }: FrameProps) {
   const id = title.toLowerCase().replaceAll(' ', '-');
   return html`<section class="card" aria-labelledby=${id}>
-    <div class="row between"><div class="grow"><h2 id=${id}>${title}</h2>${hint && html`<p class="hint">${hint}</p>`}</div>
-      <div class="row">${actions}</div></div>
+    <div class="row between"><div class="grow"><h2 id=${id} tabindex="-1">${title}</h2>${hint && html`<p class="hint">${hint}</p>`}</div>
+      <div class="row actions">${actions}</div></div>
     ${children}
   </section>`;
 }
