@@ -71,7 +71,9 @@ class SystemClock implements Clock {
   }
 }
 
-export const realClock = new SystemClock();
+/** Without private members in its type: declarations of what contains it could not name them. */
+export const realClock: Clock &
+  Pick<Required<Clock>, 'monotonicNow'> & { after(ms: number, callback: () => void): () => void } = new SystemClock();
 
 /** Without a reason, every stop would create an exception with its stack. */
 const STOPPED = 'stopped';
