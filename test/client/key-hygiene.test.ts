@@ -67,7 +67,7 @@ function echoOf({ url, headers }: SentRequest): string {
 function echo(status: number, extra: Record<string, string> = {}): Reply {
   return (request) => ({
     status,
-    headers: { 'x-echo': echoOf(request), location: request.url, ...oddHeaders(request), ...extra },
+    headers: { 'x-request-id': echoOf(request), location: request.url, ...oddHeaders(request), ...extra },
     body: { success: false, error: { code: echoOf(request), message: echoOf(request), status } },
   });
 }
@@ -142,7 +142,7 @@ const replies: Record<string, Reply> = {
   },
   silence: 'never',
   'half a body': 'stalled body',
-  'a success': success(),
+  'a success': (request) => ({ ...success(), headers: { 'x-request-id': echoOf(request) } }),
 };
 
 function clientFor(key: string, auth: FxRatesOptions['auth'], options: FxRatesOptions = {}) {
