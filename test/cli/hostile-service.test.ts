@@ -139,7 +139,7 @@ test.each(
       { line, log, key: LIVE_KEY, where: 'on a terminal', tty: TERMINAL },
     ]),
   ),
-)('$log$line $where never shows the key $key, nor affects the terminal', async ({ line, log, key, tty }) => {
+)('$log $line $where never shows the key $key, nor affects the terminal', async ({ line, log, key, tty }) => {
   const folder = temporaryFolder();
   for (const { args = [], ...options } of casesWith(key, line)) {
     const words = `${log}${line}`.replace('{folder}', folder).split(' ');

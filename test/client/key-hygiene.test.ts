@@ -68,7 +68,7 @@ function echo(status: number, extra: Record<string, string> = {}): Reply {
   return (request) => ({
     status,
     headers: { 'x-request-id': echoOf(request), location: request.url, ...oddHeaders(request), ...extra },
-    body: { success: false, error: { code: echoOf(request), message: echoOf(request), status } },
+    body: { success: false, error: { code: keyOf(request), message: echoOf(request), status } },
   });
 }
 

@@ -15,6 +15,8 @@ const PATH = 'paths /api/v1/closed';
 const GET = `${PATH} get`;
 const OK = `${GET} responses 200`;
 const JSON_OK = `${OK} content application/json`;
+const DATA = 'components schemas ClosedResponse properties data';
+const SCHEMA = `${GET} parameters 0 schema`;
 const CLOSED = { $ref: '#/components/schemas/Closed' };
 const RESPONSE = '#/components/schemas/ClosedResponse';
 
@@ -230,7 +232,7 @@ test('twelve components that refer to each other have a small example', async ()
   const names = Array.from('abcdefghijkl', (letter) => `Node-${letter}`);
   const properties = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/schemas/${name}` }]));
   const nodes = names.flatMap((name) => [`components schemas ${name}`, { type: 'object', properties }]);
-  const data = ['components schemas ClosedResponse properties data', { $ref: '#/components/schemas/Node-a' }];
+  const data = [DATA, { $ref: '#/components/schemas/Node-a' }];
 
   const { operations } = await contractOf(stressWith(...nodes, ...data, `${JSON_OK} examples`, undefined));
 
@@ -352,22 +354,14 @@ test.each([
   [`${GET} x-free-form-query`, 'Any.', '/get/x-free-form-query: an operation with x-free-form-query has no other'],
   [`${GET} parameters 0 in`, 'header', '/0/in: unknown place of a required parameter "header"; known: query, path'],
   [`${GET} parameters 0 in`, 'path', "the parameter 'from-date' is in: path, but the path has no {from-date}"],
-  [`${GET} parameters 0 schema`, { type: 'object' }, '/parameters/0/schema: a parameter is text, a number'],
-  [`${GET} parameters 0 schema`, { type: 'null' }, '/parameters/0/schema: a parameter is text, a number'],
-  [`${GET} parameters 0 schema`, { type: ['string', 'array'] }, '/parameters/0/schema: a parameter is text, a number'],
-  [`${GET} parameters 0 schema`, { type: ['string', 'object'] }, '/parameters/0/schema: a parameter is text, a number'],
-  [
-    `${GET} parameters 0 schema`,
-    { items: { type: ['string', 'array'] } },
-    '/parameters/0/schema: a parameter is text, a number',
-  ],
-  [`${GET} parameters 0 schema`, { enum: [null] }, '/parameters/0/schema: a parameter is text, a number'],
-  [`${GET} parameters 0 schema`, { enum: [1, '1'] }, '/parameters/0/schema: two values of the enum are written alike'],
-  [
-    `${GET} parameters 0 schema`,
-    { type: 'number', minimum: 2, maximum: 1 },
-    '/parameters/0: no valid value can be made',
-  ],
+  [SCHEMA, { type: 'object' }, '/parameters/0/schema: a parameter is text, a number'],
+  [SCHEMA, { type: 'null' }, '/parameters/0/schema: a parameter is text, a number'],
+  [SCHEMA, { type: ['string', 'array'] }, '/parameters/0/schema: a parameter is text, a number'],
+  [SCHEMA, { type: ['string', 'object'] }, '/parameters/0/schema: a parameter is text, a number'],
+  [SCHEMA, { items: { type: ['string', 'array'] } }, '/parameters/0/schema: a parameter is text, a number'],
+  [SCHEMA, { enum: [null] }, '/parameters/0/schema: a parameter is text, a number'],
+  [SCHEMA, { enum: [1, '1'] }, '/parameters/0/schema: two values of the enum are written alike'],
+  [SCHEMA, { type: 'number', minimum: 2, maximum: 1 }, '/parameters/0: no valid value can be made'],
   [`${GET} parameters 0 style`, 'deepObject', '/parameters/0/style: unknown style of a parameter in the query'],
   [`${GET} parameters 2 example`, 9, '/parameters/2/example: 9 is not a valid example: Too big'],
   [`${GET} parameters 4 schema default`, 'up', `/schema/default: "up" is not a valid default: Invalid option`],
@@ -412,7 +406,7 @@ test.each([
 
 test('a parameter whose type refers only to itself is rejected', async () => {
   const own = { $ref: '#/components/schemas/Own' };
-  const document = stressWith('components schemas Own', { anyOf: [own, {}] }, `${GET} parameters 0 schema`, own);
+  const document = stressWith('components schemas Own', { anyOf: [own, {}] }, SCHEMA, own);
 
   await expect(contractOf(document)).rejects.toThrow("#/components/schemas/Own: 'Own' refers to itself");
 });
@@ -433,19 +427,16 @@ test.each([
 
 test('a response without an example needs a schema from which one can be made', async () => {
   const loop = { type: 'object', required: ['next'], properties: { next: { $ref: '#/components/schemas/Loop' } } };
-  const data = 'components schemas ClosedResponse properties data';
-  const change = ['components schemas Loop', loop, data, { $ref: '#/components/schemas/Loop' }];
+  const change = ['components schemas Loop', loop, DATA, { $ref: '#/components/schemas/Loop' }];
 
   await expect(contractOf(stressWith(...change, `${JSON_OK} examples`, undefined))).rejects.toThrow(
     'no response can be generated from the schema (a value would contain itself, or have too many parts)',
   );
 });
 
-const FIELD = ['components schemas ClosedResponse properties data', `${JSON_OK} examples`] as const;
-
 function withoutExample(field: unknown): Record<string, unknown> {
   const data = { type: 'object', required: ['field'], properties: { field } };
-  return stressWith(FIELD[0], data, FIELD[1], undefined);
+  return stressWith(DATA, data, `${JSON_OK} examples`, undefined);
 }
 
 test.each([
@@ -473,7 +464,7 @@ test.each([
 
 test('a response without an example has three entries of a map', async () => {
   const rates = { type: 'object', additionalProperties: { type: 'number' } };
-  const change = ['components schemas ClosedResponse properties data', rates, `${JSON_OK} examples`, undefined];
+  const change = [DATA, rates, `${JSON_OK} examples`, undefined];
 
   const [closed] = (await contractOf(stressWith(...change))).operations;
 
@@ -483,7 +474,7 @@ test('a response without an example has three entries of a map', async () => {
 test('an empty list is no example of a parameter, because a URL cannot contain it', async () => {
   const list = { type: 'array', items: { enum: ['a', 'b'] }, examples: [[], ['b']] };
 
-  const [closed] = (await contractOf(stressWith(`${GET} parameters 0 schema`, list))).operations;
+  const [closed] = (await contractOf(stressWith(SCHEMA, list))).operations;
 
   expect(closed).toHaveProperty('query.parameters.0.example', ['b']);
 });

@@ -28,7 +28,7 @@ test('accepts the id of a key that was revoked', async () => {
 test('waits for requests, including those already received', async () => {
   const { mock, send } = await asked();
 
-  const waiting = mock.journal.waitFor({ operation: 'quota' }, { count: 3 });
+  const waiting = mock.journal.waitFor({ operation: 'quota' }, { count: 3, timeoutMs: 600_000 });
   await send('/api/v1/latest');
   await send('/api/v1/quota');
 

@@ -186,7 +186,7 @@ test('a responder that throws is a 500 in the envelope, without the reason', () 
   const core = new MockCore({
     responders: {
       latest: () => {
-        throw new Error('secret detail');
+        throw new Error(`secret detail of fx_live_${'0'.repeat(48)}`);
       },
     },
   });
@@ -196,5 +196,5 @@ test('a responder that throws is a 500 in the envelope, without the reason', () 
 
   expect(response).toMatchObject({ status: 500, code: 'internal_error' });
   expect(JSON.stringify(response)).not.toContain('secret detail');
-  expect(core.journal.entries.at(-1)?.why).toContain('secret detail');
+  expect(core.journal.entries.at(-1)?.why).toContain('secret detail of fx_live_…');
 });
