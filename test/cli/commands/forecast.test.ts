@@ -18,13 +18,14 @@ function forecast(quota: QuotaData, now: number | string): QuotaForecast {
 const USED_UP = { remaining: 0, safePerDay: 0, safeIntervalMs: undefined };
 /** Without a numeric limit only the use is projected. */
 const UNLIMITED = { remaining: undefined, exhaustsAt: undefined, safePerDay: undefined, safeIntervalMs: undefined };
+const NOW = '2026-01-21T14:20:00.000Z';
 const HALFWAY = '2026-01-16T12:00:00.000Z';
 
 test.each<[string, Partial<QuotaData>, now: string, expected: object]>([
   [
     'used faster than the period passes',
     {},
-    '2026-01-21T14:20:00.000Z',
+    NOW,
     {
       remaining: 258,
       periodStart: new Date('2026-01-01T00:00:00.000Z'),
@@ -41,19 +42,19 @@ test.each<[string, Partial<QuotaData>, now: string, expected: object]>([
   [
     'used more slowly',
     { monthly_used: 400 },
-    '2026-01-21T14:20:00.000Z',
+    NOW,
     { remaining: 600, usedAtReset: 602, exhaustsAt: undefined, confidence: 'ok' },
   ],
   [
     'with a negative usage, such as a credit,',
     { monthly_used: -10 },
-    '2026-01-21T14:20:00.000Z',
+    NOW,
     { remaining: 1010, usedAtReset: -15, exhaustsAt: undefined, confidence: 'low' },
   ],
   [
     'that is not used',
     { monthly_used: 0 },
-    '2026-01-21T14:20:00.000Z',
+    NOW,
     { remaining: 1000, usedAtReset: 0, exhaustsAt: undefined, confidence: 'low' },
   ],
   [
@@ -97,10 +98,10 @@ test.each<[string, Partial<QuotaData>, now: string, expected: object]>([
   [
     'of a period longer than a month, which starts now,',
     { resets_at: '2026-03-31T00:00:00.000Z' },
-    '2026-01-21T14:20:00.000Z',
+    NOW,
     {
       ...{ elapsed: 0, perDay: undefined, exhaustsAt: undefined, confidence: 'low' },
-      ...{ periodStart: new Date('2026-01-21T14:20:00.000Z'), safePerDay: expect.closeTo(258 / 68.4, 1) },
+      ...{ periodStart: new Date(NOW), safePerDay: expect.closeTo(258 / 68.4, 1) },
     },
   ],
   ['within a day', { monthly_used: 500 }, '2026-01-01T23:59:59.999Z', { confidence: 'low' }],

@@ -5,7 +5,7 @@ import { type FakeIoOptions, jsonLines, runCli } from '../../helpers/cli-io.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, exhaustedQuota, failedFetch, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 
-type Row = readonly [name: string, line: string, options: FakeIoOptions, exitCode: number, code: string, says: string];
+type Row = [name: string, options: FakeIoOptions, exitCode: number, code: string, says: string, line?: string];
 
 const reply = (replies: NonNullable<FakeIoOptions['replies']>, quota?: Reply): FakeIoOptions =>
   quota === undefined ? { replies } : { replies, quota };
@@ -14,18 +14,17 @@ const found = { status: 302, headers: { location: 'https://evil.example/' }, bod
 const tooLong = 'x'.repeat(10 * 2 ** 20 + 1);
 
 const ROWS: readonly Row[] = [
-  ['a usage error', 'latest USD', {}, 2, 'usage', "'USD' is not a parameter"],
-  ['no base URL', 'latest', { env: { FXRATES_BASE_URL: '' } }, 3, 'no_base_url', 'no base URL'],
-  ['a missing key file', 'latest --key-file /no', {}, 3, 'unusable_key', 'key file /no — the file does not exist\n'],
-  ['no key', 'latest', { env: { FXRATES_API_KEY: '' } }, 4, 'no_key', 'No account?  fxrates mock'],
-  ['401', 'latest', reply(failure(401)), 4, 'authentication', 'refused the key fx_live_…cdef'],
-  ['403', 'latest', reply(failure(403), success()), 4, 'authentication', '(HTTP 403'],
-  ['500 after the retries', 'latest', reply(failure(500)), 5, 'server', 'after 3 attempts'],
-  ['501', 'latest', reply(failure(501)), 5, 'server', '(HTTP 501'],
-  ['an HTML 502', 'latest', reply({ status: 502, body: '<h1>Bad gateway</h1>' }), 5, 'server', '(HTTP 502)'],
+  ['a usage error', {}, 2, 'usage', "'USD' is not a parameter", 'latest USD'],
+  ['no base URL', { env: { FXRATES_BASE_URL: '' } }, 3, 'no_base_url', 'no base URL'],
+  ['a missing key file', {}, 3, 'unusable_key', 'key file /no — the file does not exist\n', 'latest --key-file /no'],
+  ['no key', { env: { FXRATES_API_KEY: '' } }, 4, 'no_key', 'No account?  fxrates mock'],
+  ['401', reply(failure(401)), 4, 'authentication', 'refused the key fx_live_…cdef'],
+  ['403', reply(failure(403), success()), 4, 'authentication', '(HTTP 403'],
+  ['500 after the retries', reply(failure(500)), 5, 'server', 'after 3 attempts'],
+  ['501', reply(failure(501)), 5, 'server', '(HTTP 501'],
+  ['an HTML 502', reply({ status: 502, body: '<h1>Bad gateway</h1>' }), 5, 'server', '(HTTP 502)'],
   [
     'a refused connection',
-    'latest',
     reply(failedFetch('ECONNREFUSED')),
     6,
     'network',
@@ -33,51 +32,29 @@ const ROWS: readonly Row[] = [
   ],
   [
     'no response',
-    'latest',
     reply('never'),
     6,
     'timeout',
     'no complete response from api.example.test within 30s — after 3 attempts\n',
   ],
-  ['a body that stalls', 'latest', reply('stalled body'), 6, 'timeout', 'no complete response'],
-  ['a rate limit', 'latest --no-wait', reply(rateLimited('12')), 7, 'rate_limited', 'retry in 12 s'],
-  [
-    'a long Retry-After',
-    'latest',
-    reply(rateLimited('905')),
-    7,
-    'rate_limited',
-    '15 min 5 s, longer than --max-wait 10m',
-  ],
-  ['a used-up quota', 'latest', reply(failure(429, { code: 'quota_exceeded' }), usedUp), 8, 'quota_exhausted', 'quota'],
-  ['a used-up quota as 403', 'latest', reply(failure(403), usedUp), 8, 'quota_exhausted', 'quota'],
-  ['404', 'latest', reply(failure(404, { code: 'not_found' })), 9, 'request', '(HTTP 404, not_found)'],
-  ['422', 'latest', reply(failure(422, { message: 'Unknown base XYZ.' })), 9, 'request', 'Unknown base XYZ.'],
-  [
-    'HTML with 200',
-    'latest',
-    reply({ body: '<html>hi</html>' }),
-    10,
-    'response',
-    'the body starts with: <html>hi</html>',
-  ],
-  [
-    'truncated JSON',
-    'latest',
-    reply({ body: '{"success":true,"data":' }),
-    10,
-    'response',
-    'starts with: {"success":true',
-  ],
-  ['no envelope', 'latest', reply({ body: '[1]' }), 10, 'response', 'the body starts with: [1]'],
-  ['a long body', 'latest', reply({ body: tooLong }), 10, 'response', 'longer than 10485760 bytes (HTTP 200)\n'],
-  ['an empty body', 'latest', reply({ body: '' }), 10, 'response', 'the body is empty'],
-  ['a redirect', 'latest', reply(found), 10, 'response', 'not followed'],
-  ['invalid UTF-8', 'latest', reply(() => new Response(new Uint8Array([0x7b, 0xff]))), 10, 'response', 'UTF-8'],
-  ['a missing --get path', 'latest --get nope', {}, 10, 'missing_value', "the response has no 'nope'"],
+  ['a body that stalls', reply('stalled body'), 6, 'timeout', 'no complete response'],
+  ['a rate limit', reply(rateLimited('12')), 7, 'rate_limited', 'retry in 12 s', 'latest --no-wait'],
+  ['a long Retry-After', reply(rateLimited('905')), 7, 'rate_limited', '15 min 5 s, longer than --max-wait 10m'],
+  ['a used-up quota', reply(failure(429, { code: 'quota_exceeded' }), usedUp), 8, 'quota_exhausted', 'quota'],
+  ['a used-up quota as 403', reply(failure(403), usedUp), 8, 'quota_exhausted', 'quota'],
+  ['404', reply(failure(404, { code: 'not_found' })), 9, 'request', '(HTTP 404, not_found)'],
+  ['422', reply(failure(422, { message: 'Unknown base XYZ.' })), 9, 'request', 'Unknown base XYZ.'],
+  ['HTML with 200', reply({ body: '<html>hi</html>' }), 10, 'response', 'the body starts with: <html>hi</html>'],
+  ['truncated JSON', reply({ body: '{"success":true,"data":' }), 10, 'response', 'starts with: {"success":true'],
+  ['no envelope', reply({ body: '[1]' }), 10, 'response', 'the body starts with: [1]'],
+  ['a long body', reply({ body: tooLong }), 10, 'response', 'longer than 10485760 bytes (HTTP 200)\n'],
+  ['an empty body', reply({ body: '' }), 10, 'response', 'the body is empty'],
+  ['a redirect', reply(found), 10, 'response', 'not followed'],
+  ['invalid UTF-8', reply(() => new Response(new Uint8Array([0x7b, 0xff]))), 10, 'response', 'UTF-8'],
+  ['a missing --get path', {}, 10, 'missing_value', "the response has no 'nope'", 'latest --get nope'],
 ];
 
-test.each(ROWS)('%s: %s exits with its code, in each format', async (_, line, options, exitCode, word, says) => {
+test.each(ROWS)('%s exits with its code, in each format', async (_, options, exitCode, word, says, line = 'latest') => {
   const [text, json, silent] = [
     await runCli(line, options),
     await runCli(`${line} --json`, options),

@@ -3,6 +3,8 @@ import { explainNetworkError } from '../../../src/cli/request/explain-error.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 import { exhaustedQuota, failedFetch, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 
+const WRONG_URL = 'Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.';
+
 test.each([
   ['latest -o csv --get rates.EUR --base-url https://other.test', 401, 'fxrates doctor --base-url https://other.test'],
   ['latest --base-url=https://other.test -- base=USD', 402, 'fxrates quota --base-url=https://other.test'],
@@ -58,49 +60,36 @@ test.each([
   const { code, stderr } = await runCli('quota', { replies });
 
   expect(code).toBe(10);
-  const hint = '  Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.\n';
-  expect(stderr.includes(hint)).toBe(isAsked);
+  expect(stderr.includes(`  ${WRONG_URL}\n`)).toBe(isAsked);
 });
 
 test.each([
-  [
-    'ENOTFOUND',
-    'ENOTFOUND; the host does not exist',
-    'Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.',
-  ],
-  ['CERT_HAS_EXPIRED', 'CERT_HAS_EXPIRED; the certificate has expired', "this machine's clock."],
-  ['CERT_NOT_YET_VALID', 'CERT_NOT_YET_VALID; the certificate is not valid yet', "this machine's clock."],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'DEPTH_ZERO_SELF_SIGNED_CERT; the certificate', 'export NODE_EXTRA_CA_CERTS='],
+  ['ENOTFOUND', '; the host does not exist', WRONG_URL],
+  ['CERT_HAS_EXPIRED', '; the certificate has expired', "this machine's clock."],
+  ['CERT_NOT_YET_VALID', '; the certificate is not valid yet', "this machine's clock."],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', '; the certificate', 'export NODE_EXTRA_CA_CERTS='],
   [
     'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY; the certificate is not signed by a trusted authority',
+    '; the certificate is not signed by a trusted authority',
     'export NODE_EXTRA_CA_CERTS=',
   ],
-  [
-    'ERR_TLS_CERT_ALTNAME_INVALID',
-    'ERR_TLS_CERT_ALTNAME_INVALID; the certificate is for another host',
-    'Is https://api.example.test the right',
-  ],
-  ['CERT_REVOKED', 'CERT_REVOKED; the certificate has been revoked\n', undefined],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', '; the certificate is for another host', 'Is https://api.example.test the right'],
+  ['CERT_REVOKED', '; the certificate has been revoked\n', undefined],
   [
     'HPE_HEADER_OVERFLOW',
-    'HPE_HEADER_OVERFLOW; the headers of the response are too large',
+    '; the headers of the response are too large',
     'set NODE_OPTIONS=--max-http-header-size=65536.',
   ],
-  [
-    'HPE_INVALID_CONSTANT',
-    'HPE_INVALID_CONSTANT; the response is not valid HTTP',
-    'Is https://api.example.test the right',
-  ],
-  ['EPROTO', 'EPROTO; the TLS handshake failed', 'Does this port speak http?  --base-url http://api.example.test'],
-  ['ECONNRESET', 'ECONNRESET; the server or a proxy closed the connection\n', undefined],
-  ['EPIPE', 'EPIPE\n', undefined],
-])('%s is reported as: %s, with the next step', async (code, says, nextStep) => {
+  ['HPE_INVALID_CONSTANT', '; the response is not valid HTTP', 'Is https://api.example.test the right'],
+  ['EPROTO', '; the TLS handshake failed', 'Does this port speak http?  --base-url http://api.example.test'],
+  ['ECONNRESET', '; the server or a proxy closed the connection\n', undefined],
+  ['EPIPE', '\n', undefined],
+])('%s is reported by its name%s, with the next step', async (code, says, nextStep) => {
   const result = await runCli('latest --retries 0', { replies: failedFetch(code) });
 
   const [headline = '', ...hints] = result.stderr.split('\n').filter((line) => line !== '');
   expect(result.code).toBe(6);
-  expect(`${headline}\n`).toContain(`cannot reach api.example.test — ${says}`);
+  expect(`${headline}\n`).toContain(`cannot reach api.example.test — ${code}${says}`);
   expect(hints.length).toBe(nextStep === undefined ? 0 : 1);
   if (nextStep !== undefined) expect(hints[0]).toContain(nextStep);
 });
@@ -112,7 +101,7 @@ test('a failure without a code is reported once, in words of the command line', 
 
   expect(stderr).toBe(`fxrates: cannot reach api.example.test — bad port; fetch blocks that port
 
-  Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.
+  ${WRONG_URL}
 `);
 });
 
