@@ -107,13 +107,13 @@ export class ClientEvents {
 
   /**
    * Sends each warning once per client; with a `code`, once per code, and without a logger once per process. With an
-   * `occasion`, also again if that is another one than the last.
+   * `occasion`, also again if that is another one than the last; with a `topic`, whatever the text, once per topic.
    */
-  warnOnce(warning: string | Warning, { code, occasion = 0 }: WarnOptions = {}): void {
+  warnOnce(warning: string | Warning, { code, occasion = 0, topic = code }: WarnOptions = {}): void {
     const fields: Warning = typeof warning === 'string' ? { summary: warning } : warning;
     const { summary, advice, ...cause } = fields;
     const message = oneLine(advice === undefined ? summary : `${summary}; ${advice}`); // it can contain text of the service
-    const name = code ?? message;
+    const name = topic ?? message;
     if (this.#warned.get(name) === occasion) return;
     this.#warned.set(name, occasion);
     const warnOf = this.#hooks.logger?.warnOf;
@@ -129,6 +129,8 @@ export interface WarnOptions {
   readonly code?: string | undefined;
   /** The number of an outage. */
   readonly occasion?: number | undefined;
+  /** What a text with changing values is about. */
+  readonly topic?: string | undefined;
 }
 
 function warnProcessOnce(message: string, code: string): void {

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, parseJson } from '../../json.ts';
 import {
   AuthenticationError,
+  ConfigError,
   type ErrorDetails,
   RequestError,
   ResponseError,
@@ -8,6 +9,7 @@ import {
   ServerError,
 } from '../errors/errors.ts';
 import { mayShowKey } from '../errors/network-failure.ts';
+import { describeValue } from '../errors/program-values.ts';
 import type { ApiKey } from '../key/api-key.ts';
 import { parseRetryAfter } from '../limits/retry-after.ts';
 import type { StandardSchema } from '../options/call-options.ts';
@@ -88,7 +90,7 @@ function refusalIn(status: number, failure: FailedResponse): Refusal {
     return { kind: 'rate_limited', said: suffix, status, code, headers, bodyExcerpt, retryAfter };
   }
   // Retry-After can be the reason why the call is not retried.
-  const advice = shortened(prefixed('Retry-After ', hint));
+  const advice = hint ? shortened(`Retry-After ${hint}`) : undefined;
   if (status >= 500) {
     const error = new ServerError(`The service failed${suffix}`, { ...details, advice });
     said.set(error, suffix);
@@ -231,8 +233,12 @@ interface Checked {
 /** The output of the caller's own schema for `data`. @throws ResponseError with the schema's issues */
 export async function checkPayload(schema: StandardSchema, data: unknown, checked: Checked): Promise<unknown> {
   const result = await schema['~standard'].validate(data);
-  if (result.issues === undefined) return result.value;
-  throw mismatch(`data of ${checked.call.endpoint.name} does not match the schema`, result.issues, checked);
+  const { value, issues }: { value?: unknown; issues?: unknown } = Object(result);
+  if (Array.isArray(issues))
+    throw mismatch(`data of ${checked.call.endpoint.name} does not match the schema`, issues, checked);
+  if (isJsonObject(result) && issues === undefined) return value;
+  const got = describeValue(issues === undefined ? result : issues);
+  throw new ConfigError(`schema: expected validate() to return { value } or { issues: [ … ] }, got ${got}`);
 }
 
 /** `root`: the name of the value itself, for an issue without a path. */

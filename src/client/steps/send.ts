@@ -3,7 +3,7 @@ import { VERSION } from '../../version.ts';
 import type { ApiResponse, AttemptOutcome, Call } from '../call/call.ts';
 import type { ClientEvents } from '../call/events.ts';
 import { parseResponse } from '../call/parse-response.ts';
-import { type Attempt, FxRatesError, type ResponseError, TimeoutError } from '../errors/errors.ts';
+import { type Attempt, FxRatesError, TimeoutError } from '../errors/errors.ts';
 import { networkFailure } from '../errors/network-failure.ts';
 import { describeValue } from '../errors/program-values.ts';
 import type { ApiKey, KeySource } from '../key/api-key.ts';
@@ -140,7 +140,7 @@ function byContract(outcome: AttemptOutcome): AttemptOutcome {
   return 'rawBody' in outcome && outcome.oddity !== undefined ? { kind: 'failed', error: outcome.oddity } : outcome;
 }
 
-/** Enters a quota record, and warns once of values that the contract does not have. */
+/** Enters a quota record, and warns once of fields whose values the contract does not have. */
 function reportQuota(
   { call, state, spentBefore }: StartedAttempt,
   { data, oddity }: ApiResponse,
@@ -149,13 +149,11 @@ function reportQuota(
   const quota = data as QuotaData; // an odd one as the service sent it
   state.sawQuota(quota, spentBefore);
   events.quota(state, { reason: call.quotaReason, quota });
-  if (oddity !== undefined) events.warnOnce(call.key.redact(oddityWarning(quota, oddity)));
-}
-
-function oddityWarning(quota: QuotaData, { issues = [] }: ResponseError): string {
-  const names = new Set(issues.map(({ path: [, field] = [] }) => String(field)));
+  if (oddity === undefined) return;
+  const names = new Set(oddity.issues.map(({ path: [, field] = [] }) => String(field)));
   const fields = [...names].map((name) => `${name}: ${describeValue(quota[name])}`);
-  return `The quota record does not match the contract (${fields.join(', ')}); the client uses its other fields`;
+  const warning = `The quota record does not match the contract (${fields.join(', ')}); the client uses its other fields`;
+  events.warnOnce(call.key.redact(warning), { topic: `quota: ${[...names].join()}` });
 }
 
 function resultOf(outcome: AttemptOutcome): Pick<Attempt, 'status' | 'code'> {

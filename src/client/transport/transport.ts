@@ -156,7 +156,9 @@ type BodyLimits = Pick<TransportRequest, 'maxBytes' | 'cancellation'>;
 /** Reads a `Response` to its end, until its body is longer than `maxBytes`, or until the first chunk after a cancellation. */
 export async function readResponse(response: Response, limits: BodyLimits): Promise<TransportResponse> {
   const body = await readBody(response.body ?? [], limits);
-  return { status: response.status, headers: [...response.headers], ...body };
+  // The headers can be those of another package, or a Map.
+  const headers = [...response.headers].map(([name, value]) => [name.toLowerCase(), String(value)] as const);
+  return { status: response.status, headers, ...body };
 }
 
 async function readBody(

@@ -116,6 +116,21 @@ test.each([
   });
 });
 
+test.each<[string, unknown]>([
+  ['undefined', undefined],
+  ["'ok'", 'ok'],
+  ['a list', [{ message: 'is odd' }]],
+  ['true (boolean)', { issues: true }],
+  ['null', { issues: null }],
+])('a schema that returns no result is a ConfigError: %s', async (shown, result) => {
+  const by = schemaOf(() => result);
+
+  expect(await errorOf(checked(by, {}))).toMatchObject({
+    kind: 'config',
+    message: `schema: expected validate() to return { value } or { issues: [ … ] }, got ${shown}`,
+  });
+});
+
 test('the error of a schema has the response and the call', async () => {
   const callIds: string[] = [];
   const body = `{"success":true,"data":{"a":"${API_KEY}"}}`;

@@ -141,6 +141,10 @@ test.each<[Reply, string]>([
     'ServerError: The service failed: Closed. (HTTP 503, some_code); Retry-After 120',
   ],
   [
+    failure(503, { headers: { 'retry-after': '' } }),
+    'ServerError: The service failed: Some text. (HTTP 503, some_code)',
+  ],
+  [
     () => new Response(null, { status: 204 }),
     `ResponseError: The body is empty (HTTP 204, no content type)${CHECK_SERVER}`,
   ],

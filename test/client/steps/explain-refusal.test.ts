@@ -66,6 +66,15 @@ test.each(ODD_RECORDS)('a used-up month is a QuotaExhaustedError if the record h
   ]);
 });
 
+test('warns once of the fields of an odd quota record, whatever their values', async () => {
+  const odd = [{ monthly_used: '7' }, { monthly_used: '8' }, { plan: 7 }, { monthly_used: '9' }];
+  const { fx, clock, warnings } = testClient(odd.map((changes) => success({ ...quotaRecord(), ...changes })));
+
+  for (const _ of odd) await clock.run(errorOf(fx.quota()));
+
+  expect(warnings).toEqual([expect.stringContaining("monthly_used: '7'"), expect.stringContaining('plan: 7')]);
+});
+
 test.each(ODD_RECORDS)('the guard rejects by a record with %j, and quota() rejects it', async (changes) => {
   const record = { ...exhaustedQuota(), ...changes };
   const { fx, clock, fetch } = testClient(success(), { quota: success(record), quotaGuard: { reserve: 1 } });

@@ -36,6 +36,14 @@ test('calls fetch with a GET that follows no redirect, and with headers that fet
   expect(headerIn(response.headers, 'x-other')).toBeUndefined();
 });
 
+test('reads headers of any implementation: names in any case, and values that are no texts', async () => {
+  const headers = new Map<string, unknown>(Object.entries({ 'Retry-After': '7', 'X-Count': 3 }));
+  const response = { status: 429, headers, body: null } as unknown as Response;
+  const { fx } = testClient([], { fetch: async () => response, onLimit: 'throw' });
+
+  expect(await errorOf(fx.latest())).toMatchObject({ kind: 'rate_limited', retryAfterMs: 7_000 });
+});
+
 const used = new Response('{}');
 await used.text();
 
