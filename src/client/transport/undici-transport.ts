@@ -167,8 +167,12 @@ class ForeignExchangeHandler extends ExchangeHandler {
 type HeaderValue = string | string[] | undefined;
 type RawHeader = Buffer | string | (Buffer | string)[];
 
-/** The headers of undici's parser: name, value, name, value, … in bytes. Interceptors create a list of the values of one name. */
+/** The headers of undici's parser: name, value, name, value, … in bytes. Interceptors create texts, or a list of the values of one name. */
 export function headerList(raw: readonly RawHeader[]): HeaderList {
+  return raw.every(Buffer.isBuffer) ? decoded(raw) : ofInterceptor(raw);
+}
+
+function ofInterceptor(raw: readonly RawHeader[]): HeaderList {
   const list: [string, string][] = [];
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = String(raw[index]).toLowerCase();
@@ -176,6 +180,21 @@ export function headerList(raw: readonly RawHeader[]): HeaderList {
     for (const one of Array.isArray(value) ? value : [value]) {
       list.push([name, typeof one === 'string' ? one : one.toString('latin1')]);
     }
+  }
+  return list;
+}
+
+/** As one text, because to decode each name and value takes five times as long. */
+function decoded(raw: readonly Buffer[]): HeaderList {
+  const text = Buffer.concat(raw).toString('latin1');
+  const lower = text.toLowerCase();
+  const list: [string, string][] = [];
+  let start = 0;
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const middle = start + (raw[index]?.length ?? 0);
+    const end = middle + (raw[index + 1]?.length ?? 0);
+    list.push([lower.slice(start, middle), text.slice(middle, end)]);
+    start = end;
   }
   return list;
 }
