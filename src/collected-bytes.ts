@@ -6,31 +6,28 @@ const EMPTY: Buffer = Buffer.alloc(0);
  */
 export class CollectedBytes {
   #buffer = EMPTY;
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
+  /** Number of bytes so far. */
+  length = 0;
 
   add(chunk: Uint8Array): void {
-    const length = this.#length + chunk.byteLength;
-    if (this.#length === 0 && Buffer.isBuffer(chunk)) this.#buffer = chunk;
+    const length = this.length + chunk.byteLength;
+    if (this.length === 0 && Buffer.isBuffer(chunk)) this.#buffer = chunk;
     else this.#append(chunk, length);
-    this.#length = length;
+    this.length = length;
   }
 
   /** A chunk that was not copied is full, so nothing is written into it. */
   #append(chunk: Uint8Array, length: number): void {
     if (length > this.#buffer.byteLength) {
-      const larger = Buffer.allocUnsafe(this.#length === 0 ? length : 2 * length);
+      const larger = Buffer.allocUnsafe(this.length === 0 ? length : 2 * length);
       larger.set(this.bytes());
       this.#buffer = larger;
     }
-    this.#buffer.set(chunk, this.#length);
+    this.#buffer.set(chunk, this.length);
   }
 
   /** All bytes so far, not copied. */
   bytes(): Buffer {
-    return this.#length === this.#buffer.byteLength ? this.#buffer : this.#buffer.subarray(0, this.#length);
+    return this.length === this.#buffer.byteLength ? this.#buffer : this.#buffer.subarray(0, this.length);
   }
 }

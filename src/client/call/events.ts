@@ -49,6 +49,9 @@ export class ClientEvents {
   readonly #warned: Map<string, number>;
   /** The methods of the logger up to its level. */
   readonly #log: { readonly [Level in (typeof LEVELS)[number]]?: Log };
+  /** Whether `call()` and `request()` have an effect: most clients do without their events. */
+  readonly reportsCalls: boolean;
+  readonly reportsRequests: boolean;
 
   constructor(hooks: EventHooks, warned = new Map<string, number>()) {
     const { logLevel, logger = logLevel && consoleLogger() } = hooks;
@@ -56,11 +59,8 @@ export class ClientEvents {
     this.#hooks = hooks;
     this.#warned = warned;
     this.#log = Object.fromEntries(levels.map((level) => [level, logOf(logger, level)]));
-  }
-
-  /** Whether `call()` has an effect: most clients do without its event. */
-  get reportsCalls(): boolean {
-    return this.#hooks.onCall !== undefined || this.#log.debug !== undefined;
+    this.reportsCalls = hooks.onCall !== undefined || this.#log.debug !== undefined;
+    this.reportsRequests = hooks.onRequest !== undefined || this.#log.debug !== undefined;
   }
 
   /** Reports a call that has ended. */
@@ -72,9 +72,7 @@ export class ClientEvents {
 
   /** Reports an attempt of the call, which has ended. */
   request(subject: EventSubject, call: Call, { attempt, durationMs, outcome }: EndedAttempt): void {
-    const hook = this.#hooks.onRequest;
     const log = this.#log.debug;
-    if (hook === undefined && log === undefined) return; // for most calls
     const requestId = requestIdIn(outcome);
     const event: RequestEvent = {
       ...about(subject),
@@ -84,7 +82,7 @@ export class ClientEvents {
       requestId: requestId && call.key.redact(requestId),
       durationMs,
     };
-    callHook(hook, event);
+    callHook(this.#hooks.onRequest, event);
     if (log !== undefined) callHook(log, { message: requestLine(event), fields: event });
   }
 

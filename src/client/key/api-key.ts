@@ -109,7 +109,7 @@ export class KeySource {
     const { time, timeoutMs: limitMs } = this.#limit;
     const message = `apiKey: the function did not return a key within ${limitMs} ms (timeoutMs)`;
     const secret = await time.withTimeout((late) => abortable((async () => this.#provide())(), late), {
-      at: time.now() + limitMs,
+      afterMs: limitMs,
       signal,
       errorOf: () => new TimeoutError({ message, scope: 'attempt', limitMs }),
     });

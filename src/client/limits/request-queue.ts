@@ -51,11 +51,8 @@ export class RequestQueue<Queued extends QueuedCall> {
   readonly #deadlines = new Heap<{ readonly call: Queued; readonly at: number }>((a, b) => a.at < b.at);
   readonly #notWaiting = new Set<Queued>();
   readonly #sizes: Record<Priority, number> = { high: 0, normal: 0, low: 0 };
-
-  get size(): number {
-    const { high, normal, low } = this.#sizes;
-    return high + normal + low;
-  }
+  /** Number of waiting calls. */
+  size = 0;
 
   /** Number of calls that are served before a new call, or before a refused one, which returns to the head of its priority. */
   countAhead(priority: Priority, isRefused = false): number {
@@ -74,6 +71,7 @@ export class RequestQueue<Queued extends QueuedCall> {
     const deadline = at === Number.POSITIVE_INFINITY ? undefined : this.#deadlines.push({ call, at });
     call.nodes = { order: this.#order.push(call), deadline };
     this.#sizes[call.priority] += 1;
+    this.size += 1;
     if (!call.waits) this.#notWaiting.add(call);
   }
 
@@ -85,6 +83,7 @@ export class RequestQueue<Queued extends QueuedCall> {
     this.#order.remove(nodes.order);
     if (nodes.deadline) this.#deadlines.remove(nodes.deadline);
     this.#sizes[call.priority] -= 1;
+    this.size -= 1;
     this.#notWaiting.delete(call);
   }
 

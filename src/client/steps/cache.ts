@@ -166,7 +166,7 @@ class ResponseCache {
   async #untilRead({ reading }: Copy, { signal }: Call): Promise<void> {
     const { time } = this.#context.settings;
     if (reading === undefined) return;
-    const options = { at: time.now() + STORE_TIMEOUT_MS, signal, errorOf: () => undefined };
+    const options = { afterMs: STORE_TIMEOUT_MS, signal, errorOf: () => undefined };
     await time.withTimeout((cancellation) => abortable(reading, cancellation), options).catch(() => undefined);
   }
 

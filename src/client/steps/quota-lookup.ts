@@ -44,7 +44,8 @@ export async function updateRecord(lookup: Lookup, maxAgeMs: number): Promise<un
   const join = (cancellation: Cancellation) => joinLookup(lookup, 'refresh', cancellation);
   // At most half of the time until the deadline, so that a `quota()` that hangs leaves time for the call itself.
   const half = {
-    at: now + (deadlineAt - now) / 2,
+    afterMs: (deadlineAt - now) / 2,
+    now,
     signal,
     errorOf() {
       return new TimeoutError({ scope: 'deadline', limitMs: settings.deadlineMs });

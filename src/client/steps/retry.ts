@@ -94,7 +94,7 @@ class Attempts {
         await this.#prepareNext(await this.#report(outcome, state, wasSent), state);
       }
     } finally {
-      this.#leaveGuard();
+      if (this.#admittedBy !== undefined) this.#leaveGuard();
     }
   }
 

@@ -13,6 +13,7 @@ import type { ClientSettings } from '../options/resolve-options.ts';
 import type { KeyState, KeyStates } from '../state/key-state.ts';
 import type { Lifetime } from '../state/lifetime.ts';
 import { abortable, type Cancellation } from '../time/abort.ts';
+import type { SteadyTime } from '../time/clock.ts';
 import type { TransportResponse } from '../transport/transport.ts';
 import { intercept } from './intercept.ts';
 
@@ -90,7 +91,8 @@ export function send({ settings, events }: StepContext): Send {
     let outcome: AttemptOutcome;
     try {
       const response = await time.withTimeout((cancellation) => exchange(attempt, cancellation, onSent), {
-        at: attempt.startedAt + timeoutMs,
+        afterMs: timeoutMs,
+        now: attempt.startedAt,
         signal,
         errorOf: () => new TimeoutError({ scope: 'attempt', limitMs: timeoutMs, attempts }),
       });
@@ -98,7 +100,7 @@ export function send({ settings, events }: StepContext): Send {
     } catch (error) {
       outcome = { kind: 'failed', error };
     }
-    return report(attempt, outcome, { wasSent, durationMs: time.now() - attempt.startedAt, events });
+    return report(attempt, outcome, { wasSent, time, events });
   };
 }
 
@@ -115,21 +117,17 @@ function ownUserAgent(): string {
 
 interface ReportParts {
   readonly wasSent: boolean;
-  readonly durationMs: number;
+  readonly time: SteadyTime;
   readonly events: ClientEvents;
 }
 
 /** Reports the end of an attempt to the hooks and the quota of the key. */
-function report(
-  started: StartedAttempt,
-  parsed: AttemptOutcome,
-  { wasSent, durationMs, events }: ReportParts,
-): EndedAttempt {
-  const { call, state } = started;
+function report(started: StartedAttempt, parsed: AttemptOutcome, { wasSent, time, events }: ReportParts): EndedAttempt {
+  const { call, state, startedAt } = started;
   const { reason, waitedMs } = call.next;
   const outcome = call.quotaReason === 'call' ? byContract(parsed) : parsed;
   const attempt: Attempt = { reason, waitedMs, ...resultOf(outcome) };
-  events.request(state, call, { attempt, durationMs, outcome });
+  if (events.reportsRequests) events.request(state, call, { attempt, durationMs: time.now() - startedAt, outcome });
   if (wasSent) state.quota.sent(call, outcome);
   if (call.endpoint.name === 'quota' && 'rawBody' in parsed) reportQuota(started, parsed, events);
   return { outcome, attempt, wasSent };

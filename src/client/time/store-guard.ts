@@ -39,7 +39,7 @@ export class StoreGuard {
     if (this.#tryAgainAt !== undefined) this.#tryAgainAt = time.datedNow() + timeoutMs + PAUSE_MS;
     try {
       const result = await time.withTimeout((cancellation) => abortable(work(), cancellation), {
-        at: time.now() + timeoutMs,
+        afterMs: timeoutMs,
         errorOf: () => new Error(`no response within ${timeoutMs} ms`),
       });
       this.#tryAgainAt = undefined;
@@ -63,9 +63,10 @@ export class StoreGuard {
     if (this.#tryAgainAt !== undefined && time.datedNow() < this.#tryAgainAt) return undefined;
     const used = this.use(work).catch(() => undefined);
     if (isAway) return undefined;
-    const at = patienceEnd(now, deadlineAt);
-    if (at === Number.POSITIVE_INFINITY) return abortable(used, signal);
-    const waited = time.withTimeout((patience) => abortable(used, patience), { at, signal, errorOf: () => undefined });
+    const afterMs = patienceEnd(now, deadlineAt) - now;
+    if (afterMs === Number.POSITIVE_INFINITY) return abortable(used, signal);
+    const options = { afterMs, now, signal, errorOf: () => undefined };
+    const waited = time.withTimeout((patience) => abortable(used, patience), options);
     return waited.catch(() => {
       if (signal.aborted) throw signal.reason;
       return undefined;

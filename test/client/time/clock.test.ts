@@ -270,7 +270,7 @@ test.each([
   const outcomes: string[] = [];
   const limited = (work: Promise<string>) =>
     time
-      .withTimeout((cancellation) => abortable(work, cancellation), { at: time.now() + 10_000, errorOf: () => 'late' })
+      .withTimeout((cancellation) => abortable(work, cancellation), { afterMs: 10_000, errorOf: () => 'late' })
       .then(
         (result) => outcomes.push(result),
         (reason) => outcomes.push(reason),
@@ -314,7 +314,7 @@ test('work that throws before it returns a promise rejects, and leaves no timer'
     () => {
       throw thrown;
     },
-    { at: clock.now() + 1_000, signal, errorOf: () => new Error('late') },
+    { afterMs: 1_000, signal, errorOf: () => new Error('late') },
   );
 
   await expect(result).rejects.toBe(thrown);
