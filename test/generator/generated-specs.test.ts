@@ -7,16 +7,284 @@ import type { Contract, Operation, Parameter } from '../../scripts/generator/con
 import { exampleOf } from '../../scripts/generator/examples.ts';
 import { contractOf } from '../../scripts/generator/main.ts';
 import { SpecError } from '../../scripts/generator/spec-node.ts';
+import type { FxRates } from '../../src/client/index.ts';
 import type { FakeIoOptions } from '../helpers/cli-io.ts';
 import { inLongRuns } from '../helpers/long-tests.ts';
+import { sender } from '../helpers/mock-with-key.ts';
 import { GeneratedProject, merged, type Products, runCommand } from './generated-project.ts';
 import { type Addition, addition } from './specs-random.ts';
 
-const [OPENAPI, KINDS] = await Promise.all(
-  ['../../openapi.yaml', '../fixtures/document-kinds.yaml'].map(async (path) =>
-    parse(await readFile(join(import.meta.dirname, path), 'utf8')),
-  ),
+const [openapi, pastRates, quotaDetail, documented, stress, kinds] = await Promise.all(
+  [
+    '../openapi',
+    'fixtures/past-rates',
+    'fixtures/quota-detail',
+    'fixtures/documented-latest',
+    'fixtures/stress.openapi',
+    'fixtures/document-kinds',
+  ].map(async (path) => parse(await readFile(join(import.meta.dirname, '..', `${path}.yaml`), 'utf8'))),
 );
+/** A component with the name of a type of the client. */
+const batch = { components: { schemas: { Batch: { type: 'object', properties: { size: { type: 'integer' } } } } } };
+const document = [pastRates, quotaDetail, documented, batch].reduce(merged, openapi);
+const project = await GeneratedProject.create(document);
+const products = await project.add(document);
+
+const USES = `import './src/cli/program/main.ts';
+import { type Batch, type ContractTypes, FxRates } from './src/client/index.ts';
+import './src/mock-server/index.ts';
+
+const fx = new FxRates();
+const { base, date, rates } = await fx.latest({ base: 'EUR', symbols: ['USD'], after: '1' });
+export const texts: string[] = [base, date];
+export const usd: number | undefined = rates['USD'];
+export const batch = fx.batch([{ base: 'EUR' }]);
+
+const past = await fx.pastRates({ date: '2026-01-02' });
+export const eur: number | undefined = past.rates['EUR'];
+export const size: number | undefined = ({} as ContractTypes.Batch).size;
+export type Items = Batch<object, number>;
+export const withBase = fx.pastRates({ date: '2026-01-02', base: 'EUR' }, { timeoutMs: 500 });
+`;
+
+const MISUSES = `import { FxRates } from './src/client/index.ts';
+
+const fx = new FxRates();
+fx.latest({ base: 'XXX' });
+fx.latest({ bse: 'EUR' });
+fx.batch([{ symbols: 3 }]);
+fx.pastRates();
+fx.pastRates({ base: 'EUR' });
+fx.pastRates({ date: 20260102 });
+fx.pastRates({ date: '2026-01-02', symbols: 'EUR' });
+const { rates } = await fx.pastRates({ date: '2026-01-02' });
+export const eur: string = rates['EUR'];
+`;
+
+test('all products compile with a changed contract, and the types of other contracts compile', async () => {
+  await project.addTypes(stress);
+
+  expect(await project.typeErrors({ 'uses.ts': USES, 'misuses.ts': MISUSES })).toEqual([
+    'misuses.ts(4): TS2322',
+    'misuses.ts(5): TS2561',
+    'misuses.ts(6): TS2345',
+    'misuses.ts(7): TS2554',
+    'misuses.ts(8): TS2741',
+    'misuses.ts(9): TS2322',
+    'misuses.ts(10): TS2353',
+    'misuses.ts(12): TS2322',
+  ]);
+});
+
+interface ChangedClient {
+  latest(query?: object): Promise<Record<string, unknown>>;
+  batch(queries: readonly object[]): AsyncIterable<{ readonly value?: unknown }>;
+  pastRates(query: object): Promise<unknown>;
+}
+
+function started(from: Products = products) {
+  const mock = from.createMockServer({ clock: 'virtual', seed: 7 });
+  const { key } = mock.createKey({ plan: 'developer' });
+  const options = { ...mock.clientOptions(), apiKey: key };
+  const fx = new from.FxRates(options) as FxRates as unknown as ChangedClient;
+  const env = { FXRATES_BASE_URL: mock.baseUrl, FXRATES_API_KEY: key, FXRATES_SHARE_LIMIT: 'off' };
+  const fxrates = (...argv: string[]) => runCommand(from, argv, { env, fetch: mock.fetch });
+  return { mock, send: sender(mock, key), fx, fxrates };
+}
+
+test('the invented data has what the contract names, and beside it what it has without', async () => {
+  const { fx } = started();
+
+  const data = await fx.latest({ base: 'EUR', symbols: ['USD', 'GBP'] });
+
+  expect(data).toEqual({
+    base: 'EUR',
+    date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+    timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+    rates: { USD: expect.any(Number), GBP: expect.any(Number) },
+    source: { kind: 'central-bank', checked: expect.stringMatching(/Z$/) },
+  });
+});
+
+test('the client refuses wrong parameters before anything is sent', async () => {
+  const { mock, fx } = started();
+
+  await expect(fx.latest({ base: 'XXX' })).rejects.toThrow(/latest: 'base'/);
+  await expect(fx.latest({ bse: 'EUR' })).rejects.toThrow(/latest: .*bse/);
+  await expect(fx.pastRates({ date: '2026-02-30' })).rejects.toThrow(/pastRates.*date/);
+  await expect(fx.pastRates({ date: '2026-01-02', symbols: 'EUR' })).rejects.toThrow(/pastRates.*symbols/);
+  expect(mock.journal.list()).toEqual([]);
+});
+
+test('an integer that a number cannot hold is sent as text, unchanged, and refused as a number', async () => {
+  const { mock, fx, fxrates } = started();
+
+  await fx.latest({ after: '9007199254740993' });
+  const typed = await fxrates('latest', 'after=9007199254740993', '--json');
+  const even = await fxrates('latest', 'after=9007199254740996', '--json');
+
+  expect([typed.code, even.code]).toEqual([0, 0]);
+  const sent = mock.journal.list().map(({ query }) => query['after']);
+  expect(sent).toEqual(['9007199254740993', '9007199254740993', '9007199254740996']);
+  await expect(fx.latest({ after: 2 ** 53 })).rejects.toThrow(
+    /latest: 'after': .* as text, such as "9007199254740993"/,
+  );
+  await expect(fx.latest({ after: '-1' })).rejects.toThrow(/latest: 'after'/);
+});
+
+test('a batch sends the documented parameters', async () => {
+  const { fx } = started();
+
+  const bases: unknown[] = [];
+  for await (const { value } of fx.batch([{ base: 'EUR' }, { base: 'GBP' }])) bases.push(Object(value).base);
+
+  expect(bases.sort()).toEqual(['EUR', 'GBP']);
+});
+
+test('the data that a test sets is sent as it is', async () => {
+  const { mock, send } = started();
+  mock.latest.set({ rates: { EUR: 1 } });
+
+  expect((await send()).json()).toEqual({ success: true, data: { rates: { EUR: 1 } } });
+});
+
+test('a switch of the mock serves requests with wrong parameters', async () => {
+  const { mock, send } = started();
+  mock.behaviour.set({ badParameter: 'ignored' });
+
+  expect((await send('/api/v1/latest?day=soon')).status).toBe(200);
+});
+
+test('the commands have the documented parameters, with help, checks and completion', async () => {
+  const { fxrates } = started();
+
+  const rates = await fxrates('latest', 'base=EUR', 'symbols=USD,GBP', '--json');
+  const wrong = await fxrates('latest', 'base=XXX');
+  const unknown = await fxrates('latest', 'bse=EUR');
+  const help = await fxrates('latest', '--help');
+  const batch = await fxrates('batch', '--each', 'base=EUR,GBP', '-p', 'symbols=USD', '--json');
+  const offers = await products.completionText(['latest', ''], {});
+  const choices = await products.completionText(['latest', 'base='], {});
+
+  expect(JSON.parse(rates.stdout)).toMatchObject({ base: 'EUR', rates: { USD: expect.any(Number) } });
+  expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining("'base'") });
+  expect(unknown).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining("latest has no parameter 'bse'"),
+  });
+  expect(help.stdout).toMatch(/^ {2}base=<EUR\|GBP\|USD> +The currency of which one unit is priced \(default: USD\)$/m);
+  expect(help.stdout).not.toMatch(/does not document|sent unchanged/);
+  expect(
+    batch.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).data.base)
+      .sort(),
+  ).toEqual(['EUR', 'GBP']);
+  expect(offers).toMatch(/^base=\nsymbols=\nafter=\nday=\n/);
+  expect(choices).toMatch(/^base=EUR\nbase=GBP\nbase=USD\n/);
+});
+
+/** Parameters of other names, and names of today with other values. */
+const OTHERS = [
+  { name: 'from', in: 'query', required: true, schema: { type: 'string', pattern: '^[a-z]{3}$' } },
+  { name: 'to', in: 'query', schema: { type: 'array', items: { type: 'string' } } },
+  { name: 'symbols', in: 'query', schema: { type: 'string', enum: ['all', 'metals'] } },
+  { name: 'page', in: 'query', schema: { type: ['integer', 'string'] } },
+];
+const other = await project.add(
+  merged(openapi, { paths: { '/api/v1/latest': { get: { 'x-free-form-query': null, parameters: OTHERS } } } }),
+);
+
+test('latest has the documented parameters, also under other names than the invented ones', async () => {
+  const { mock, fx, fxrates } = started(other);
+
+  const data = await fx.latest({ from: 'eur', to: ['USD', 'GBP'], symbols: 'metals' });
+  const typed = await fxrates('latest', 'from=eur', 'to=USD,GBP', '--json');
+  const batch = await fxrates('batch', '--each', 'from=eur,gbp', '-p', 'symbols=all', '--json');
+  const invented = await fxrates('latest', 'base=EUR');
+  const offers = await other.completionText(['latest', ''], {});
+
+  expect(data).toMatchObject({ base: 'USD', rates: { EUR: expect.any(Number) } });
+  expect([typed.code, batch.code, invented.code]).toEqual([0, 0, 2]);
+  expect(invented.stderr).toContain("latest has no parameter 'base'");
+  expect(offers).toMatch(/^from=\nto=\nsymbols=\n/);
+  expect(mock.journal.list().map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+});
+
+test.each([
+  ['documented', '?base=GBP&symbols=USD%2CEUR&day=2026-01-02', 200],
+  ['documented', '', 200],
+  ['documented', '?base=XXX', 400],
+  ['documented', '?symbols=usd', 400],
+  ['documented', '?symbols=', 400],
+  ['documented', '?day=2026-02-30', 400],
+  ['documented', '?after=9007199254740993', 200],
+  ['documented', '?after=9007199254740996', 200],
+  ['documented', '?after=9007199254740994', 400],
+  ['documented', '?after=-3', 400],
+  ['documented', '?day=2026-01-02&day=2026-01-03', 400],
+  ['other', '?from=eur&symbols=metals', 200],
+  ['other', '?from=EUR', 400],
+  ['other', '?symbols=all', 400],
+  ['other', '?from=eur&symbols=EUR', 400],
+  ['other', '?from=eur&page=2', 200],
+  ['other', '?from=eur&page=1.5', 200],
+  ['other', '?from=eur&page=007', 200],
+] as const)(
+  'the mock checks the parameters of any client, the %s ones: latest%s is %i',
+  async (names, search, status) => {
+    const { send } = started(names === 'other' ? other : products);
+
+    const response = await send(`/api/v1/latest${search}`);
+
+    expect(response.status).toBe(status);
+    if (status === 400) expect(response.json()).toMatchObject({ success: false, error: { code: 'invalid_parameter' } });
+  },
+);
+
+test('an added operation is a command, with help and checks', async () => {
+  const { fxrates } = started();
+
+  const list = await fxrates('--help');
+  const help = await fxrates('pastRates', '--help');
+  const rates = await fxrates('pastRates', 'date=2026-01-02', '--json');
+  const wrong = await fxrates('pastRates', 'date=2026-02-30');
+
+  expect(list.stdout).toMatch(/^ +pastRates +exchange rates of a day \(uses quota\)$/m);
+  expect(help.stdout).toMatch(/^ {2}date=<date> +The day, such as 2026-01-02 \(required\)$/m);
+  expect(help.stdout).toMatch(/^ {2}round=<boolean> +Whether rates are rounded \(deprecated\) \(default: false\)$/m);
+  expect(JSON.parse(rates.stdout)).toMatchObject({ date: '2026-01-02', rates: { EUR: 0.92 } });
+  expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('date') });
+});
+
+const quota = (...args: string[]) => runCommand(products, ['quota', ...args, '--curl']);
+
+test.each([
+  [['watch=true', 'detail=full'], '/api/v1/quota?detail=full&watch=true'],
+  [['detail=short'], '/api/v1/quota?detail=short'],
+  [['-p', 'watch=false'], '/api/v1/quota?watch=false'],
+  [[], '/api/v1/quota'],
+])('a parameter that the spec adds to quota is one of its command: %j', async (args, target) => {
+  const { stdout } = await quota(...args);
+
+  expect(stdout).toContain(` 'https://api.example.test${target}'\n`);
+});
+
+test.each([
+  ['detail=long', /^fxrates: quota: 'detail': /],
+  ['depth=1', /^fxrates: quota has no parameter 'depth'/],
+])('a wrong parameter of quota is a usage error: %s', async (text, message) => {
+  expect(await quota(text)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
+});
+
+test('the help of quota has the parameters that the spec adds to it', async () => {
+  const { stdout } = await runCommand(products, ['quota', '--help']);
+
+  expect(stdout).toMatch(/^ {2}detail=<short\|full> +How much to tell$/m);
+});
+
 /** The operations that the products need. Others, and their components, could have the names of random ones. */
 const NEEDED = ['/api/v1/latest', '/api/v1/quota'];
 const NEEDED_SCHEMAS = /^(Latest|Quota|Error)(Data|Detail|Response)$/;
@@ -25,6 +293,10 @@ const documents = fc.sample(addition, { seed: 13, numRuns: inLongRuns(160, 24) }
 const refusals = await Promise.all(documents.map(refusalOf));
 const ACCEPTED = inLongRuns(40, 5);
 const accepted = documents.filter((_, index) => refusals[index] === undefined).slice(0, ACCEPTED);
+const added: { readonly contract: Contract; readonly products: Products }[] = [];
+for (const document of [merged(openapi, kinds), ...accepted]) {
+  added.push({ contract: await contractOf(document), products: await project.add(document) });
+}
 
 test('some documents are rejected, with a place; the others are generated', () => {
   for (const refusal of refusals) {
@@ -33,19 +305,14 @@ test('some documents are rejected, with a place; the others are generated', () =
   expect(accepted).toHaveLength(ACCEPTED);
 });
 
-test('every document that is accepted compiles and has commands, and client and mock agree on it', async () => {
-  const project = await GeneratedProject.create();
-  for (const document of [merged(OPENAPI, KINDS), ...accepted]) {
-    const contract = await contractOf(document);
-    const products = await project.add(document);
+test('every document that is accepted has commands, and client and mock agree on it', async () => {
+  for (const { contract, products } of added) {
     for (const operation of contract.operations) {
       if (!NEEDED.includes(operation.path)) await tryOperation(operation, contract, products);
     }
     await expectOutput(products, ['--version'], /^\d/);
     await expectOutput(products, ['--help'], /^Usage: fxrates/m);
   }
-
-  expect(await project.typeErrors()).toEqual([]);
 });
 
 /** Calls it from a program and on the command line, with the required parameters and with all. */
@@ -97,10 +364,10 @@ async function expectOutput(products: Products, argv: string[], output: RegExp, 
 }
 
 function documentOf({ paths, schemas }: Addition) {
-  const own = Object.entries(OPENAPI.components.schemas).filter(([name]) => NEEDED_SCHEMAS.test(name));
-  const components = { ...OPENAPI.components, schemas: { ...Object.fromEntries(own), ...schemas } };
-  const needed = Object.fromEntries(NEEDED.map((path) => [path, OPENAPI.paths[path]]));
-  return { ...OPENAPI, paths: { ...needed, ...paths }, components };
+  const own = Object.entries(openapi.components.schemas).filter(([name]) => NEEDED_SCHEMAS.test(name));
+  const components = { ...openapi.components, schemas: { ...Object.fromEntries(own), ...schemas } };
+  const needed = Object.fromEntries(NEEDED.map((path) => [path, openapi.paths[path]]));
+  return { ...openapi, paths: { ...needed, ...paths }, components };
 }
 
 async function refusalOf(document: unknown): Promise<SpecError | undefined> {
