@@ -329,16 +329,15 @@ export function nearMisses<Candidate>(
   compare: (candidate: Candidate) => Comparison,
   most = Number.POSITIVE_INFINITY,
 ): readonly NearMiss<Candidate>[] {
-  return candidates
-    .map((candidate) => ({ candidate, ...compared(compare(candidate), most) }))
-    .filter(({ isClose }) => isClose)
-    .reverse()
-    .sort((one, other) => one.distance - other.distance)
-    .slice(0, MOST_CLOSE)
-    .map(({ candidate, differences, distance }) => ({
-      ...{ candidate, distance },
-      text: `differs in ${differences.map(textOf).join('; ')}`,
-    }));
+  let near: (ReturnType<typeof compared> & Pick<NearMiss<Candidate>, 'candidate'>)[] = [];
+  for (const candidate of candidates.toReversed()) {
+    const found = { candidate, ...compared(compare(candidate), near[MOST_CLOSE - 1]?.distance ?? most) };
+    if (found.isClose) near = [...near, found].sort((one, other) => one.distance - other.distance).slice(0, MOST_CLOSE);
+  }
+  return near.map(({ candidate, differences, distance }) => ({
+    ...{ candidate, distance },
+    text: `differs in ${differences.map(textOf).join('; ')}`,
+  }));
 }
 
 const MOST_CLOSE = 3;

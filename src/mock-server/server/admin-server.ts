@@ -277,8 +277,25 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
   outgoing.once('close', () => disconnected.abort());
   const call = { ...where, body, query, signal: disconnected.signal };
   const value = await (route.steps === undefined ? route.run(call) : inTurns(route.steps(call)));
-  const isEmpty = route.response === undefined;
-  sendJson(outgoing, { status: isEmpty ? 204 : 200, body: isEmpty ? undefined : value });
+  if (route.response === undefined) sendJson(outgoing, { status: 204, json: '' });
+  else sendJson(outgoing, { status: 200, json: await inTurns(jsonOf(value)) });
+}
+
+/** A result as JSON. Lists, also in an object, can be long: each of their entries is a step. */
+export function* jsonOf(value: unknown): Steps<string> {
+  const texts: string[] = [];
+  if (Array.isArray(value)) {
+    for (const entry of value) {
+      texts.push(JSON.stringify(entry));
+      yield;
+    }
+    return `[${texts.join()}]`;
+  }
+  for (const [name, field] of Object.entries(Object(value))) {
+    const text = Array.isArray(field) ? yield* jsonOf(field) : JSON.stringify(field);
+    if (text !== undefined) texts.push(`${JSON.stringify(name)}:${text}`);
+  }
+  return `{${texts.join()}}`;
 }
 
 /** All steps of a work, with a turn of the event loop every few milliseconds, so that other requests need not wait for its end. */

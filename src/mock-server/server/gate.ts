@@ -142,17 +142,16 @@ interface ProblemDetail extends MockServerErrorDetail {
 
 interface JsonReply {
   readonly status: number;
-  /** `undefined` for a response without a body. */
-  readonly body: unknown;
+  /** Empty for a response without a body. */
+  readonly json: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function sendJson(outgoing: ServerResponse, { status, body, headers = {} }: JsonReply): void {
-  const text = body === undefined ? '' : JSON.stringify(body);
-  const type = body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' };
-  outgoing.writeHead(status, { ...type, 'content-length': Buffer.byteLength(text), ...PAGE_HEADERS, ...headers });
-  if (status !== 413) return void outgoing.end(text);
-  outgoing.write(text);
+export function sendJson(outgoing: ServerResponse, { status, json, headers = {} }: JsonReply): void {
+  const type = json === '' ? {} : { 'content-type': 'application/json; charset=utf-8' };
+  outgoing.writeHead(status, { ...type, 'content-length': Buffer.byteLength(json), ...PAGE_HEADERS, ...headers });
+  if (status !== 413) return void outgoing.end(json);
+  outgoing.write(json);
   // The connection stays open for the rest of the body: most clients read no response before they have sent everything.
   outgoing.req.resume().once('end', () => outgoing.end());
 }
@@ -166,7 +165,7 @@ export const problem = z.object({
 export function sendProblem(outgoing: ServerResponse, problem: MockServerError): void {
   const { status = 400, code, message, field } = problem;
   const headers = problem instanceof Problem ? problem.headers : {};
-  sendJson(outgoing, { status, body: { error: { code, message, field } }, headers });
+  sendJson(outgoing, { status, json: JSON.stringify({ error: { code, message, field } }), headers });
 }
 
 /** What a route accepts as a body. */

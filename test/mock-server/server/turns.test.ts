@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { createMockServer, recordedRules } from '../../../src/mock-server/index.ts';
+import { createMockServer, type MockServer, recordedRules } from '../../../src/mock-server/index.ts';
 import type { Steps } from '../../../src/mock-server/input/checked-input.ts';
 import { MockMethods } from '../../../src/mock-server/mock/mock-methods.ts';
 import { createMockState } from '../../../src/mock-server/mock/mock-state.ts';
 import { checkOptions } from '../../../src/mock-server/mock/options.ts';
-import { type AdminCall, inTurns } from '../../../src/mock-server/server/admin-server.ts';
+import { type AdminCall, inTurns, jsonOf } from '../../../src/mock-server/server/admin-server.ts';
 import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
 
 const ENTRIES = 50;
@@ -48,6 +48,26 @@ test.each<[string, string, unknown]>([
   while (!steps.next().done) count += 1;
 
   expect(count).toBeGreaterThanOrEqual(ENTRIES);
+});
+
+test.each<[string, (mock: MockServer) => unknown]>([
+  ['a snapshot', (mock) => mock.snapshot()],
+  ['keys', (mock) => mock.keys.list()],
+  ['rules', (mock) => mock.rules.list()],
+  ['a rule with a function', (mock) => ({ ...mock.rules.get('fn'), keys: mock.keys.list() })],
+])('JSON of %s has no two entries in one step', (_, read) => {
+  const mock = createMockServer();
+  mock.setUp({ keys: listOf(() => ({})) as never, rules: rules as never });
+  mock.rules.add({ id: 'fn', respond: () => ({ status: 503 }) });
+  const value = read(mock);
+  const steps = jsonOf(value);
+  let count = 0;
+  let step = steps.next();
+
+  for (; !step.done; step = steps.next()) count += 1;
+
+  expect(count).toBeGreaterThanOrEqual(ENTRIES);
+  expect(step.value).toBe(JSON.stringify(value));
 });
 
 test('work in steps gives other work a turn whenever it has taken 5 ms', async () => {
