@@ -180,7 +180,11 @@ function withNaN(value: unknown): unknown {
 
 /** A thrown value as text. */
 export function thrownText(error: unknown): string {
-  return isError(error) ? `${error.name}: ${error.message}` : 'a value that is not an Error was thrown';
+  try {
+    return isError(error) ? `${error.name}: ${error.message}` : String(error);
+  } catch {
+    return 'a value that has no text'; // such as an object without a prototype
+  }
 }
 
 interface Unknown {

@@ -4,6 +4,7 @@ import { redactKeys } from '../../redactor.ts';
 import { SWITCH_NAMES } from '../behaviour/switches.ts';
 import { MOST_BODY_CHARACTERS } from '../http/parse-request.ts';
 import { expected, plainObject, strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
+import { thrownText } from '../input/mock-server-error.ts';
 import { type Difference, differences, type RequestPattern, requestPattern } from '../matching/request-pattern.ts';
 import { minuteUsage, monthUsage } from '../service/decide.ts';
 
@@ -206,7 +207,7 @@ function notify(listener: (entry: JournalEntry) => unknown, entry: JournalEntry)
 
 function warnOfListener(error: unknown): void {
   const detail = isError(error) ? redactKeys(error.stack ?? '') : '';
-  process.emitWarning(redactKeys(`A listener of journal.subscribe() threw ${error}`), {
+  process.emitWarning(redactKeys(`A listener of journal.subscribe() threw ${thrownText(error)}`), {
     type: 'FxratesMockWarning',
     code: 'FXRATES_LISTENER',
     detail,

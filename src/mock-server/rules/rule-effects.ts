@@ -2,6 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { redactKeys } from '../../redactor.ts';
 import type { MockResponse } from '../http/message.ts';
 import { errorResponse } from '../http/responses.ts';
+import { thrownText } from '../input/mock-server-error.ts';
 import { codeIn, preparedAnswer } from './answers.ts';
 import { FAILURES, withHeader } from './failures.ts';
 import type { AnswerContext, AnswerFunction, Delay, RuleOptions, RuleRequest, SentAnswer } from './rule-schema.ts';
@@ -36,7 +37,7 @@ function callAnswer(create: AnswerFunction, request: RuleRequest, context: Answe
   try {
     answer = create(request, context);
   } catch (error) {
-    return failedFunction(`threw ${error}`);
+    return failedFunction(`threw ${thrownText(error)}`);
   }
   if (answer instanceof Promise) {
     return failedFunction('returned a promise; expected a response, returned synchronously');

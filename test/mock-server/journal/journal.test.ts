@@ -141,6 +141,25 @@ test.each<[string, () => unknown]>([
   ]);
 });
 
+test.each<[string, unknown, string]>([
+  ['without a prototype', Object.create(null), 'a value that has no text'],
+  ['that is a symbol', Symbol('x'), 'Symbol(x)'],
+  ['that is undefined', undefined, 'undefined'],
+])('a listener or a function of a rule can throw a value %s', async (_, thrown, text) => {
+  const { mock, send } = mockWithKey();
+  const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
+  const fail = () => {
+    throw thrown;
+  };
+  mock.journal.subscribe(fail);
+  mock.rules.add({ respond: fail });
+
+  const { status, json } = await send();
+
+  expect([status, json().error.message]).toEqual([500, `The function of the rule threw ${text}.`]);
+  expect(warnings.mock.calls[0]?.[0]).toBe(`A listener of journal.subscribe() threw ${text}`);
+});
+
 test.each<[string, (mock: MockServer) => unknown, string]>([
   [
     'a delay',
