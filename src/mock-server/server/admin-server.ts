@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
+import { CollectedBytes } from '../../collected-bytes.ts';
 import { parseJson } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { createOperationFinder, type FoundOperation } from '../../operation.ts';
@@ -282,20 +283,31 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
 }
 
 /** A result as JSON. Lists, also in an object, can be long: each of their entries is a step. */
-export function* jsonOf(value: unknown): Steps<string> {
-  const texts: string[] = [];
-  if (Array.isArray(value)) {
-    for (const entry of value) {
-      texts.push(JSON.stringify(entry));
-      yield;
-    }
-    return `[${texts.join()}]`;
+export function* jsonOf(value: unknown): Steps<Uint8Array> {
+  const json = new CollectedBytes();
+  for (const piece of Array.isArray(value) ? listPieces(value) : objectPieces(Object(value))) {
+    json.add(Buffer.from(piece));
+    yield;
   }
-  for (const [name, field] of Object.entries(Object(value))) {
-    const text = Array.isArray(field) ? yield* jsonOf(field) : JSON.stringify(field);
-    if (text !== undefined) texts.push(`${JSON.stringify(name)}:${text}`);
+  return json.bytes();
+}
+
+function* listPieces(list: readonly unknown[]): Generator<string, void> {
+  if (list.length === 0) yield '[';
+  for (const [index, entry] of list.entries()) yield (index === 0 ? '[' : ',') + JSON.stringify(entry);
+  yield ']';
+}
+
+function* objectPieces(value: object): Generator<string, void> {
+  // As in JSON: a rule can have a function.
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined && typeof field !== 'function');
+  if (fields.length === 0) yield '{';
+  for (const [index, [name, field]] of fields.entries()) {
+    yield `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`;
+    if (Array.isArray(field)) yield* listPieces(field);
+    else yield JSON.stringify(field);
   }
-  return `{${texts.join()}}`;
+  yield '}';
 }
 
 /** All steps of a work, with a turn of the event loop every few milliseconds, so that other requests need not wait for its end. */

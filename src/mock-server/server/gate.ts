@@ -143,12 +143,12 @@ interface ProblemDetail extends MockServerErrorDetail {
 interface JsonReply {
   readonly status: number;
   /** Empty for a response without a body. */
-  readonly json: string;
+  readonly json: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export function sendJson(outgoing: ServerResponse, { status, json, headers = {} }: JsonReply): void {
-  const type = json === '' ? {} : { 'content-type': 'application/json; charset=utf-8' };
+  const type = json.length === 0 ? {} : { 'content-type': 'application/json; charset=utf-8' };
   outgoing.writeHead(status, { ...type, 'content-length': Buffer.byteLength(json), ...PAGE_HEADERS, ...headers });
   if (status !== 413) return void outgoing.end(json);
   outgoing.write(json);
