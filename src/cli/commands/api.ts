@@ -4,7 +4,6 @@ import { isJson } from '../../json.ts';
 import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
 import { CliCommand } from '../parser/command.ts';
-import { CliOption, connectionOptions, dataOptions, requestOptions, type ValuesOf } from '../parser/options.ts';
 import {
   checkParameter,
   emptyValue,
@@ -15,6 +14,7 @@ import {
 } from '../parser/parameters.ts';
 import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
 import { type PathRequest, printCurl, sendRequest } from '../request/send-request.ts';
+import { CliOption, connectionOptions, dataOptions, requestOptions, type ValuesOf } from '../settings/options.ts';
 import type { Invocation } from '../settings/settings.ts';
 
 const OPERATIONS: readonly Operation[] = Object.values(operations);

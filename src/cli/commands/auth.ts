@@ -3,6 +3,8 @@ import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
 import { printError } from '../errors/print-error.ts';
 import { exitCodes } from '../io/exit-codes.ts';
 import { CliCommand } from '../parser/command.ts';
+import { sendQuotaRequest } from '../request/send-request.ts';
+import { checkBaseUrl, requireBaseUrl } from '../settings/base-url.ts';
 import {
   CliOption,
   connectionOptions,
@@ -10,9 +12,7 @@ import {
   keyOptions,
   profileOption,
   type ValuesOf,
-} from '../parser/options.ts';
-import { sendQuotaRequest } from '../request/send-request.ts';
-import { checkBaseUrl, requireBaseUrl } from '../settings/base-url.ts';
+} from '../settings/options.ts';
 import { checkKey, requireKey } from '../settings/resolve-key.ts';
 import type { CliSettings, Invocation } from '../settings/settings.ts';
 import { changeConfig, changeCredential, profilesWithKey } from '../settings/stored-files.ts';

@@ -2,17 +2,16 @@ import { Argument } from 'commander';
 import { CliError, noFolder, usageError } from '../errors/cli-error.ts';
 import { printJson } from '../output/print-json.ts';
 import { CliCommand } from '../parser/command.ts';
-import { dataOptions, profileOption } from '../parser/options.ts';
 import {
-  type Invocation,
+  dataOptions,
   isSettingName,
-  requireProfile,
+  profileOption,
   rowOf,
   SETTING_NAMES,
   type SettingName,
   type SharedOptions,
-  settingHint,
-} from '../settings/settings.ts';
+} from '../settings/options.ts';
+import { type Invocation, requireProfile, settingHint } from '../settings/settings.ts';
 import {
   changeConfig,
   configPath,

@@ -9,21 +9,14 @@ import { exitCodes } from '../io/exit-codes.ts';
 import type { Env } from '../io/io.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { CliCommand } from '../parser/command.ts';
-import { CliOption, connectionOptions, dataOptions, type ValuesOf } from '../parser/options.ts';
 import { certificatesProblem, refusedKeyHints } from '../request/explain-error.ts';
 import { HttpTrace } from '../request/http-trace.ts';
 import { proxyFor, sendQuotaRequest } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { readJsonFile } from '../settings/json-file.ts';
+import { CliOption, connectionOptions, dataOptions, rowOf, SETTING_NAMES, type ValuesOf } from '../settings/options.ts';
 import { type KeyInUse, requireKey } from '../settings/resolve-key.ts';
-import {
-  type Invocation,
-  requireProfile,
-  rowOf,
-  SETTING_NAMES,
-  storedSetting,
-  unknownSettings,
-} from '../settings/settings.ts';
+import { type Invocation, requireProfile, storedSetting, unknownSettings } from '../settings/settings.ts';
 import { type ConfigFile, configPath, credentialsPath, requireConfig } from '../settings/stored-files.ts';
 import { formatDuration } from '../settings/values.ts';
 import { commandLine, grouped, quoteForShell } from '../terminal/text.ts';

@@ -9,9 +9,9 @@ import { CliError, cannotWrite, changedCommand, fileError, relatedCommand, usage
 import { readLimited } from '../io/io.ts';
 import { asTable, dataOf } from '../output/print-json.ts';
 import type { CliCommand } from '../parser/command.ts';
-import { CliOption, fileOption, type ValuesOf } from '../parser/options.ts';
 import { EXAMPLE_NAMES, type ParamOptions } from '../parser/parameters.ts';
 import type { OperationRequest } from '../request/send-request.ts';
+import { CliOption, fileOption, type ValuesOf } from '../settings/options.ts';
 import type { Invocation, Query } from '../settings/settings.ts';
 import { durationOption, formatDuration } from '../settings/values.ts';
 import { compactJson } from '../terminal/json-text.ts';

@@ -3,7 +3,6 @@ import type { Operation } from '../../generated/operations.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { dataOf, printJson } from '../output/print-json.ts';
 import { CliCommand } from '../parser/command.ts';
-import { CliOption, connectionOptions, dataOptions, requestOptions, type ValuesOf } from '../parser/options.ts';
 import {
   exampleWord,
   type ParamOptions,
@@ -15,6 +14,7 @@ import {
 } from '../parser/parameters.ts';
 import { fetchOrCache } from '../request/fetch-or-cache.ts';
 import { type OperationRequest, printCurl, type ServiceResponse } from '../request/send-request.ts';
+import { CliOption, connectionOptions, dataOptions, requestOptions, type ValuesOf } from '../settings/options.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { parseDuration } from '../settings/values.ts';
 import { lowerFirst } from '../terminal/text.ts';

@@ -1,8 +1,8 @@
 import { type Argument, Command, type CommanderError, type Option } from 'commander';
 import { usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../io/exit-codes.ts';
+import { CliOption } from '../settings/options.ts';
 import type { Invocation } from '../settings/settings.ts';
-import { CliOption } from './options.ts';
 
 export interface Example {
   readonly command: string;

@@ -1,9 +1,9 @@
 import type { Option } from 'commander';
 import { VERSION } from '../../version.ts';
+import { OPTION_GROUPS } from '../settings/options.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { besideHead, lowerFirst, wrap } from '../terminal/text.ts';
 import type { CliCommand, Example, HelpEntry } from './command.ts';
-import { OPTION_GROUPS } from './options.ts';
 
 const FIRST_STEPS = [
   { command: 'fxrates mock', comment: 'in one terminal: a local service, invented rates' },

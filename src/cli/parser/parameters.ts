@@ -3,10 +3,10 @@ import { type Operation, operations, type Parameter } from '../../generated/oper
 import { decodedComponent, parameterValue } from '../../operation.ts';
 import { holdsKey } from '../../redactor.ts';
 import { type CliError, usageError } from '../errors/cli-error.ts';
+import { repeatableOption, type ValuesOf } from '../settings/options.ts';
 import type { Invocation, Query, QueryText } from '../settings/settings.ts';
 import { quoteForShell } from '../terminal/text.ts';
 import type { HelpEntry } from './command.ts';
-import { repeatableOption, type ValuesOf } from './options.ts';
 
 export type ParamOptions = ValuesOf<typeof parameterOptions>;
 

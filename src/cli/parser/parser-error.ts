@@ -2,9 +2,9 @@ import type { CommanderError, Option } from 'commander';
 import { nearestName } from '../../nearest-name.ts';
 import { holdsKey } from '../../redactor.ts';
 import { type CliError, usageError } from '../errors/cli-error.ts';
+import { sharedOptions } from '../settings/options.ts';
 import { commandLine, quoteForShell } from '../terminal/text.ts';
 import type { CliCommand } from './command.ts';
-import { sharedOptions } from './options.ts';
 
 /** Options that other tools have and this one must not: they would put the key on the command line. */
 const KEY_OPTION = /^--?(api[-_]?)?(key|token|secret)(=|$)/i;

@@ -1,7 +1,7 @@
 import type { Option } from 'commander';
 import type { Env } from '../io/io.ts';
 import type { CliCommand } from '../parser/command.ts';
-import { isSettingName, rowOf } from '../settings/settings.ts';
+import { isSettingName, rowOf } from '../settings/options.ts';
 import { readConfig } from '../settings/stored-files.ts';
 import { parseLine } from './program.ts';
 

@@ -8,12 +8,12 @@ import { createNodeIo } from '../io/node-io.ts';
 import type { CliCommand } from '../parser/command.ts';
 import { helpText } from '../parser/help-page.ts';
 import { explainParserError, refuseTypedKey, requireOptions } from '../parser/parser-error.ts';
+import type { SharedOptions } from '../settings/options.ts';
 import {
   type Invocation,
   requireProfile,
   resolveSettings,
   type SettingSource,
-  type SharedOptions,
   unknownSettings,
 } from '../settings/settings.ts';
 import { readConfig, requireConfig } from '../settings/stored-files.ts';

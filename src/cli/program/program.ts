@@ -17,7 +17,7 @@ import { quotaCommand } from '../commands/quota.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { CliCommand, type ParsedLine } from '../parser/command.ts';
 import { helpText, optionGroups, paragraphs } from '../parser/help-page.ts';
-import { formatOptions, generalOptions, helpOption, outputOption, sharedOptions } from '../parser/options.ts';
+import { formatOptions, generalOptions, helpOption, outputOption, sharedOptions } from '../settings/options.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 import { commandLine, wrap } from '../terminal/text.ts';
 

@@ -4,98 +4,11 @@ import type { Env, Io } from '../io/io.ts';
 import { type JsonPath, parseJsonPath } from '../terminal/json-text.ts';
 import type { Screen } from '../terminal/screen.ts';
 import { commandLine, lowerFirst } from '../terminal/text.ts';
-import { checkBaseUrl, type SourcedText } from './base-url.ts';
+import { isSettingName, rowOf, SETTING_NAMES, type SETTINGS, type SettingName, type SharedOptions } from './options.ts';
 import { type ConfigFile, configValue, profilesWithKey, settingGroups } from './stored-files.ts';
-import {
-  oneOf,
-  type Parse,
-  parseColor,
-  parseDuration,
-  parseOutputFormat,
-  parseProfile,
-  parseTimeout,
-  wholeNumber,
-} from './values.ts';
-
-interface Setting<Value> {
-  /** Of its option; a setting without one has only a variable and config.json. */
-  readonly flags?: string;
-  /** For help. Default: the choices. */
-  readonly text?: string;
-  /** Whether the variable FXRATES_NAME sets it. Default: true */
-  readonly hasVariable?: boolean;
-  readonly parse: Parse<Value>;
-  /** Checks a value before it is stored. */
-  check?(value: Value): void;
-  readonly byDefault?: string;
-}
-
-/** A row for each setting in config.json. Its option, its variable and the types follow from it. */
-export const SETTINGS = {
-  base_url: {
-    flags: '--base-url <url>',
-    text: 'URL of the service',
-    // Checked where it is used, because `--curl` and `doctor` report an invalid one themselves.
-    parse: (text: string, source: string): SourcedText => ({ text, source }),
-    check: checkBaseUrl,
-  },
-  profile: {
-    flags: '--profile <name>',
-    text: 'stored URL, key and settings',
-    parse: parseProfile,
-    byDefault: 'default',
-  },
-  output: { flags: '-o, --output <format>', parse: parseOutputFormat, byDefault: 'auto' },
-  timeout: {
-    flags: '--timeout <duration>',
-    text: 'limit for one attempt',
-    parse: parseTimeout,
-    byDefault: '30s',
-  },
-  retries: {
-    flags: '--retries <count>',
-    text: 'retries of a failed attempt',
-    parse: wholeNumber(0, 99),
-    byDefault: '2',
-  },
-  max_wait: {
-    flags: '--max-wait <duration>',
-    text: 'longest total wait for limits',
-    parse: parseDuration,
-    byDefault: '10m',
-  },
-  /** Whether commands share the limit of a key. Default: unless the service is on this machine. */
-  share_limit: { parse: oneOf(['on', 'off']) },
-  /** Its variables are the usual ones, such as NO_COLOR. */
-  color: { flags: '--color <when>', hasVariable: false, parse: parseColor, byDefault: 'auto' },
-} satisfies Readonly<Record<string, Setting<unknown>>>;
-
-export type SettingName = keyof typeof SETTINGS;
 
 type SettingRow<Name extends SettingName> = (typeof SETTINGS)[Name];
 type SettingValue<Name extends SettingName> = ReturnType<SettingRow<Name>['parse']>;
-
-/** A row with all of its fields. */
-export function rowOf(name: SettingName): Setting<unknown> & { readonly variable: string | undefined } {
-  const row: Setting<unknown> = SETTINGS[name];
-  return { ...row, variable: row.hasVariable === false ? undefined : `FXRATES_${name.toUpperCase()}` };
-}
-
-type OptionName<Name extends string> = Name extends `${infer Start}_${infer End}` ? `${Start}${Capitalize<End>}` : Name;
-
-/** The shared options as they were typed, by commander's names. */
-export type SharedOptions = { readonly [Name in SettingName as OptionName<Name>]?: string } & {
-  readonly json?: boolean;
-  readonly get?: readonly string[];
-  readonly keyStdin?: boolean;
-  readonly keyFile?: string;
-  readonly insecureHttp?: boolean;
-  readonly wait?: boolean;
-  readonly input?: boolean;
-  readonly quiet?: number;
-  readonly verbose?: number;
-  readonly curl?: boolean;
-};
 
 /** The settings of a command, from the options, the variables, config.json and the defaults. */
 export type CliSettings = Readonly<ReturnType<typeof resolveSettings>['settings']>;
@@ -151,11 +64,12 @@ type Resolved<Name extends SettingName> =
   | (SettingRow<Name> extends { readonly byDefault: string } ? never : undefined);
 
 function settingOf<Name extends SettingName>(name: Name, sources: Sources, profile?: string): Resolved<Name> {
-  const { options, env, config } = sources;
+  const { env, config } = sources;
+  const options: Readonly<Record<string, unknown>> = sources.options;
   const { variable = '', parse, byDefault } = rowOf(name);
   const [typed, ofVariable] = [options[camelCase(name)], env[variable]];
   const value =
-    (typed === undefined ? undefined : tolerated('option', sources, () => parse(typed, optionOf(name)))) ??
+    (typeof typed !== 'string' ? undefined : tolerated('option', sources, () => parse(typed, optionOf(name)))) ??
     (ofVariable ? tolerated('variable', sources, () => parse(ofVariable, variable)) : undefined) ??
     tolerated('config.json', sources, () => storedSetting(name, config, profile)) ??
     (byDefault === undefined ? undefined : parse(byDefault, name));
@@ -176,8 +90,8 @@ function optionOf(name: SettingName): string {
   return `--${name.replace('_', '-')}`;
 }
 
-function camelCase<Name extends SettingName>(name: Name): OptionName<Name> {
-  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) as OptionName<Name>;
+function camelCase(name: string): string {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function parseGetPath(text: string): GetPath {
@@ -214,8 +128,6 @@ function debugLevel({ FXRATES_DEBUG: text }: Env): number {
   return text === '2' ? 2 : 1;
 }
 
-export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[]; // Object.keys loses the type
-
 /** A warning for each unknown name in config.json. */
 export function unknownSettings(config: ConfigFile): readonly string[] {
   return settingGroups(config).flatMap(([where, values]) =>
@@ -229,10 +141,6 @@ export function unknownSettings(config: ConfigFile): readonly string[] {
 export function settingHint(name: string): string {
   const nearest = nearestName(name.replaceAll('-', '_'), SETTING_NAMES);
   return nearest === undefined ? `Valid settings: ${SETTING_NAMES.join(', ')}` : `Did you mean ${nearest}?`;
-}
-
-export function isSettingName(name: string): name is SettingName {
-  return Object.hasOwn(SETTINGS, name);
 }
 
 /** A misspelt profile would use other settings and another key. @throws CliError that lists the profiles */

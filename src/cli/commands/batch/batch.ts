@@ -8,6 +8,10 @@ import { errorFacts } from '../../errors/print-error.ts';
 import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
 import { dataOf, tableDocument, VALUE_COLUMNS } from '../../output/print-json.ts';
 import { CliCommand } from '../../parser/command.ts';
+import { joinParameters, parameterOptions, parametersOf, queryOf } from '../../parser/parameters.ts';
+import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
+import { cacheOf } from '../../request/fetch-or-cache.ts';
+import { type OpenClient, withClient } from '../../request/send-request.ts';
 import {
   CliOption,
   connectionOptions,
@@ -15,11 +19,7 @@ import {
   fileOption,
   repeatableOption,
   type ValuesOf,
-} from '../../parser/options.ts';
-import { joinParameters, parameterOptions, parametersOf, queryOf } from '../../parser/parameters.ts';
-import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
-import { cacheOf } from '../../request/fetch-or-cache.ts';
-import { type OpenClient, withClient } from '../../request/send-request.ts';
+} from '../../settings/options.ts';
 import type { Invocation, Query } from '../../settings/settings.ts';
 import type { OutputFormat } from '../../settings/values.ts';
 import { compactJson } from '../../terminal/json-text.ts';
