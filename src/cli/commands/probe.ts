@@ -1,5 +1,4 @@
 import { Argument } from 'commander';
-import { ProxyFailure } from '../../environment-proxy.ts';
 import type { ObservedBehaviour, ProbeFetch } from '../../probe/index.ts';
 import { checkWritable, replaceFile } from '../../replace-file.ts';
 import { CliError, cannotWrite } from '../errors/cli-error.ts';
@@ -7,8 +6,8 @@ import type { ErrorCode } from '../io/exit-codes.ts';
 import { asTable } from '../output/print-json.ts';
 import { printReport } from '../output/report.ts';
 import { CliCommand } from '../parser/command.ts';
-import { baseUrlHint, explainNetworkError, type NetworkContext, refusedKeyHints } from '../request/explain-error.ts';
-import { openConnection } from '../request/send-request.ts';
+import { baseUrlHint, refusedKeyHints } from '../request/explain-error.ts';
+import { openConnection, sendQuotaRequest } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { CliOption, connectionOptions, dataOptions, fileOption, type ValuesOf } from '../settings/options.ts';
 import { type KeyInUse, requireKey } from '../settings/resolve-key.ts';
@@ -63,10 +62,13 @@ async function probe(invocation: Invocation<ValuesOf<typeof probeOptions>>): Pro
   const { timeoutMs, retries: maxRetries } = settings;
   const limits = { maxRequests, timeoutMs, maxRetries };
   const observed = await probeService(baseUrl, { apiKey: key.secret, ...limits, fetch, clock: io.clock, signal })
-    .catch((cause: unknown) => {
+    .catch(async (cause: unknown) => {
       signal.throwIfAborted();
       const source = given === undefined ? (settings.baseUrl?.source ?? '') : 'the command line';
-      throw probeFailed(cause, { baseUrl, source, env: io.env, key, argv: invocation.argv });
+      throw await probeFailed(cause, key, {
+        ...invocation,
+        settings: { ...settings, baseUrl: { text: baseUrl, source } },
+      });
     })
     .finally(connection.close);
   const json = `${JSON.stringify(observed, undefined, 2)}\n`;
@@ -92,30 +94,25 @@ async function reportOutcome({ about, ...observed }: ObservedBehaviour, { screen
   for (const contradiction of about.contradictions) await screen.warn(`not as documented: ${contradiction}`);
 }
 
-interface ProbeContext extends NetworkContext, Pick<Invocation, 'argv'> {
-  readonly key: KeyInUse;
+async function probeFailed(cause: unknown, key: KeyInUse, invocation: Invocation): Promise<unknown> {
+  if (!(cause instanceof Error)) return cause;
+  if (!isRefusal(cause)) return explainedByClient(cause, key, invocation);
+  const { text: baseUrl = '', source = '' } = invocation.settings.baseUrl ?? {};
+  const { status, message } = cause;
+  const code = kindOf(status);
+  const keyHints = () => refusedKeyHints(key, [...invocation.argv, '--base-url', baseUrl]); // here the URL is an argument
+  const isOther = code === 'response' || status === 404;
+  const why = isOther ? `the response to quota, HTTP ${status}, is not a quota record` : message;
+  const ofKey = code === 'authentication' ? [`The key is from ${key.source}.`, ...keyHints()] : [];
+  const hints = isOther ? [baseUrlHint({ baseUrl, source })] : ofKey;
+  return new CliError(`cannot probe ${baseUrl}`, { code, why, hints, facts: { status }, cause });
 }
 
-function probeFailed(cause: unknown, context: ProbeContext): unknown {
-  if (!(cause instanceof Error)) return cause;
-  if (isRefusal(cause)) {
-    const { status, message } = cause;
-    const code = kindOf(status);
-    const { key, baseUrl, argv } = context;
-    const keyHints = () => refusedKeyHints(key, [...argv, '--base-url', baseUrl]); // here the URL is an argument
-    const isOther = code === 'response' || status === 404;
-    const why = isOther ? `the response to quota, HTTP ${status}, is not a quota record` : message;
-    const ofKey = code === 'authentication' ? [`The key is from ${key.source}.`, ...keyHints()] : [];
-    const hints = isOther ? [baseUrlHint(context)] : ofKey;
-    return new CliError(`cannot probe ${baseUrl}`, { code, why, hints, facts: { status }, cause });
-  }
-  const isProxyFailure = cause instanceof ProxyFailure;
-  const { code, message }: NodeJS.ErrnoException = cause;
-  const { what, ...explanation } = explainNetworkError(
-    { code, why: message, advice: 'check baseUrl', isProxyFailure },
-    context,
-  );
-  return new CliError(what, { code: 'network', facts: { cause_code: code }, ...explanation, cause });
+/** The error of a client to which the same happens. Nothing is sent. */
+function explainedByClient(cause: Error, key: KeyInUse, invocation: Invocation): Promise<unknown> {
+  const settings = { ...invocation.settings, retries: 0, verbose: 0 };
+  const connection = { fetch: () => Promise.reject(cause), close: async () => undefined };
+  return sendQuotaRequest({ ...invocation, settings }, { connection, key }).catch((error: unknown) => error);
 }
 
 function isRefusal(cause: Error): cause is Error & { readonly status: number } {

@@ -66,7 +66,7 @@ function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: Err
         hints: [`Not retried. See:  ${relatedCommand(['quota'], invocation.argv)}`],
       };
     case 'network':
-      return explainNetworkError(networkFailureIn(error), context);
+      return explainNetworkError(error, context);
     case 'timeout':
       return timeoutExplanation(error.scope, invocation, baseUrl);
     case 'response':
@@ -168,14 +168,14 @@ function limitText(maxWaitMs: number, isSum: boolean): string {
   return isSum ? `with the earlier waits longer than ${limit}` : `longer than ${limit}`;
 }
 
-export interface NetworkContext {
+interface NetworkContext {
   readonly baseUrl: string;
   /** The option, variable or profile that sets the base URL. */
   readonly source: string;
   readonly env: Env;
 }
 
-export function baseUrlHint({ baseUrl, source }: NetworkContext): string {
+export function baseUrlHint({ baseUrl, source }: Pick<NetworkContext, 'baseUrl' | 'source'>): string {
   return `Is ${baseUrl} the right base URL? It comes from ${source}.`;
 }
 
@@ -194,28 +194,16 @@ function schemeHint(baseUrl: string): string {
 /** The codes of Node.js for a response that is not TLS, and of a server that expects TLS. */
 const OTHER_SCHEME = { 'https:': /^(EPROTO|ERR_SSL_.*)$/, 'http:': /^(ECONNRESET|UND_ERR_SOCKET)$/ };
 
-function networkFailureIn({ code, summary, advice, isProxyFailure }: NetworkError): NetworkFailure {
-  const why = summary.slice(summary.indexOf(': ') + 1).trim(); // after the host, which is told apart
-  return { code, why, advice, isProxyFailure };
-}
-
-interface NetworkFailure {
-  readonly code?: string | undefined;
-  readonly why: string;
-  /** That of the client. */
-  readonly advice?: string | undefined;
-  readonly isProxyFailure: boolean;
-}
-
 /** The message for a service that sent no response: its host, the reason and the next step. */
-export function explainNetworkError(failure: NetworkFailure, context: NetworkContext): Explanation & { what: string } {
-  const { code = '', why, isProxyFailure } = failure;
-  const hints = [...(isProxyFailure ? [] : nextSteps(failure, context)), ...networkHints(code, context)];
+function explainNetworkError(error: NetworkError, context: NetworkContext): Explanation {
+  const { summary, isProxyFailure } = error;
+  const why = summary.slice(summary.indexOf(': ') + 1).trim(); // after the host, which is told apart
+  const hints = [...(isProxyFailure ? [] : nextSteps(error, context)), ...networkHints(error, context)];
   return { what: `cannot reach ${new URL(context.baseUrl).host}`, why, hints };
 }
 
 /** The advice of the client in the words of the command line. */
-function nextSteps({ code = '', advice = '' }: NetworkFailure, context: NetworkContext): readonly string[] {
+function nextSteps({ code = '', advice = '' }: NetworkError, context: NetworkContext): readonly string[] {
   const { protocol } = new URL(context.baseUrl);
   if (OTHER_SCHEME[protocol as keyof typeof OTHER_SCHEME].test(code)) return [schemeHint(context.baseUrl)];
   const isNotHttp = advice === '' && code.startsWith('HPE_');
@@ -239,10 +227,13 @@ export function certificatesProblem({ NODE_EXTRA_CA_CERTS: path }: Env): string 
 }
 
 /** Hints from the environment. A certificate error has none: the certificate is the service's, with a proxy as well. */
-function networkHints(code: string, { baseUrl, env }: NetworkContext): readonly string[] {
+function networkHints(
+  { code, isCertificateFailure }: NetworkError,
+  { baseUrl, env }: NetworkContext,
+): readonly string[] {
   const url = new URL(baseUrl);
   if (code === 'ECONNREFUSED' && isLoopback(url)) return ['Is the mock server running?  fxrates mock'];
-  if (/CERT|SIGNATURE|HOSTNAME/.test(code)) return [];
+  if (isCertificateFailure) return [];
   const proxy = environmentProxy(env, baseUrl);
   return proxy === undefined
     ? []

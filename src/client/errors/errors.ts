@@ -229,10 +229,16 @@ export class NetworkError extends FxRatesError {
   readonly kind = 'network';
   /** Whether the proxy failed: it cannot be reached, or it did not connect to the service. */
   readonly isProxyFailure: boolean;
+  /** Whether Node.js rejected the certificate of the service: the request was not sent. */
+  readonly isCertificateFailure: boolean;
 
-  constructor(message: string, details: ErrorDetails & Partial<Pick<NetworkError, 'isProxyFailure'>> = {}) {
+  constructor(
+    message: string,
+    details: ErrorDetails & Partial<Pick<NetworkError, 'isProxyFailure' | 'isCertificateFailure'>> = {},
+  ) {
     super(message, details);
     this.isProxyFailure = details.isProxyFailure ?? false;
+    this.isCertificateFailure = details.isCertificateFailure ?? false;
   }
 }
 

@@ -37,6 +37,7 @@ function failureOf(error: unknown, { key, attempts }: FailedAttempt, baseUrl: st
   const failure = new NetworkError(`No valid HTTP response from ${new URL(baseUrl).host}: ${reason}`, {
     ...{ cause, code, attempts, advice },
     isProxyFailure: ofProxy !== undefined,
+    isCertificateFailure: ABOUT_CERTIFICATES.has(code ?? ''),
   });
   if (errors.some(wouldFailAgain)) permanentFailures.add(failure);
   return failure;
@@ -121,7 +122,7 @@ const BEFORE_SENDING: readonly (string | undefined)[] = [
 /** Whether the request was certainly not sent. */
 export function wasNeverSent(error: unknown): boolean {
   if (!(error instanceof NetworkError)) return false;
-  return BEFORE_SENDING.includes(error.code) || isCertificateProblem(error.code);
+  return BEFORE_SENDING.includes(error.code) || error.isCertificateFailure;
 }
 
 /** What a code or message of the system means, and the next step. */
@@ -132,6 +133,8 @@ const EXTRA_CA: Meaning = [
   'if you trust it, start Node with NODE_EXTRA_CA_CERTS=/path/to/ca.pem',
 ];
 const VALIDITY = "check the certificate's dates and this machine's clock";
+const LONG_CHAIN: Meaning = ['the chain of certificates is longer than one of them allows'];
+const MALFORMED: Meaning = ['the certificate is malformed'];
 const OTHER_HOST: Meaning = ['the certificate is for another host', 'check baseUrl'];
 
 /** Reasons for which Node refuses a certificate, by its code (OpenSSL's X509_V_ERR names, mostly). */
@@ -151,6 +154,12 @@ const ABOUT_CERTIFICATES = new Map<string, Meaning>([
   ['CERT_SIGNATURE_FAILURE', ['the signature of the certificate is wrong']],
   ['INVALID_CA', ['the issuer of the certificate is not a certificate authority']],
   ['INVALID_PURPOSE', ['the certificate is not valid for servers']],
+  ['CERT_CHAIN_TOO_LONG', LONG_CHAIN],
+  ['PATH_LENGTH_EXCEEDED', LONG_CHAIN],
+  ['ERROR_IN_CERT_NOT_BEFORE_FIELD', MALFORMED],
+  ['ERROR_IN_CERT_NOT_AFTER_FIELD', MALFORMED],
+  ['UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY', MALFORMED],
+  ['UNABLE_TO_DECRYPT_CERT_SIGNATURE', MALFORMED],
 ]);
 
 const permanentFailures = new WeakSet<NetworkError>();
@@ -162,8 +171,8 @@ export function isPermanent(failure: NetworkError): boolean {
 
 /** Node.js rejected the certificate or the head of the response, or the proxy the connection. */
 function wouldFailAgain(error: Error): boolean {
-  const code = codeOf(error);
-  if (code === 'PROXY_REFUSED' || isCertificateProblem(code) || INVALID_HEADS.has(code ?? '')) return true;
+  const code = codeOf(error) ?? '';
+  if (code === 'PROXY_REFUSED' || [ABOUT_CERTIFICATES, INVALID_HEADS].some((codes) => codes.has(code))) return true;
   return isOfParser(error) && !BROKEN_BODY.test(`${code} ${error.message}`);
 }
 
@@ -174,10 +183,6 @@ function isOfParser(error: Error): boolean {
 
 /** Failures of a parser that a connection can cause which ends too early, so that a retry can succeed. */
 const BROKEN_BODY = /CHUNK|EOF_STATE|CLOSED_CONNECTION/i;
-
-function isCertificateProblem(code: string | undefined): boolean {
-  return code !== undefined && ABOUT_CERTIFICATES.has(code);
-}
 
 const TIMED_OUT: Meaning = ['no connection was made in time'];
 const NOT_HTTP: Meaning = ['the response is not valid HTTP/1.1', 'check baseUrl, and the server or proxy there'];

@@ -9,7 +9,7 @@ import { FakeIo, jsonLines, runCli } from '../../helpers/cli-io.ts';
 import { startConnectProxy } from '../../helpers/connect-proxy.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import { listen } from '../../helpers/listen.ts';
-import { quotaRecord } from '../../helpers/service-replies.ts';
+import { failedFetch, quotaRecord } from '../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const BASE_URL = 'https://fxrates.test';
@@ -134,6 +134,19 @@ test.each([
     { event: 'info', message: expect.stringContaining('at most 14 requests') },
     { error: { code: kind, status } },
   ]);
+});
+
+test('explains a certificate that is not trusted as other commands do', async () => {
+  const fetch = () => Promise.reject(failedFetch('DEPTH_ZERO_SELF_SIGNED_CERT'));
+
+  const { code, stderr } = await runCli('probe --retries 0', { fetch });
+
+  expect(code).toBe(6);
+  expect(stderr).toContain(
+    'cannot reach api.example.test — DEPTH_ZERO_SELF_SIGNED_CERT; the certificate is not signed',
+  );
+  expect(stderr).toContain('  To trust a certificate of your own:  export NODE_EXTRA_CA_CERTS=/path/to/ca.pem\n');
+  expect(stderr).not.toContain('right base URL');
 });
 
 test.each([200, 302, 404])(

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { explainNetworkError } from '../../../src/cli/request/explain-error.ts';
+import { explainClientError } from '../../../src/cli/request/explain-error.ts';
+import type { KeyInUse } from '../../../src/cli/settings/resolve-key.ts';
+import type { Invocation } from '../../../src/cli/settings/settings.ts';
+import type { NetworkError } from '../../../src/client/errors/errors.ts';
+import { networkFailure } from '../../../src/client/errors/network-failure.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 import { exhaustedQuota, failedFetch, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 
@@ -132,16 +136,27 @@ test.each([
 const BASE_URL_HINT = 'Is https://api.example.test the right base URL? It comes from --base-url.';
 const PROXY_HINT = 'HTTPS_PROXY names the proxy proxy.example.test. To bypass it:  export NO_PROXY=api.example.test';
 
+const PROXY = { HTTPS_PROXY: 'http://proxy.example.test' };
+
 test.each([
   ['ENOTFOUND', {}, [BASE_URL_HINT]],
-  ['ENOTFOUND', { HTTPS_PROXY: 'http://proxy.example.test' }, [PROXY_HINT]],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', { HTTPS_PROXY: 'http://proxy.example.test' }, [BASE_URL_HINT]],
+  ['ENOTFOUND', PROXY, [PROXY_HINT]],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', PROXY, [BASE_URL_HINT]],
+  ['CERT_HAS_EXPIRED', PROXY, ["Check the certificate's dates and this machine's clock."]],
+  ['INVALID_CA', PROXY, []],
+  ['CERT_CHAIN_TOO_LONG', PROXY, []],
 ])('%s with the environment %j: the message says whether proxy or service was not found', (code, env, hints) => {
-  const context = { baseUrl: 'https://api.example.test', source: '--base-url', env };
   const isProxyFailure = hints.includes(PROXY_HINT);
-  const why = isProxyFailure ? `the proxy proxy.example.test (HTTPS_PROXY) cannot be reached (${code})` : code;
+  const name = isProxyFailure ? 'ProxyFailure' : 'Error';
+  const thrown = Object.assign(new Error(code), { name, code });
+  const baseUrl = 'https://api.example.test';
+  const error = networkFailure(thrown, { key: { redact: String }, attempts: [] }, baseUrl) as NetworkError;
+  const settings = { baseUrl: { text: baseUrl, source: '--base-url' } };
+  const invocation = { settings, io: { env } } as unknown as Invocation;
 
-  expect(explainNetworkError({ code, why, advice: 'check baseUrl', isProxyFailure }, context).hints).toEqual(hints);
+  const { details } = explainClientError(error, { invocation, baseUrl, key: {} as KeyInUse });
+
+  expect(details.hints).toEqual(hints);
 });
 
 test('no message of a batch names an option of the client', async () => {

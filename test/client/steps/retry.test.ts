@@ -49,6 +49,7 @@ test.each<[string, Reply]>([
   ['a body that is not JSON', { body: '<html></html>' }],
   ['a body that is not the contract’s', { body: { success: true } }],
   ['a certificate that is not trusted', failed('SELF_SIGNED_CERT_IN_CHAIN')],
+  ['a chain of certificates that is too long', failed('CERT_CHAIN_TOO_LONG')],
   ['a certificate that has expired, through fetch,', new TypeError('failed', { cause: failed('CERT_HAS_EXPIRED') })],
 ])('does not retry %s', async (_, reply) => {
   const { fx, fetch, clock } = testClient(reply, { quota: success(quotaRecord()) });
