@@ -94,7 +94,8 @@ export async function watch(
       if (isLast) break;
     }
   };
-  await withClient(invocation, { reporter }, poll);
+  // One call that waits longer fails, not the watch. `--no-wait` is 0, and needs no maximum.
+  await withClient(invocation, { reporter, maxRetryAfterMs: invocation.settings.maxWaitMs }, poll);
 }
 
 /** `14:20:05`. */

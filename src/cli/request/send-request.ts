@@ -54,6 +54,8 @@ interface ClientOverrides {
   readonly cache?: CacheOptions | undefined;
   /** Default: one that reports every wait. */
   readonly reporter?: CallReporter;
+  /** Default: that of `--max-wait`, but at least as long as an outage. */
+  readonly maxRetryAfterMs?: number;
 }
 
 /** The hooks of the client, and the signal that ends its calls. */
@@ -106,7 +108,12 @@ export async function withClient<Result>(
   options: ClientOverrides,
   use: (client: OpenClient) => Promise<Result>,
 ): Promise<Result> {
-  const { trace = new HttpTrace(invocation), reporter = new WaitReporter(invocation), cache } = options;
+  const {
+    trace = new HttpTrace(invocation),
+    reporter = new WaitReporter(invocation),
+    cache,
+    maxRetryAfterMs,
+  } = options;
   const { settings, io, screen } = invocation;
   const baseUrl = requireBaseUrl(settings);
   const key = options.key ?? (await requireKey(invocation));
@@ -122,7 +129,12 @@ export async function withClient<Result>(
     const store = options.connection === undefined ? await openStore(invocation, baseUrl) : undefined; // without a request, no slot is needed
     const warn = (message: string) => void screen.warn(message);
     const logger: Logger = { warn, warnOf: (warning) => warn(warningOf(warning)) };
-    const fx = new FxRates({ ...limitsOf(settings), ...own, ...reporter.hooks, logger, rateLimit: store && { store } });
+    const limits = {
+      ...limitsOf(settings),
+      ...(maxRetryAfterMs && { maxRetryAfterMs }),
+      rateLimit: store && { store },
+    };
+    const fx = new FxRates({ ...limits, ...own, ...reporter.hooks, logger });
     const responseOf = (result: ClientResult) => serviceResponse(result, { key, trace, io });
     // Closed, because a `quota()` of the client for the limit may still wait for a slot.
     return await use({ fx, reporter, explained, responseOf }).finally(() => fx.close());
@@ -158,23 +170,23 @@ function callClient(client: FxRates, request: ServiceRequest, options: CallOptio
   return operation.query === 'none' ? method.call(client, options) : method.call(client, query, options);
 }
 
-/** The deadline of a call: all attempts with their backoff, and `--max-wait` for the limit. */
+/**
+ * `--max-wait` and `--no-wait` are about the limit. A service that fails is tried again with each of them, if its Retry-After
+ * is no longer than the client waits for the end of an outage.
+ */
 function limitsOf({ timeoutMs, retries, maxWaitMs, insecureHttp }: CliSettings): FxRatesOptions {
-  const deadlineMs = maxWaitMs + (retries + 1) * (timeoutMs + LONGEST_BACKOFF_MS);
-  // With --no-wait, only a 503 is sent again after its Retry-After, if that is no longer than a backoff.
-  const maxRetryAfterMs = maxWaitMs === 0 ? LONGEST_BACKOFF_MS : maxWaitMs;
   return {
     timeoutMs,
     maxRetries: retries,
     allowInsecureHttp: insecureHttp,
-    deadlineMs,
-    maxRetryAfterMs,
+    deadlineMs: maxWaitMs + (retries + 1) * (timeoutMs + LONGEST_OUTAGE_MS),
+    maxRetryAfterMs: Math.max(maxWaitMs, LONGEST_OUTAGE_MS),
     onLimit: maxWaitMs === 0 ? 'throw' : 'wait',
   };
 }
 
-/** Longest backoff of the client between two attempts, as in client/steps/retry.ts. */
-const LONGEST_BACKOFF_MS = 8_000;
+/** As in client/limits/in-flight.ts. */
+const LONGEST_OUTAGE_MS = 90_000;
 
 interface SentRequest {
   readonly url: string;

@@ -1,4 +1,4 @@
-import type { FxRatesOptions } from '../../client/index.ts';
+import type { FxRatesOptions, RequestEvent } from '../../client/index.ts';
 import { visible } from '../../text.ts';
 import { monotonicNow } from '../io/io.ts';
 import type { Invocation } from '../settings/settings.ts';
@@ -20,12 +20,14 @@ const NEW_LINE_MS = 30_000;
 
 /** Reports the client's waits: a countdown on a terminal, few lines in a log, JSON lines with `--json`. */
 export class WaitReporter {
-  readonly hooks: Pick<FxRatesOptions, 'onWait' | 'onRetry'>;
+  readonly hooks: Pick<FxRatesOptions, 'onRequest' | 'onWait' | 'onRetry'>;
   /** Ends the call on Ctrl-C, and when the waits for the limit add up to more than `--max-wait`. */
   readonly signal: AbortSignal;
   readonly #invocation: Invocation;
   readonly #endsLongWaits: boolean;
   readonly #tooLong = new AbortController();
+  /** The last response, if it was a refusal. */
+  #refusal: Pick<RequestEvent, 'status' | 'requestId'> | undefined;
   /** Milliseconds of the waits for the limit that have ended. */
   #waitedMs = 0;
   /** When the current wait for the limit began. */
@@ -40,6 +42,9 @@ export class WaitReporter {
     this.#endsLongWaits = endsLongWaits;
     this.signal = AbortSignal.any([invocation.io.interrupts.signal, this.#tooLong.signal]);
     this.hooks = {
+      onRequest: ({ status, requestId }) => {
+        this.#refusal = status === 429 ? { status, requestId } : undefined;
+      },
       onWait: ({ waitMs, reason, limits }) => {
         // `--max-wait` counts only waits for the limit, which is the last case.
         if (limits?.reason === 'in_flight')
@@ -74,7 +79,7 @@ export class WaitReporter {
     const sumMs = this.#waitedMs + waitMs;
     const { maxWaitMs } = this.#invocation.settings;
     if (this.#endsLongWaits && sumMs > maxWaitMs + JITTER_MS) {
-      this.#tooLong.abort(waitTooLong(waitMs, this.#invocation, { sumMs }));
+      this.#tooLong.abort(waitTooLong(waitMs, this.#invocation, { sumMs, ...this.#refusal }));
     } else {
       this.#begin({ cause: 'rate limited', reason: 'rate_limited', waitMs });
       this.#waitsSince = this.#now();

@@ -7,6 +7,7 @@ import { Screen } from '../../../src/cli/terminal/screen.ts';
 import type { WaitEvent } from '../../../src/client/index.ts';
 import { FakeIo, jsonLines, runCli } from '../../helpers/cli-io.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
+import type { Reply } from '../../helpers/fake-fetch.ts';
 import { failedFetch, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 
 const replies = [rateLimited('3'), success({ a: 1 })];
@@ -197,19 +198,58 @@ test.each([
   expect(reporter.signal.aborted).toBe(false);
 });
 
+const down = (retryAfter: string) => failure(503, { headers: { 'retry-after': retryAfter } });
+const once = (reply: Reply) => [reply, success()];
+const [ofLimit, ofService] = [7, 5];
+
 test.each([
-  ['5', 0, 2],
-  ['9', 5, 1],
+  // Of the limit: --no-wait sends nothing again, --max-wait waits up to its value.
+  ['a 429 with Retry-After 1', once(rateLimited('1')), { byDefault: [0, 2], noWait: [ofLimit, 1], maxWait: [0, 2] }],
+  [
+    'a 429 with Retry-After 30',
+    once(rateLimited('30')),
+    { byDefault: [0, 2], noWait: [ofLimit, 1], maxWait: [ofLimit, 1] },
+  ],
+  [
+    'a 429 after a 503',
+    [down('5'), rateLimited('30'), success()],
+    { byDefault: [0, 3], noWait: [ofLimit, 2], maxWait: [ofLimit, 2] },
+  ],
+  // Of a service that fails: the retries decide, not the options for the limit.
+  ['a 503 with Retry-After 5', once(down('5')), { byDefault: [0, 2] }],
+  ['a 503 with Retry-After 60', once(down('60')), { byDefault: [0, 2] }],
+  ['two 503 with Retry-After 90', [down('90'), down('90'), success()], { byDefault: [0, 3] }],
+  ['a 503 with Retry-After 91', once(down('91')), { byDefault: [ofService, 1] }],
+  ['two lost connections', [failedFetch('ECONNRESET'), failedFetch('ECONNRESET'), success()], { byDefault: [0, 3] }],
+  ['an outage that eight attempts meet', [...Array(8).fill(failure(503)), success()], { byDefault: [0, 9] }],
 ])(
-  'with --no-wait, a 503 with Retry-After %s ends with the exit code %d after %d requests',
-  async (seconds, exitCode, count) => {
-    const unavailable = failure(503, { headers: { 'retry-after': seconds } });
+  '%s: exit code and number of requests by default, with --no-wait and with --max-wait 1s are %j',
+  async (_, replies, expected) => {
+    const line = `latest --retries ${Math.max(2, replies.length - 1)}`;
+    const { byDefault, noWait = byDefault, maxWait = byDefault }: Partial<Record<string, number[]>> = expected;
 
-    const { code, requests } = await runCli('latest --no-wait', { replies: [unavailable, success()] });
+    for (const [options, outcome] of [
+      ['', byDefault],
+      [' --no-wait', noWait],
+      [' --max-wait 1s', maxWait],
+    ] as const) {
+      const { code, requests } = await runCli(`${line}${options}`, { replies });
 
-    expect([code, requests.length]).toEqual([exitCode, count]);
+      expect([options, code, requests.length]).toEqual([options, ...(outcome ?? [])]);
+    }
   },
 );
+
+test('the error of a wait that is too long has the status and the ID of the refusal', async () => {
+  const refusal = rateLimited('30');
+  const replies = { ...refusal, headers: { ...refusal.headers, 'x-request-id': 'req_42' } };
+
+  const { stderr } = await runCli('latest --max-wait 40s --json', { replies });
+
+  expect(jsonLines(stderr).at(-1)).toMatchObject({
+    error: { code: 'rate_limited', status: 429, request_id: 'req_42' },
+  });
+});
 
 test.each([
   ['SIGINT', 130],
