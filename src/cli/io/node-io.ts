@@ -2,7 +2,7 @@ import type { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fstatSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type crossSpawn from 'cross-spawn';
 import type { Clock } from '../../client/index.ts';
 import { exitCodes, signalExitCodes } from './exit-codes.ts';
@@ -26,6 +26,9 @@ const LAST_WORK_MS = 100;
 /** The same before the command has ended: a mock server stores its state. */
 const LAST_COMMAND_MS = 5_000;
 
+/** Longest time for which an interrupted command waits for the reader of its last words. */
+const LAST_WRITE_MS = 1_000;
+
 /** Calls `end` if the process has not ended by itself. */
 function endAfter(ms: number, end: () => void): void {
   // biome-ignore lint/plugin: `clock.sleep` would keep the process running; this timer must not
@@ -34,11 +37,11 @@ function endAfter(ms: number, end: () => void): void {
 
 /** The real world, by way of `process`. */
 export function createNodeIo(env: Env): Io & { readonly interrupts: NodeInterrupts } {
-  const stderr = createOutput(2, () => process.stderr);
-  const interrupts = createInterrupts(stderr);
+  const interrupts = createInterrupts(() => stderr.isTTY && void stderr.write('\n').catch(() => undefined));
+  const stderr = createOutput(2, () => process.stderr, interrupts);
   return {
     stdin: createInput(interrupts),
-    stdout: createOutput(1, () => process.stdout),
+    stdout: createOutput(1, () => process.stdout, interrupts),
     stderr,
     env,
     clock: realClock,
@@ -50,8 +53,15 @@ export function createNodeIo(env: Env): Io & { readonly interrupts: NodeInterrup
   };
 }
 
-/** Node.js creates a stream at its first use, which takes milliseconds. Only a terminal and a full pipe need one. */
-function createOutput(fileDescriptor: number, streamOf: () => NodeJS.WriteStream): Output {
+/**
+ * Node.js creates a stream at its first use, which takes milliseconds. A terminal and a full pipe need one, and so does a
+ * process that no signal ends by itself: a write without a stream blocks it for as long as no program reads.
+ */
+function createOutput(
+  fileDescriptor: number,
+  streamOf: () => NodeJS.WriteStream,
+  { signal, endingProcess }: NodeInterrupts,
+): Output {
   let opened: NodeJS.WriteStream | undefined;
   const stream = () => {
     // Each write reports its own failure; without a listener the stream would end the process besides.
@@ -59,20 +69,44 @@ function createOutput(fileDescriptor: number, streamOf: () => NodeJS.WriteStream
     return opened;
   };
   const isTTY = isTerminal(fileDescriptor);
+  const mayBlock = async () => {
+    if (isTTY) return false;
+    await receiveSignals();
+    return opened === undefined && !signal.aborted && process.pid !== 1;
+  };
   return {
     isTTY,
     get columns() {
       return isTTY ? stream().columns : undefined;
     },
-    write: (chunk) =>
-      new Promise<void>((resolve, reject) => {
-        const rest = isTTY || opened !== undefined ? chunk : writeWhole(fileDescriptor, chunk);
-        if (rest.length === 0) resolve();
-        else stream().write(rest, (error) => (error ? reject(error) : resolve()));
-      }).catch((error) => {
-        throw new WriteFailure(error);
-      }),
+    write: async (chunk) => {
+      try {
+        const rest = (await mayBlock()) ? endingProcess(() => writeWhole(fileDescriptor, chunk)) : chunk;
+        if (rest.length > 0) await writeToStream(stream(), rest, signal);
+      } catch (error) {
+        throw error instanceof Interrupted ? error : new WriteFailure(error as Error); // of Node.js
+      }
+    },
   };
+}
+
+/** Rejects on an interrupt, or a while after one that has come before: the reader may read no more. */
+function writeToStream(stream: NodeJS.WriteStream, chunk: string | Uint8Array, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const interrupt = () => reject(signal.reason);
+    if (signal.aborted) endAfter(LAST_WRITE_MS, interrupt);
+    else signal.addEventListener('abort', interrupt, { once: true });
+    stream.write(chunk, (error) => {
+      signal.removeEventListener('abort', interrupt);
+      error ? reject(error) : resolve();
+    });
+  });
+}
+
+/** Signals that arrived while a callback ran are received when the event loop polls the next time: after a whole turn. */
+async function receiveSignals(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
 }
 
 /** `node:tty` loads the network of Node.js, so it is asked about devices only. */
@@ -109,13 +143,16 @@ async function readStdin(interrupted: AbortSignal, isEnough: (text: string) => b
 
 interface NodeInterrupts extends Interrupts {
   receive(name: SignalName): void;
+  /** Calls `action`, which can block. A signal meanwhile ends the process, because no listener could run. */
+  endingProcess<Result>(action: () => Result): Result;
   /** Ends the process after a command that an interrupt ended. */
   finish(exitCode: number): void;
 }
 
 const SIGNAL_NAMES = Object.keys(signalExitCodes) as readonly SignalName[]; // Object.keys loses the type
 
-function createInterrupts(stderr: Output): NodeInterrupts {
+/** `endLine`: ends the line of a terminal that shows ^C. */
+function createInterrupts(endLine: () => void): NodeInterrupts {
   const controller = new AbortController();
   let listener: ((name: SignalName) => void) | undefined;
   let received: SignalName | undefined;
@@ -126,14 +163,25 @@ function createInterrupts(stderr: Output): NodeInterrupts {
     else controller.abort(new Interrupted(name));
     if (controller.signal.aborted) endAfter(LAST_COMMAND_MS, () => endBySignal(name));
   };
-  const endLine = () => {
-    if (stderr.isTTY) void stderr.write('\n').catch(() => undefined);
+  const onSignal = (name: SignalName) => {
+    if (name === 'SIGINT' || name === 'SIGQUIT') endLine();
+    receive(name);
   };
-  for (const name of SIGNAL_NAMES) process.on(name, receive);
-  for (const name of ['SIGINT', 'SIGQUIT'] as const) process.prependListener(name, endLine); // which shows ^C
+  const listen = () => {
+    for (const name of SIGNAL_NAMES) process.on(name, onSignal);
+  };
+  listen();
   return {
     signal: controller.signal,
     receive,
+    endingProcess(action) {
+      for (const name of SIGNAL_NAMES) process.off(name, onSignal);
+      try {
+        return action();
+      } finally {
+        listen();
+      }
+    },
     finish(exitCode) {
       const endedBy = received !== undefined && exitCode === signalExitCodes[received] ? received : undefined;
       // A shell ends its loop only if a signal ended the command. Windows has only exit codes.

@@ -74,10 +74,8 @@ function prepare(command: CliCommand, program: CliCommand): void {
   command.version(VERSION, '-V, --version', 'print the version');
   command.options.at(-1)?.hideHelp(command.parent !== null); // it works behind each command
   for (const option of optionsOfAll(command)) command.addOption(option);
-  // `main` prints errors and help itself.
-  command
-    .configureOutput({ outputError: ignore, writeOut: ignore, writeErr: ignore })
-    .configureHelp({ formatHelp: ignore });
+  // `main` prints errors and help itself. commander would open the streams to ask for colours and widths.
+  command.configureOutput(NO_OUTPUT).configureHelp({ formatHelp: ignore });
   command.exitOverride((end) => {
     program.line = { command, end };
     throw end;
@@ -92,6 +90,16 @@ function prepare(command: CliCommand, program: CliCommand): void {
 function ignore(): string {
   return '';
 }
+
+const NO_OUTPUT = {
+  ...{ outputError: ignore, writeOut: ignore, writeErr: ignore },
+  ...{
+    getOutHasColors: () => false,
+    getErrHasColors: () => false,
+    getOutHelpWidth: () => 80,
+    getErrHelpWidth: () => 80,
+  },
+};
 
 const OPTIONS = 'options';
 

@@ -65,6 +65,7 @@ export function batchCommand(): CliCommand {
 }
 
 async function runBatch(given: Invocation<BatchCommandOptions>): Promise<number> {
+  given.io.neverBlock(); // an interrupted batch writes the file of --failed-out
   const queries = await queriesOf(given);
   const { failedOut } = given.options;
   if (failedOut !== undefined) {
