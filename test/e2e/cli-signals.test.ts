@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -57,7 +58,7 @@ describe.skipIf(!hasBundle)('a signal during a wait', () => {
   test.skipIf(process.platform !== 'linux')('while --key-stdin waits for a key, Ctrl-C works as well', async () => {
     const running = startBundle(['-v', 'quota', '--key-stdin'], { env, stdin: 'open' });
     running.write('half-a-key');
-    await untilReadingStdin(running.pid);
+    await untilReadingStdin(running);
 
     running.kill('SIGINT');
 
@@ -156,23 +157,38 @@ async function startedWithoutKey(): Promise<Running> {
   const fifo = join(temporaryFolder(), 'key');
   spawnSync('mkfifo', [fifo]);
   const running = startBundle(['quota', '--key-file', fifo, '--base-url', 'http://127.0.0.1:9']);
-  await untilHandlingSignals(running.pid);
+  await untilHandlingSignals(running);
   return running;
 }
 
 /** Resolves when the handlers of SIGINT and SIGTERM are installed. */
-async function untilHandlingSignals(pid: number): Promise<void> {
-  const handled = async () => (await readFile(`/proc/${pid}/status`, 'utf8')).match(/^SigCgt:\s*(\w+)/m)?.[1];
-  while ((BigInt(`0x${(await handled()) ?? '0'}`) & 0x4002n) !== 0x4002n);
+function untilHandlingSignals(running: Running): Promise<void> {
+  const handled = async () => (await readFile(`/proc/${running.pid}/status`, 'utf8')).match(/^SigCgt:\s*(\w+)/m)?.[1];
+  return running.until(
+    async () => (BigInt(`0x${(await handled()) ?? '0'}`) & 0x4002n) === 0x4002n,
+    'the handlers of signals',
+  );
 }
 
 /** Resolves when the process waits for its stdin: Linux shows what an epoll descriptor watches. */
-async function untilReadingStdin(pid: number): Promise<void> {
-  const folder = `/proc/${pid}/fdinfo`;
-  for (let isReading = false; !isReading; ) {
+function untilReadingStdin(running: Running): Promise<void> {
+  const folder = `/proc/${running.pid}/fdinfo`;
+  return running.until(async () => {
     const files = (await readdir(folder)).map((name) => readFile(`${folder}/${name}`, 'utf8').catch(() => ''));
-    isReading = (await Promise.all(files)).some((text) => /^tfd:\s+0 /m.test(text));
-  }
+    return (await Promise.all(files)).some((text) => /^tfd:\s+0 /m.test(text));
+  }, 'a read of stdin');
+}
+
+/** A full pipe that no program reads. */
+function fullPipe(): { readonly path: string; readonly file: number } {
+  const path = join(temporaryFolder(), 'full');
+  spawnSync('mkfifo', [path]);
+  const file = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  const fill = () => {
+    while (writeSync(file, Buffer.alloc(4096)) > 0);
+  };
+  expect(fill).toThrow('EAGAIN');
+  return { path, file };
 }
 
 describe.skipIf(!hasBundle || process.platform !== 'linux')('the built command', () => {
@@ -187,15 +203,46 @@ describe.skipIf(!hasBundle || process.platform !== 'linux')('the built command',
   test('a second signal ends it while it waits for a key from a pipe', async () => {
     const running = await startedWithoutKey();
 
-    let hasEnded = false;
-    const ended = running.ended.finally(() => {
-      hasEnded = true;
-    });
-    while (!hasEnded) {
+    const { ended } = running;
+    const hasEnded = ended.then(() => true);
+    await running.until(() => {
       running.kill('SIGTERM');
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+      return Promise.race([hasEnded, new Promise<false>((resolve) => setImmediate(resolve, false))]);
+    }, 'its end');
 
     expect(await ended).toMatchObject({ code: null, signal: 'SIGTERM' });
+  });
+
+  test.each([
+    ['SIGINT', '--help', '>'],
+    ['SIGTERM', 'completion bash', '>'],
+    ['SIGINT', 'unknown', '2>'],
+    ['SIGTERM', 'quota -v --retries 0', '2>'],
+  ] as const)('%s ends %s while no program reads what it writes to %s', async (signal, line, redirection) => {
+    const { path, file } = fullPipe();
+    const command = `exec "${process.execPath}" "${BUNDLE}" ${line} ${redirection} "${path}"`;
+    const running = new Running('sh', ['-c', command], { env });
+    const where = () => readFile(`/proc/${running.pid}/wchan`, 'utf8').catch(() => '');
+    await running.until(async () => /pipe_w/.test(await where()), 'a blocked write');
+
+    running.kill(signal);
+
+    expect(await running.ended).toMatchObject({ code: null, signal });
+    closeSync(file);
+  });
+
+  test('a batch whose output no program reads writes its failed queries at Ctrl-C', async () => {
+    const { path, file } = fullPipe();
+    const failed = join(temporaryFolder(), 'failed.txt');
+    const line = `batch -v --each base=EUR,USD --failed-out "${failed}"`;
+    const command = `exec "${process.execPath}" "${BUNDLE}" ${line} > "${path}"`;
+    const running = new Running('sh', ['-c', command], { env: { ...env, FXRATES_API_KEY: mock.createKey().key } });
+    await running.shows('stderr', '< 200');
+
+    running.kill('SIGINT');
+
+    expect(await running.ended).toMatchObject({ code: null, signal: 'SIGINT' });
+    expect(await readFile(failed, 'utf8')).toBe('{"base":"EUR"}\n{"base":"USD"}\n');
+    closeSync(file);
   });
 });

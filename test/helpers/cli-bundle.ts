@@ -40,13 +40,16 @@ export interface BundleResult {
   readonly stderr: string;
 }
 
+/** Longest wait for a program. Far above what a busy machine takes, and below the limit of a test, so that it says what hung. */
+const LONGEST_WAIT_MS = 300_000;
+
 /** A spawned program with its output so far. */
 export class Running {
   readonly pid: number;
-  readonly ended: Promise<BundleResult>;
   stdout = '';
   stderr = '';
   readonly #child;
+  readonly #closed: Promise<BundleResult>;
 
   constructor(program: string, args: readonly string[], { env = {}, stdin = '' }: BundleOptions) {
     const child = spawn(program, args, { env: { ...cleanEnv(), ...env } });
@@ -60,7 +63,7 @@ export class Running {
     });
     child.stdin.on('error', () => undefined); // a program may exit without reading
     if (stdin !== 'open') child.stdin.end(stdin);
-    this.ended = once(child, 'close').then(([code, signal]) => ({
+    this.#closed = once(child, 'close').then(([code, signal]) => ({
       code,
       signal,
       stdout: this.stdout,
@@ -68,9 +71,33 @@ export class Running {
     }));
   }
 
+  /** The end of the program and of all programs that have its output. */
+  get ended(): Promise<BundleResult> {
+    return this.within(this.#closed, 'its end');
+  }
+
+  /** `wait`, which fails with the output after the longest time. The program is killed then. */
+  within<Result>(wait: Promise<Result>, awaited: string): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        const { exitCode, signalCode, spawnargs } = this.#child;
+        const state = exitCode ?? signalCode ?? 'still running';
+        const output = `${this.stdout}${this.stderr}`;
+        reject(new Error(`waited too long for ${awaited} of ${spawnargs.join(' ')} (${state}): ${output}`));
+        this.#child.kill('SIGKILL');
+        for (const stream of [this.#child.stdout, this.#child.stderr]) stream.destroy(); // also open in its own children
+      }, LONGEST_WAIT_MS);
+      wait.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
+  }
+
   /** Resolves when `stream` contains `text`; rejects when the program exits without it. */
-  async shows(stream: 'stdout' | 'stderr', text: string): Promise<void> {
-    const hasEnded = this.ended.then(() => true);
+  shows(stream: 'stdout' | 'stderr', text: string): Promise<void> {
+    return this.within(this.#shows(stream, text), `'${text}'`);
+  }
+
+  async #shows(stream: 'stdout' | 'stderr', text: string): Promise<void> {
+    const hasEnded = this.#closed.then(() => true);
     while (!this[stream].includes(text)) {
       const next = once(this.#child[stream], 'data').then(() => false);
       if (await Promise.race([next, hasEnded])) {
@@ -78,6 +105,17 @@ export class Running {
         throw new Error(`ended without '${text}': ${this.stdout}${this.stderr}`);
       }
     }
+  }
+
+  /** Resolves when `isSo`, which the system is asked about repeatedly. */
+  async until(isSo: () => Promise<boolean>, awaited: string): Promise<void> {
+    let isOver = false;
+    const ask = async () => {
+      while (!isOver && !(await isSo()));
+    };
+    await this.within(ask(), awaited).finally(() => {
+      isOver = true;
+    });
   }
 
   write(text: string): void {
