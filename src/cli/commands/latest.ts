@@ -54,7 +54,7 @@ export function latestCommand(): CliCommand {
 async function runLatest(request: OperationRequest, invocation: Invocation<LatestCommandOptions>): Promise<void> {
   const { fixtureOut, watch: interval } = invocation.options;
   if (interval !== undefined) return watchLatest(request, invocation);
-  if (fixtureOut !== undefined) await requireFixture(fixtureOut); // before a request uses quota
+  if (fixtureOut !== undefined) await requireFixture(fixtureOut, invocation.io.interrupts.signal); // before a request uses quota
   // The remark follows the table, in which people look for the reason.
   const { rawBody } = await sendAndPrint(request, invocation).finally(() => remarkOnNames(request, invocation));
   if (fixtureOut !== undefined) await addToFixture(fixtureOut, { query: request.query, rawBody }, invocation);
@@ -119,14 +119,14 @@ function requireSafeWatch(
  *
  * @throws CliError for a file with other content, to which no response is added, and for one that cannot be written
  */
-async function requireFixture(path: string): Promise<void> {
+async function requireFixture(path: string, interrupted: AbortSignal): Promise<void> {
   const stats = await fs.stat(path).catch(() => undefined);
-  if (stats?.isFile()) await requireRecorded(path); // reading a pipe, such as that of `>(jq)`, would never end
+  if (stats?.isFile()) await requireRecorded(path, interrupted); // reading a pipe, such as that of `>(jq)`, would never end
   await checkWritable(path).catch(cannotWrite(path));
 }
 
-async function requireRecorded(path: string): Promise<void> {
-  const bytes = await readLimited(path).catch((cause) => {
+async function requireRecorded(path: string, interrupted: AbortSignal): Promise<void> {
+  const bytes = await readLimited(path, interrupted, (cause) => {
     throw fileError(`cannot read ${path}`, cause);
   });
   const text = bytes.toString();

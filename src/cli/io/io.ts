@@ -81,8 +81,8 @@ export class Interrupted extends Error {
   }
 }
 
-/** Rejects on an interrupt: Node.js cannot abort the opening of a pipe without a writer. */
-export async function orInterrupted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
+/** Rejects on an interrupt. */
+async function orInterrupted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted();
   const interrupted = once(signal, 'abort').then(() => signal.throwIfAborted());
   return (await Promise.race([value, interrupted])) as Value; // the second one only rejects
@@ -96,8 +96,19 @@ export function refuseEndless(size: number): void {
   if (size > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES} bytes`);
 }
 
-/** The bytes of a file, a pipe or a device. Rejects once it has more than 256 MB: `/dev/zero` has no end. */
-export async function readLimited(path: string): Promise<Buffer> {
+/**
+ * The bytes of a file, a pipe or a device. Rejects once it has more than 256 MB: `/dev/zero` has no end. Also rejects when
+ * `interrupted` aborts, because Node.js cannot abort the opening of a pipe without a writer. `failed` throws all other errors.
+ */
+export function readLimited(
+  path: string,
+  interrupted: AbortSignal,
+  failed: (cause: NodeJS.ErrnoException) => never,
+): Promise<Buffer> {
+  return orInterrupted(readAll(path).catch(failed), interrupted);
+}
+
+async function readAll(path: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of createReadStream(path)) {

@@ -1,6 +1,6 @@
 import { keyProblem } from '../../redactor.ts';
 import { CliError, loginCommand, systemReason, usageError } from '../errors/cli-error.ts';
-import { Interrupted, type Io, orInterrupted, readLimited } from '../io/io.ts';
+import { Interrupted, type Io, readLimited } from '../io/io.ts';
 import type { CliSettings, Invocation } from './settings.ts';
 import { readCredential, type StoredKey } from './stored-files.ts';
 
@@ -90,10 +90,10 @@ async function readStdin(stdin: Io['stdin']): Promise<string> {
 
 async function readKeyFile(path: string, interrupted: AbortSignal): Promise<string> {
   if (path === '-') throw usageError('--key-file expects a path', 'the key on standard input is --key-stdin');
-  const file = readLimited(path).catch((cause) => {
+  const bytes = await readLimited(path, interrupted, (cause) => {
     throw unusableKey(`cannot read the key file ${path}`, systemReason(cause), cause);
   });
-  return keyIn((await orInterrupted(file, interrupted)).toString());
+  return keyIn(bytes.toString());
 }
 
 /** @throws CliError with the reason why the key is invalid, without the key */

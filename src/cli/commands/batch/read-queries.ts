@@ -1,7 +1,7 @@
 import { isJson } from '../../../json.ts';
 import { UTF16_PROBLEM } from '../../../text.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
-import { Interrupted, type Io, orInterrupted, readLimited, refuseEndless } from '../../io/io.ts';
+import { Interrupted, type Io, readLimited, refuseEndless } from '../../io/io.ts';
 import { checkParameter, parseParameters, refusePastedQuery } from '../../parser/parameters.ts';
 import type { Query } from '../../settings/settings.ts';
 import { memberTexts, scalarText } from '../../terminal/json-text.ts';
@@ -17,7 +17,7 @@ export async function readQueries(
   path: string,
   { stdin, interrupts }: Pick<Io, 'stdin' | 'interrupts'>,
 ): Promise<readonly Query[]> {
-  const text = await (path === '-' ? readStdin(stdin) : orInterrupted(readFileText(path), interrupts.signal));
+  const text = await (path === '-' ? readStdin(stdin) : readFileText(path, interrupts.signal));
   const lines = requireUtf8(text, path)
     .split('\n')
     .map((line, index) => ({ number: index + 1, content: line.trim() }))
@@ -96,8 +96,8 @@ function unusableLines(faults: readonly string[], path: string): CliError {
   ]);
 }
 
-async function readFileText(path: string): Promise<string> {
-  const bytes = await readLimited(path).catch((cause) => {
+async function readFileText(path: string, interrupted: AbortSignal): Promise<string> {
+  const bytes = await readLimited(path, interrupted, (cause) => {
     const hints = path.includes('=') ? [`Queries without a file:  --each ${quoteForShell(path)}`] : [];
     throw usageError(`cannot read the queries in ${path}`, systemReason(cause), hints);
   });

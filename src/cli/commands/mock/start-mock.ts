@@ -106,11 +106,12 @@ interface PrintedKey {
 /** Starts a mock server, which no other command loads. Warns of options that the state file overrides. */
 export async function startMock(options: StartOptions, invocation: Invocation): Promise<RunningMock> {
   const { port, host, allowRemote, adminToken, seed, now, frozen, journalSize, state } = options;
+  const read = fileReader(invocation);
   const [tls, behaviour, replay, setupText] = await Promise.all([
-    readTls(options),
-    readBehaviour(options.behaviour),
-    readRecorded(options.replay),
-    readSetup(options),
+    readTls(options, read),
+    readBehaviour(options.behaviour, read),
+    readRecorded(options.replay, read),
+    readSetup(options, read),
   ]);
   const clock = { mode: 'real', now, frozen } as const;
   const given = { seed, clock, behaviour, recording: replay, journalSize, setup: setupText };
@@ -271,14 +272,17 @@ function stateError(error: unknown, exitCode: ExitCode): CliError | undefined {
 const PRESETS = ['documented', 'lenient', 'hostile'] as const satisfies readonly PresetName[];
 
 /** Merges the values of `--behaviour`. Later values take precedence. */
-async function readBehaviour(texts: readonly string[] | undefined): Promise<MockServerOptions['behaviour']> {
+async function readBehaviour(
+  texts: readonly string[] | undefined,
+  read: ReadFile,
+): Promise<MockServerOptions['behaviour']> {
   if (texts === undefined) return undefined;
-  const parts = await Promise.all(texts.map(readSwitches));
+  const parts = await Promise.all(texts.map((text) => readSwitches(text, read)));
   return Object.assign({}, ...parts);
 }
 
 /** A preset, `switch=value`, or else the path of a file of switches such as a probe writes. */
-async function readSwitches(text: string): Promise<object> {
+async function readSwitches(text: string, read: ReadFile): Promise<object> {
   const preset = PRESETS.find((name) => name === text);
   if (preset !== undefined) return { preset };
   const [, name, value = ''] = /^([A-Za-z]\w*)=(.*)$/s.exec(text) ?? [];
@@ -286,7 +290,7 @@ async function readSwitches(text: string): Promise<object> {
   const meant = nearestName(text, PRESETS);
   const hints = [meant === undefined ? ALL_SWITCHES : `Did you mean ${meant}?`];
   const expected = `a preset (${PRESETS.join(', ')}), switch=value or a file of switches`;
-  const switches: unknown = JSON.parse(await readJson(text, expected, hints));
+  const switches: unknown = JSON.parse(await readJson(read, text, expected, hints));
   if (typeof switches === 'string') return { preset: switches };
   if (isJsonObject(switches)) return switches;
   throw unusable(text, 'expected an object of switches', { hints });
@@ -300,10 +304,10 @@ function switchValue(text: string): unknown {
  * The setup as JSON, with a key if it has none: the key that the command prints is part of the initial state, which a reset
  * restores. The numbers keep their digits.
  */
-async function readSetup(options: MockOptions): Promise<string> {
+async function readSetup(options: MockOptions, read: ReadFile): Promise<string> {
   const { setup: path } = options;
   const expected = 'a file with keys, behaviour or rules';
-  const text = path === undefined ? '{}' : await readJson(path, expected);
+  const text = path === undefined ? '{}' : await readJson(read, path, expected);
   const setup: unknown = JSON.parse(text);
   if (!isJsonObject(setup)) return text; // which the mock refuses
   const { keys = [] } = setup;
@@ -321,34 +325,35 @@ function keyOf({ plan, limit, monthly }: MockOptions): SetupKey {
   return limit === undefined && monthly === undefined ? { plan } : { plan, limits: { ...limit, monthly } };
 }
 
-async function readTls({ tlsCert, tlsKey }: MockOptions): Promise<TlsOptions | undefined> {
+async function readTls({ tlsCert, tlsKey }: MockOptions, read: ReadFile): Promise<TlsOptions | undefined> {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined) throw usageError('--tls-key needs --tls-cert', 'the certificate of the key');
   if (tlsKey === undefined) throw usageError('--tls-cert needs --tls-key', 'the private key of the certificate');
-  const [cert, key] = await Promise.all([
-    readBytes(tlsCert, 'a certificate as PEM'),
-    readBytes(tlsKey, 'a private key as PEM'),
-  ]);
+  const [cert, key] = await Promise.all([read(tlsCert, 'a certificate as PEM'), read(tlsKey, 'a private key as PEM')]);
   return { cert, key };
 }
 
-function readBytes(path: string, expected: string, hints?: readonly string[]): Promise<Buffer> {
-  return readLimited(path).catch((cause) => {
-    throw unusable(path, `${systemReason(cause)}; expected ${expected}`, { cause, hints });
-  });
+/** `expected`: what the file has to contain, for the message. */
+type ReadFile = (path: string, expected: string, hints?: readonly string[]) => Promise<Buffer>;
+
+function fileReader({ io }: Invocation): ReadFile {
+  return (path, expected, hints) =>
+    readLimited(path, io.interrupts.signal, (cause) => {
+      throw unusable(path, `${systemReason(cause)}; expected ${expected}`, { cause, hints });
+    });
 }
 
 /** A JSON text, or the lines that `latest --fixture-out` appends, of which the last one may be incomplete. */
-async function readRecorded(path: string | undefined): Promise<string | undefined> {
+async function readRecorded(path: string | undefined, read: ReadFile): Promise<string | undefined> {
   if (path === undefined) return undefined;
-  const bytes = await readBytes(path, 'a file of recorded responses');
+  const bytes = await read(path, 'a file of recorded responses');
   const text = bytes.toString();
   if (jsonDocuments(text).length > 0) return text;
-  return readJson(path, 'a file of recorded responses');
+  return readJson(read, path, 'a file of recorded responses');
 }
 
-async function readJson(path: string, expected: string, hints?: readonly string[]): Promise<string> {
-  const bytes = await readBytes(path, expected, hints);
+async function readJson(read: ReadFile, path: string, expected: string, hints?: readonly string[]): Promise<string> {
+  const bytes = await read(path, expected, hints);
   const json = parseJsonFile(bytes);
   if ('problem' in json) throw unusable(path, json.problem, { hints });
   return json.text.trim();

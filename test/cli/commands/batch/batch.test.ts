@@ -627,25 +627,30 @@ test('ends with its last response, although the client still calls quota for the
   expect(await clock.left()).toBe(0);
 });
 
-test.skipIf(process.platform === 'win32')('Ctrl-C ends the wait for a pipe without a writer', async () => {
-  const path = join(folder, 'fifo');
-  execFileSync('mkfifo', [path]);
-  const io = new FakeIo();
+test
+  .skipIf(process.platform === 'win32')
+  .each(['batch', 'quota --key-file', 'mock --setup', 'mock --replay', 'mock --behaviour'])(
+  'Ctrl-C ends the wait of %s for a pipe without a writer',
+  async (line) => {
+    const path = join(temporaryFolder(), 'fifo');
+    execFileSync('mkfifo', [path]);
+    const io = new FakeIo();
 
-  const running = main(['batch', path], io);
-  await new Promise(setImmediate);
-  io.interrupt('SIGINT');
+    const running = main([...line.split(' '), path], io);
+    await new Promise(setImmediate);
+    io.interrupt('SIGINT');
 
-  expect(await running).toBe(130);
-  // Releases the thread that opens the pipe. The clock of a mock is slow while that thread is blocked.
-  await vi.waitFor(
-    () => {
-      closeSync(openSync(path, constants.O_RDWR));
-      expect(process.getActiveResourcesInfo().filter((name) => name.startsWith('FSReq'))).toEqual([]);
-    },
-    { timeout: 60_000 },
-  );
-});
+    expect(await running).toBe(130);
+    // Releases the thread that opens the pipe. The clock of a mock is slow while that thread is blocked.
+    await vi.waitFor(
+      () => {
+        closeSync(openSync(path, constants.O_RDWR));
+        expect(process.getActiveResourcesInfo().filter((name) => name.startsWith('FSReq'))).toEqual([]);
+      },
+      { timeout: 60_000 },
+    );
+  },
+);
 
 test.each(['-q', '-qq'])('with %s it prints only data', async (option) => {
   const replies = [rateLimited('40'), echo];
