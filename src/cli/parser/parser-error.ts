@@ -20,6 +20,7 @@ const OPTION_HINTS = hintsByName([
   ['--max-time --connect-timeout --request-timeout -m', 'The limit for one attempt:  --timeout 10s'],
   ['--retry --max-retries --retry-max-time', 'Retries of a failed attempt:  --retries 2'],
   ['--delay --interval --every --follow', 'To repeat the call:  --watch 10m'],
+  ['--concurrency --parallel --jobs -j -P', 'A batch sends as many requests at once as the limit allows.'],
   ['--url --host --server --endpoint --api-url', 'The URL of the service:  --base-url https://…'],
   ['--header --headers --user --auth --bearer -H -u', 'The key:  --key-file, --key-stdin or FXRATES_API_KEY'],
   ['--insecure --no-verify-ssl --cacert --ca-bundle -k', 'To trust a certificate:  export NODE_EXTRA_CA_CERTS=ca.pem'],
@@ -92,16 +93,23 @@ function unknownOption(command: CliCommand): CliError {
   const typed = command.args.find((arg) => /^-(?!\d+$)./.test(arg)) ?? '';
   const [flag = ''] = typed.split('=', 1);
   const what = `unknown option '${typed}'`;
-  const hint = OPTION_HINTS.get(flag);
+  const hint = hintFor(flag, command);
   if (hint !== undefined) return usageError(what, undefined, [hint]);
   if (command.has(flag)) return usageError(what, `${flag} has no value`);
   if (sharedOptions().some(({ long }) => long === flag)) return inapplicable(flag, command);
   const flags = [...command.options.flatMap(({ long, hidden }) => (hidden ? [] : (long ?? []))), '--help'];
   const meant = flag.startsWith('--') ? nearestName(flag, flags) : undefined;
   if (meant !== undefined) return usageError(what, undefined, [`Did you mean ${meant}?`]);
-  return usageError(what, command.takesParameters ? 'parameters are written name=value' : undefined, [
+  return usageError(what, command.takesParameters ? 'parameters are written name=value, e.g. base=USD' : undefined, [
     helpHint(command),
   ]);
+}
+
+/** For an option of another tool. `undefined` if the command lacks the option that does the same. */
+function hintFor(flag: string, command: CliCommand): string | undefined {
+  const hint = OPTION_HINTS.get(flag);
+  const [, same] = / {2}(--[a-z-]+)/.exec(hint ?? '') ?? [];
+  return same === undefined || command.has(same) ? hint : undefined;
 }
 
 /** @throws CliError for an option or format that the command does not have */
