@@ -21,6 +21,7 @@ const OPERATIONS: readonly Operation[] = Object.values(operations);
 const PATHS = OPERATIONS.map(({ path }) => path);
 const BASE_PATH = operations.quota.path.replace(/\/[^/]*$/, '');
 const [, FIRST_SEGMENT] = BASE_PATH.split('/');
+const LAST_SEGMENT = BASE_PATH.replace(/.*(?=\/)/, '');
 
 const apiOptions = () => [
   ...parameterOptions(OPERATIONS),
@@ -64,7 +65,8 @@ function withWholePath(path: string, { argv, args: [typed = ''] }: Invocation): 
   return (error) => {
     if (!(error instanceof CliError) || error.details.facts?.status !== 404 || path.split('/')[1] === FIRST_SEGMENT)
       throw error;
-    const whole = PATHS.find((known) => known.endsWith(path)) ?? BASE_PATH + path;
+    const missing = path.startsWith(`${LAST_SEGMENT}/`) ? BASE_PATH.slice(0, -LAST_SEGMENT.length) : BASE_PATH;
+    const whole = PATHS.find((known) => known.endsWith(path)) ?? missing + path;
     const complete = typed.replace(/^[^?]*/, () => whole);
     const hint = `Paths begin with ${BASE_PATH}:  ${changedCommand(argv.with(argv.indexOf(typed), complete), {})}`;
     const { why: _, ...details } = error.details; // the message has the reason

@@ -69,6 +69,7 @@ test('prints the body of a failure and exits with its code', async () => {
 test.each([
   ['quota', '/api/v1/quota'],
   ['/v1/latest', '/api/v1/latest'],
+  ['/v1/nope', '/api/v1/nope'],
   ['/it%27s', '/api/v1/it%27s'],
   ['-i latest?base=USD symbols=EUR -o tsv', "-i '/api/v1/latest?base=USD' symbols=EUR -o tsv"],
 ])('a 404 for %s shows the command with the whole path', async (line, whole) => {
