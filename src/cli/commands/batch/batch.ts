@@ -23,7 +23,7 @@ import {
 import type { Invocation, Query } from '../../settings/settings.ts';
 import type { OutputFormat } from '../../settings/values.ts';
 import { compactJson } from '../../terminal/json-text.ts';
-import { grouped } from '../../terminal/text.ts';
+import { grouped, quoteForShell } from '../../terminal/text.ts';
 import { cacheOption } from '../operation.ts';
 import { ProgressView } from './batch-progress.ts';
 import { queriesOfEach, readQueries } from './read-queries.ts';
@@ -109,7 +109,8 @@ function pathOf({ args: [file], options, io, settings }: Invocation<BatchCommand
     throw usageError('--key-stdin and queries on stdin cannot be used together', 'pass a file or --each');
   const path = readsStdin ? '-' : file;
   if ((path === undefined) === isEach) return path;
-  throw usageError('batch expects a file of queries or --each', 'pass one of them', WAYS_IN);
+  const hints = isEach && file?.includes('=') ? [`A parameter of all queries:  -p ${quoteForShell(file)}`] : WAYS_IN;
+  throw usageError('batch expects a file of queries or --each', 'pass one of them', hints);
 }
 
 type Item = BatchItem<Query, unknown>;

@@ -332,6 +332,7 @@ test('queries on stdin without an end, as from `yes`, are refused', async () => 
 
 test.each([
   ['- --each base=USD', /batch expects a file of queries or --each/],
+  ['--each base=USD,EUR symbols=GBP', / {2}A parameter of all queries: {2}-p symbols=GBP\n/],
   ['--each base', /--each expects name=value,value, got 'base'/],
   ['--each base=USD,', /--each expects name=value,value/],
   ['--each api_key=1', /refusing to send 'api_key'/],
