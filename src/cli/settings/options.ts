@@ -173,10 +173,7 @@ export function isSettingName(name: string): name is SettingName {
  * The option of a setting. `choices`: those that the command has; others are refused later. Its variable is not commander's
  * `env()`, which reads `process.env`, and could neither ignore an invalid value nor place config.json behind it.
  */
-function settingOption<Name extends SettingName>(
-  name: Name,
-  choices = rowOf(name).parse.choices,
-): CliOption<FlagsOf<Name>, string> {
+function settingOption<Name extends SettingName>(name: Name, choices = rowOf(name).parse.choices) {
   const { flags = '', text = choices?.join(', '), byDefault, variable } = rowOf(name);
   const facts = [
     ...(byDefault === undefined || choices !== undefined ? [] : [`default: ${byDefault}`]),
