@@ -38,17 +38,22 @@ function endAfter(ms: number, end: () => void): void {
 /** The real world, by way of `process`. */
 export function createNodeIo(env: Env): Io & { readonly interrupts: NodeInterrupts } {
   const interrupts = createInterrupts(() => stderr.isTTY && void stderr.write('\n').catch(() => undefined));
+  const stdout = createOutput(1, () => process.stdout, interrupts);
   const stderr = createOutput(2, () => process.stderr, interrupts);
+  const neverBlock = () => {
+    for (const output of [stdout, stderr]) output.neverBlock();
+  };
+  if (process.pid === 1) neverBlock();
   return {
     stdin: createInput(interrupts),
-    stdout: createOutput(1, () => process.stdout, interrupts),
+    stdout,
     stderr,
     env,
     clock: realClock,
     fetch: httpFetch,
     interrupts,
     pid: process.pid,
-    neverBlock: () => void [process.stdout, process.stderr], // at its first use, Node.js unblocks a pipe, except on Windows
+    neverBlock,
     spawn: (command, more) => spawnChild(command, { ...env, ...more }),
   };
 }
@@ -61,7 +66,7 @@ function createOutput(
   fileDescriptor: number,
   streamOf: () => NodeJS.WriteStream,
   { signal, endingProcess }: NodeInterrupts,
-): Output {
+): Output & { neverBlock(): void } {
   let opened: NodeJS.WriteStream | undefined;
   const stream = () => {
     // Each write reports its own failure; without a listener the stream would end the process besides.
@@ -69,15 +74,20 @@ function createOutput(
     return opened;
   };
   const isTTY = isTerminal(fileDescriptor);
+  let isStream = isTTY;
   const mayBlock = async () => {
-    if (isTTY) return false;
+    if (isStream) return false;
     await receiveSignals();
-    return opened === undefined && !signal.aborted && process.pid !== 1;
+    return opened === undefined && !signal.aborted;
   };
   return {
     isTTY,
     get columns() {
       return isTTY ? stream().columns : undefined;
+    },
+    neverBlock() {
+      isStream = true;
+      stream(); // Node.js unblocks a pipe now, except on Windows
     },
     write: async (chunk) => {
       try {
