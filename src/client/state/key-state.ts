@@ -10,7 +10,7 @@ import type { RetryAfterUnit } from '../limits/retry-after.ts';
 import type { AnyOptions } from '../options/client-options.ts';
 import type { Warning } from '../options/hooks.ts';
 import type { ClientSettings } from '../options/resolve-options.ts';
-import { SharedWork } from '../time/abort.ts';
+import { type Cancellation, SharedWork } from '../time/abort.ts';
 import { type Clock, realClock, type SteadyTime } from '../time/clock.ts';
 import { Lifetime, type RetainedState } from './lifetime.ts';
 import { QuotaLedger } from './quota-ledger.ts';
@@ -39,6 +39,8 @@ export class KeyState implements RetainedState {
   readonly quota: QuotaLedger;
   /** The client's own calls of `quota()`: for the record or the limit, and to explain a refusal. */
   readonly lookups = { asking: new SharedWork<QuotaData>(), explaining: new SharedWork<QuotaData | undefined>() };
+  /** The waits of calls that would use the quota. */
+  readonly waits = new Set<Cancellation>();
   /** Measures the waits of its calls. */
   readonly time: SteadyTime;
   /** How Retry-After is read, with the next step, for the errors of refused calls; `undefined` for plain seconds. */
@@ -72,6 +74,12 @@ export class KeyState implements RetainedState {
     this.quota.sawRecord(record, spentBefore);
     const perMinute = perMinuteIn(record);
     if (perMinute !== undefined) this.limiter?.configure(perMinute);
+  }
+
+  /** The service has refused a request because of its quota: ends the waits of the calls that would use it. */
+  stop(record: QuotaData): void {
+    this.quota.stop(record);
+    for (const wait of this.waits) wait.cancel(record);
   }
 
   /** A 429 has arrived for a call of `events`. Warns once of each change of the unit, and once of an invalid value. */
@@ -230,7 +238,7 @@ function shown(value: unknown): string {
 }
 
 /** Ends with the version of the shape of `Shared`, which includes `KeyState` and the limiter. */
-const SHARED = 'key-states.17';
+const SHARED = 'key-states.18';
 
 /** A state is removed when the last client that used it is closed. */
 type StatesByName = Map<string, KeyState>;

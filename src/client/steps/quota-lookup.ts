@@ -26,7 +26,7 @@ const QUOTA = operationEndpoint('quota');
 export interface Lookup {
   readonly call: Call;
   /** That of its key. */
-  readonly state: Pick<KeyState, 'quota' | 'lookups' | 'time'>;
+  readonly state: Pick<KeyState, 'quota' | 'lookups' | 'time' | 'stop'>;
   /** Sends `quota()`. */
   readonly send: Handler;
 }
@@ -81,7 +81,7 @@ export async function explainFailure(failure: AttemptFailure, lookup: Lookup): P
   if (refused === undefined) return failure;
   const quota = await recordAfterRefusal(lookup);
   if (quota === undefined || !isExhausted(quota)) return failure;
-  state.quota.stop(quota);
+  state.stop(quota);
   const { code, status, headers, bodyExcerpt } = refused;
   const details = { code, status, headers, bodyExcerpt, attempts: call.attempts, cause: refused };
   const message = `${usedUpText(quota)}. ${refused.summary}`;

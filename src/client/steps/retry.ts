@@ -14,6 +14,7 @@ import { isPermanent } from '../errors/network-failure.ts';
 import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-flight.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import type { KeyState } from '../state/key-state.ts';
+import { Cancellation } from '../time/abort.ts';
 import { backoffMs, equalJitter } from '../time/clock.ts';
 import { endOf, limitedError, waitForPermit } from './limit.ts';
 import { QuotaGuard } from './quota-guard.ts';
@@ -59,6 +60,11 @@ async function sendDirectly(call: Call, state: KeyState, send: Send): Promise<Ap
   throw outcome.kind === 'failed'
     ? outcome.error
     : limitedError(call, { state, reason: 'policy', waitMs: undefined, refusal: outcome });
+}
+
+interface WaitParts {
+  readonly state: KeyState;
+  readonly wait: Cancellation;
 }
 
 const ACCEPTED: RequestEnd = { kind: 'accepted' };
@@ -124,9 +130,10 @@ class Attempts {
     this.#requireQuota(state);
     const { limiter } = state;
     if (limiter === undefined) return;
-    const { signal, settings } = call;
+    const { settings } = call;
+    const wait = new Cancellation();
     const place = limiter.acquire({
-      signal,
+      signal: wait,
       due: call,
       waits: settings.onLimit === 'wait',
       priority: settings.priority,
@@ -138,8 +145,10 @@ class Attempts {
       return;
     }
     const waiting = { ...this.#parts, limiter, state, refusal: this.#refusal };
-    this.#permit = await this.#waited(() => waitForPermit(call, place, waiting));
-    this.#requireQuota(state); // another call may have been refused during the wait
+    const permit = await this.#waited(() => waitForPermit(call, place, waiting), { state, wait });
+    if (permit === undefined) return this.#waitForTurn(state);
+    this.#permit = permit;
+    this.#requireQuota(state); // another call may have been refused in the same moment
   }
 
   /** @throws QuotaExhaustedError if the quota is used up */
@@ -149,16 +158,24 @@ class Attempts {
     throw usedUpError(usedUp);
   }
 
-  /** Measures a wait of the call. */
-  async #waited<T>(wait: () => Promise<T>): Promise<T> {
+  /** Measures a wait of the call, whose signal is `wait`. `undefined` if it ends early, because the quota is used up. */
+  async #waited<T>(work: () => Promise<T>, { state: { waits }, wait }: WaitParts): Promise<T | undefined> {
     const { time } = this.#parts.settings;
     const call = this.#call;
-    const { next } = call;
+    const { next, signal, endpoint } = call;
     const waitsSince = time.now();
     call.next = { ...next, waitsSince };
+    const abort = () => wait.cancel(signal.reason);
+    signal.listen(abort);
+    if (endpoint.consumesQuota) waits.add(wait);
     try {
-      return await wait();
+      return await work();
+    } catch (error) {
+      if (!wait.aborted || signal.aborted) throw error;
+      return undefined;
     } finally {
+      waits.delete(wait);
+      signal.unlisten(abort);
       call.next = { ...next, waitedMs: next.waitedMs + time.now() - waitsSince };
     }
   }
@@ -215,7 +232,8 @@ class Attempts {
     // In an outage, its probe can be later than the backoff.
     const slotMs = (state.limiter?.nextSlotAt(call.settings.priority) ?? 0) - clock.now();
     this.#parts.events.retry(state, { call, failure, waitMs: Math.max(waitMs, slotMs), retry: this.#retries });
-    await this.#waited(() => time.sleep(waitMs, call.signal));
+    const wait = new Cancellation();
+    await this.#waited(() => time.sleep(waitMs, wait), { state, wait });
   }
 
   /** Milliseconds. @throws the error of the call if it is not retried */

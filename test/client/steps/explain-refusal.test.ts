@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { type FxRatesOptions, QuotaExhaustedError } from '../../../src/client/index.ts';
+import { type FxRates, FxRatesError, type FxRatesOptions, QuotaExhaustedError } from '../../../src/client/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
-import { exhaustedQuota, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { API_KEY, exhaustedQuota, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, quotaRequests, testClient } from '../../helpers/test-client.ts';
 
 test.each([
@@ -311,4 +311,58 @@ test('calls in the queue reject without a request if the quota is exhausted', as
 
   expect(errors.filter((error) => (error as QuotaExhaustedError).local)).toHaveLength(19);
   expect(client.fetch.requests).toHaveLength(2);
+});
+
+/** Accepts 30 requests at once and 20 a minute later; then the month is used up. */
+function usedUpInAMinute(options: FxRatesOptions) {
+  let left = 50;
+  const service: Reply = () => (left-- > 0 ? success({ EUR: 1 }) : failure(402));
+  const client = testClient(service, {
+    ...{ quota: success(exhaustedQuota()), rateLimit: { perMinute: 30 } },
+    ...options,
+  });
+  const { clock } = client;
+  const startedAt = clock.now();
+  return { ...client, elapsedMs: () => clock.now() - startedAt };
+}
+
+async function batchErrors(fx: FxRates, count: number): Promise<unknown[]> {
+  const queries = Array.from({ length: count }, (_, call) => ({ call }));
+  const errors: unknown[] = [];
+  for await (const { error } of fx.batch(queries)) errors.push(error);
+  return errors;
+}
+
+test.each<[string, (fx: FxRates) => Promise<unknown[]>]>([
+  ['calls', (fx) => Promise.all(differentCalls(fx, 100).map((call) => call.catch((error: unknown) => error)))],
+  ['calls of a batch', (fx) => batchErrors(fx, 100)],
+])('%s that wait for the minute reject as soon as the month is used up', async (_, run) => {
+  const { fx, clock, fetch, elapsedMs } = usedUpInAMinute({});
+
+  const results = run(fx);
+  await clock.advance(1_000);
+  const quota = fx.quota();
+  const kinds = (await clock.run(results)).map((error) => FxRatesError.is(error) && error.kind);
+
+  expect(kinds.filter((kind) => kind === 'quota_exhausted')).toHaveLength(50);
+  expect(elapsedMs()).toBe(60_000);
+  expect(fetch.requests.length).toBeLessThanOrEqual(62); // those of two minutes, and two of quota()
+  await expect(clock.run(quota)).resolves.toEqual(exhaustedQuota());
+  expect(await clock.left()).toBe(0);
+});
+
+test('a backoff ends as soon as the month is used up, and the call is sent with the next key', async () => {
+  const replies = [rateLimited('300'), failure(402), success({ EUR: 1 })];
+  const keys = [API_KEY];
+  const { fx, clock } = testClient(replies, {
+    ...{ quota: success(exhaustedQuota()), rateLimit: false, apiKey: () => keys.shift() ?? `${API_KEY}0` },
+  });
+  const startedAt = clock.now();
+
+  const waiting = fx.latest({ call: 1 });
+  await clock.advance(1_000);
+  await fx.latest({ call: 2 });
+
+  await expect(clock.run(waiting)).resolves.toEqual({ EUR: 1 });
+  expect(clock.now() - startedAt).toBe(1_000);
 });

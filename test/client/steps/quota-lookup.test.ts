@@ -19,7 +19,8 @@ function asking(...records: (QuotaData | Error)[]) {
   const clock = new FakeClock();
   const quota = new QuotaLedger(clock);
   const lookups = { asking: new SharedWork<QuotaData>(), explaining: new SharedWork<QuotaData | undefined>() };
-  const state = { quota, lookups, time: new SteadyTime(clock) };
+  const stop = (record: QuotaData) => quota.stop(record);
+  const state = { quota, lookups, time: new SteadyTime(clock), stop };
   const asked: Call[] = [];
   const send = async (call: Call) => {
     asked.push(call);
