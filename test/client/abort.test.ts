@@ -131,3 +131,20 @@ test.each(failing)('a deadline %s ends the call in time and leaves no timer or l
   expect(getEventListeners(signal, 'abort')).toEqual([]);
   await expectNothingLeft(scene);
 });
+
+test('twenty batches and twenty polls at once cause no leak warning', async () => {
+  const { fx, clock } = testClient(success(), { coalesce: false, rateLimit: { perMinute: 1000 } });
+  const warnings: unknown[] = [];
+  const note = (warning: unknown) => warnings.push(warning);
+  process.on('warning', note);
+  const runs = Array.from({ length: 20 }, async (_, call) => {
+    for await (const { error } of fx.batch([{ call }])) expect(error).toBeUndefined();
+    for await (const _item of fx.poll({ call }, { every: 60_000 })) break;
+  });
+
+  await clock.run(Promise.all(runs));
+  await quiet();
+  process.off('warning', note);
+
+  expect(warnings).toEqual([]);
+});

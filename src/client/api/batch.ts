@@ -1,4 +1,4 @@
-import { nativeSignal } from '../../foreign-values.ts';
+import { nativeSignal, onAbort } from '../../foreign-values.ts';
 import type { ResponseMeta } from '../call/api-call.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError } from '../errors/errors.ts';
 import { callHook } from '../errors/program-values.ts';
@@ -99,12 +99,12 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     this.#startedAt = this.#parts.settings.time.now();
     const { signal } = this.#parts;
     const abort = () => this.#fail(abortErrorOf(signal));
-    signal.addEventListener('abort', abort);
+    const unlisten = onAbort(signal, abort);
     if (signal.aborted) abort();
     try {
       for (let item = await this.#next(); item !== undefined; item = await this.#next()) yield item;
     } finally {
-      signal.removeEventListener('abort', abort);
+      unlisten();
       this.#phase = 'over';
       this.#stop.abort();
       this.#parts.requests.clear();

@@ -1,4 +1,4 @@
-import { nativeSignal } from '../../foreign-values.ts';
+import { nativeSignal, onAbort } from '../../foreign-values.ts';
 import { operations } from '../../generated/operations.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import type { ResponseMeta } from '../call/api-call.ts';
@@ -163,12 +163,12 @@ class Rounds<Data> implements RunningPoll {
   async #untilStopped(work: (stopped: Cancellation) => Promise<unknown>): Promise<void> {
     const stopped = new Cancellation();
     const stop = () => stopped.cancel(abortErrorOf(this.#signal));
-    this.#signal.addEventListener('abort', stop);
+    const unlisten = onAbort(this.#signal, stop);
     if (this.#signal.aborted) stop();
     try {
       await abortable(work(stopped), stopped);
     } finally {
-      this.#signal.removeEventListener('abort', stop);
+      unlisten();
     }
   }
 

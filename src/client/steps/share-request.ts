@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { onAbort } from '../../foreign-values.ts';
 import { parseJson } from '../../json.ts';
 import { type CallResult, dataWithTextNumbers, errorOfCall, type ResponseMeta } from '../call/api-call.ts';
 import {
@@ -17,7 +18,7 @@ import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/e
 import type { ApiKey } from '../key/api-key.ts';
 import type { CallSettings, StandardSchema } from '../options/call-options.ts';
 import type { CallEvent } from '../options/hooks.ts';
-import { abortable, Cancellation, onAbort } from '../time/abort.ts';
+import { abortable, Cancellation } from '../time/abort.ts';
 import type { SteadyTime } from '../time/clock.ts';
 import { headerIn, headersOf } from '../transport/transport.ts';
 import type { BatchRequests, EndedCall } from './batch-requests.ts';

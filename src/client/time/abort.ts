@@ -124,35 +124,3 @@ export function onReturn<T>(
   // An assignment fails if the prototype is frozen, as by `node --frozen-intrinsics`.
   return Object.defineProperty(items, 'return', { value: callAndEnd, writable: true, configurable: true });
 }
-
-interface Listening {
-  readonly callbacks: Set<() => void>;
-  /** The one event listener. */
-  readonly callAll: () => void;
-}
-
-const listeningTo = new WeakMap<AbortSignal, Listening>();
-
-/**
- * Calls back when `signal` aborts. Returns a function that cancels it. All callbacks of a signal share one event listener: a
- * signal for a hundred calls is common, and Node warns of a leak from eleven listeners on.
- */
-export function onAbort(signal: AbortSignal, callback: () => void): () => void {
-  const { callbacks, callAll } = listeningTo.get(signal) ?? createListening();
-  listeningTo.set(signal, { callbacks, callAll });
-  if (callbacks.size === 0) signal.addEventListener('abort', callAll, { once: true });
-  const own = () => callback(); // the same function may be given twice
-  callbacks.add(own);
-  return () => {
-    callbacks.delete(own);
-    if (callbacks.size === 0) signal.removeEventListener('abort', callAll);
-  };
-}
-
-function createListening(): Listening {
-  const callbacks = new Set<() => void>();
-  const callAll = () => {
-    for (const callback of callbacks) callback();
-  };
-  return { callbacks, callAll };
-}

@@ -1,5 +1,5 @@
 import { decoded, isDecodingError } from '../../content-encoding.ts';
-import { isRequest, nativeSignal } from '../../foreign-values.ts';
+import { isRequest, nativeSignal, onAbort } from '../../foreign-values.ts';
 import {
   type Delivery,
   type HandleRequest,
@@ -56,11 +56,10 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 /** A synchronous response also arrives after the call has returned, as from a network. The call can be aborted until then. */
 function untilAborted<Value>(work: Value | Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const abort = () => reject(signal?.reason);
-    signal?.addEventListener('abort', abort, { once: true });
+    const unlisten = signal && onAbort(signal, () => reject(signal.reason));
     Promise.resolve(work)
       .then(resolve, reject)
-      .finally(() => signal?.removeEventListener('abort', abort));
+      .finally(() => unlisten?.());
   });
 }
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { onAbort } from '../../foreign-values.ts';
 import { type Clock, LATEST_MS } from './clock.ts';
 import { holdProcess } from './event-loop.ts';
 
@@ -47,8 +48,7 @@ export class ResponseDelays {
       early = onEndedEarly(end.signal.reason);
     };
     end.signal.addEventListener('abort', noteEnd, { once: true });
-    const stop = () => end.abort(signal && reasonOf(signal));
-    signal?.addEventListener('abort', stop, { once: true });
+    const unlisten = signal && onAbort(signal, () => end.abort(reasonOf(signal)));
     this.#waiting.set(end, hangingBy);
     const release = holdProcess(); // the client waits, even if its own timeout holds nothing, as that of a signal
     try {
@@ -58,7 +58,7 @@ export class ResponseDelays {
       if (!end.signal.aborted) throw error;
     } finally {
       release();
-      signal?.removeEventListener('abort', stop);
+      unlisten?.();
       this.#waiting.delete(end);
     }
     return early;

@@ -88,12 +88,14 @@ test('a damaged content coding is an error of the body, as with fetch', async ()
   await expect(response.text()).rejects.toMatchObject({ message: 'terminated', cause: { code: 'Z_BUF_ERROR' } });
 });
 
-test('keeps no listener on the signal of a call that has ended', async () => {
+test('twenty calls with one signal add one listener, and keep none', async () => {
   const mock = newMock();
   mock.rules.add({ delayMs: 5 });
   const { signal } = new AbortController();
 
-  await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { signal });
+  const calls = Array.from({ length: 20 }, () => mock.fetch(`${mock.baseUrl}/api/v1/quota`, { signal }));
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  await Promise.all(calls);
 
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
