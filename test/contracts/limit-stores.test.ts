@@ -90,6 +90,21 @@ describe.skipIf(!hasRedis)('over a real Redis', () => {
   });
   afterAll(() => server.kill());
 
+  function replacesOtherTypes(create: () => LimitStore): void {
+    test('replaces a value of another type', async () => {
+      const other = new Redis(server.url);
+      await other.set('fxrates:limits:typed', 'x');
+      other.disconnect();
+      const store = create();
+
+      const { version, state, nowMs } = await store.exchange('typed', '');
+      expect({ version, state }).toEqual({ version: '', state: '' });
+      await store.exchange('typed', '', { version: '1', state: 'mine', nowMs, keepMs: 5_000 });
+
+      expect(await store.exchange('typed', '')).toMatchObject({ version: '1', state: 'mine' });
+    });
+  }
+
   describe('by ioredis', () => {
     let redis: Redis;
     beforeAll(() => {
@@ -98,6 +113,7 @@ describe.skipIf(!hasRedis)('over a real Redis', () => {
     afterAll(() => redis.disconnect());
 
     limitStoreContract(() => redisStore(redis, { prefix: 'by-ioredis' }));
+    replacesOtherTypes(() => redisStore(redis));
 
     test('a name without writes expires, and all names begin with the prefix', async () => {
       const store = redisStore(redis, { prefix: 'mine' });
@@ -127,6 +143,7 @@ describe.skipIf(!hasRedis)('over a real Redis', () => {
     afterAll(() => redis.destroy());
 
     limitStoreContract(() => redisStore(redis, { prefix: 'by-node-redis' }));
+    replacesOtherTypes(() => redisStore(redis));
   });
 });
 

@@ -31,12 +31,17 @@ export interface RedisStoreOptions {
 }
 
 /**
- * One atomic step in Redis: compares the version and writes. The time is that of the clock of Redis. `EVAL` sends the few
+ * One atomic step in Redis: compares the version and writes. A value that is no hash counts as absent. The time is that of the clock of Redis. `EVAL` sends the few
  * hundred bytes of the script each time; Redis compiles it once. KEYS[1]: the state. ARGV: the version that the caller knows
  * and, for a write, the new version, state, time and lifetime.
  */
 const EXCHANGE_SCRIPT = `
-local held = redis.call('HMGET', KEYS[1], 'version', 'state')
+local held = redis.pcall('HMGET', KEYS[1], 'version', 'state')
+if held.err then
+  if not string.find(held.err, 'WRONGTYPE', 1, true) then return held end
+  redis.call('DEL', KEYS[1])
+  held = {}
+end
 local version, state = held[1] or '', held[2] or ''
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
