@@ -17,13 +17,20 @@ export interface EnvironmentProxy {
 }
 
 /**
- * The proxy for `baseUrl`; `undefined` for none, or if `NO_PROXY` lists the host. The lower-case variable takes precedence,
- * as in curl. Without `HTTPS_PROXY`, `HTTP_PROXY` is also for https, as in undici. A loopback address is never reached
+ * The proxy for `baseUrl`; `undefined` for none, or if `NO_PROXY` lists the host. A loopback address is never reached
  * through a proxy, so that a mock server works everywhere.
  */
 export function environmentProxy(env: Environment, baseUrl: string): EnvironmentProxy | undefined {
-  const { protocol, hostname } = new URL(baseUrl);
-  if (LOOPBACK_HOST.test(hostname) || isExempt(env, baseUrl)) return undefined;
+  return isLoopback(new URL(baseUrl)) ? undefined : namedProxy(env, baseUrl);
+}
+
+/**
+ * As `environmentProxy`, also for a loopback address. The lower-case variable takes precedence, as in curl. Without
+ * `HTTPS_PROXY`, `HTTP_PROXY` is also for https, as in undici.
+ */
+export function namedProxy(env: Environment, baseUrl: string): EnvironmentProxy | undefined {
+  if (isExempt(env, baseUrl)) return undefined;
+  const { protocol } = new URL(baseUrl);
   const given = (name: string) => valueIn(env, name);
   const httpsOnly = protocol === 'https:' ? (['HTTPS_PROXY'] as const) : [];
   const variable = [...httpsOnly, 'HTTP_PROXY' as const, 'ALL_PROXY' as const].find(given);
@@ -69,8 +76,10 @@ function valueIn(env: Environment, name: string): string | undefined {
   return env[name.toLowerCase()] || env[name] || undefined;
 }
 
-/** A host of this machine, as a URL has it. */
-export const LOOPBACK_HOST = /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+/** Whether `url` stays on this machine. */
+export function isLoopback({ hostname }: URL): boolean {
+  return /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+}
 
 /** An address to listen on that only this machine can reach. */
 export const LOOPBACK_ADDRESS = /^(localhost|127(\.\d{1,3}){3}|::1)$/;

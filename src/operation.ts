@@ -1,4 +1,4 @@
-import { LOOPBACK_HOST } from './environment-proxy.ts';
+import { isLoopback } from './environment-proxy.ts';
 
 /** An operation of the service, as in the generated table. */
 export interface Operation {
@@ -111,12 +111,12 @@ interface BaseUrlRules {
 
 /** Why the key must not be sent to `url`, or cannot be. */
 export function baseUrlProblem(url: URL, { operations, allowInsecureHttp }: BaseUrlRules): BaseUrlProblem | undefined {
-  const { protocol, username, password, search, hash, pathname, hostname } = url;
+  const { protocol, username, password, search, hash, pathname } = url;
   if (protocol !== 'http:' && protocol !== 'https:') return 'scheme';
   if (username + password !== '') return 'credentials';
   if (search + hash !== '') return 'query';
   if (apiPathIn(pathname, operations) !== undefined) return 'path';
-  const isExposed = protocol === 'http:' && !LOOPBACK_HOST.test(hostname) && !allowInsecureHttp;
+  const isExposed = protocol === 'http:' && !isLoopback(url) && !allowInsecureHttp;
   return isExposed ? 'plain http' : undefined;
 }
 

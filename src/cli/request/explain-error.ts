@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { AnyFxRatesError, NetworkError, QuotaExhaustedError } from '../../client/index.ts';
-import { environmentProxy } from '../../environment-proxy.ts';
+import { environmentProxy, isLoopback } from '../../environment-proxy.ts';
 import { CliError, changedCommand, relatedCommand, systemReason } from '../errors/cli-error.ts';
 import type { Env } from '../io/io.ts';
-import { isLoopback } from '../settings/base-url.ts';
 import type { KeyInUse } from '../settings/resolve-key.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { durationOption, durationOptionAbove, formatDuration } from '../settings/values.ts';

@@ -11,12 +11,12 @@ import type {
   ResponseMeta,
 } from '../../client/index.ts';
 import { ACCEPTED_ENCODINGS } from '../../content-encoding.ts';
-import { environmentProxy, proxyDispatcher } from '../../environment-proxy.ts';
+import { environmentProxy, isLoopback, proxyDispatcher } from '../../environment-proxy.ts';
 import { type Operation, operations } from '../../generated/operations.ts';
 import { CliError, relatedCommand } from '../errors/cli-error.ts';
 import { asResponse } from '../io/http-fetch.ts';
 import type { Env, Io } from '../io/io.ts';
-import { isLoopback, requireBaseUrl } from '../settings/base-url.ts';
+import { requireBaseUrl } from '../settings/base-url.ts';
 import { pathIn, stateFolder } from '../settings/folders.ts';
 import { type KeyInUse, requireKey } from '../settings/resolve-key.ts';
 import type { CliSettings, Invocation, Query } from '../settings/settings.ts';

@@ -1,4 +1,4 @@
-import { LOOPBACK_HOST } from '../../environment-proxy.ts';
+import { isLoopback } from '../../environment-proxy.ts';
 import { operations } from '../../generated/operations.ts';
 import { apiPathIn, type BaseUrlProblem, baseUrlProblem } from '../../operation.ts';
 import { holdsKey } from '../../redactor.ts';
@@ -24,11 +24,6 @@ export function requireBaseUrl(
   if (baseUrl === undefined) throw noBaseUrl(profile, typedAs);
   checkBaseUrl(baseUrl, { insecureHttp });
   return baseUrl.text;
-}
-
-/** Whether `url` stays on this machine. */
-export function isLoopback({ hostname }: URL): boolean {
-  return LOOPBACK_HOST.test(hostname);
 }
 
 /** @throws CliError for what cannot be a base URL. Plain http is checked only when a key is to be sent. */

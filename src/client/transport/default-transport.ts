@@ -1,10 +1,10 @@
 import type { Dispatcher } from 'undici';
-import { type EnvironmentProxy, proxyDispatcher } from '../../environment-proxy.ts';
+import { type EnvironmentProxy, isLoopback, namedProxy, proxyDispatcher } from '../../environment-proxy.ts';
 import { isError } from '../../foreign-values.ts';
 import { isolatesRequests, processState } from '../../process-state.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { abortable } from '../time/abort.ts';
-import { type FetchLike, fetchTransport, type Transport } from './transport.ts';
+import { type FetchLike, fetchTransport, type Transport, type TransportRequest } from './transport.ts';
 import { ownAgent, undiciTransport } from './undici-transport.ts';
 
 type UndiciModule = Pick<
@@ -84,7 +84,7 @@ async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Prom
     const ofNode = runtime.nodeDispatcher();
     return undiciTransport((request) => {
       const dispatcher = undici.getGlobalDispatcher();
-      return dispatcher === ofNode ? ownAgent(undici, request) : dispatcher;
+      return dispatcher === ofNode || isPassedBy(dispatcher, request) ? ownAgent(undici, request) : dispatcher;
     });
   }
   const why = `undici cannot be loaded (${undici.message})`;
@@ -93,8 +93,34 @@ async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Prom
       `proxy: ${proxy.variable} cannot be used, because ${why}; pass a fetch that uses the proxy, or proxy: false`,
     );
   }
-  if (fetch !== undefined) return fetchTransport(fetch, newConnection);
+  const byFetch = fetch && fetchTransport(fetch, newConnection);
+  if (byFetch !== undefined) return hasProxyFetch ? loopbackWithoutProxy(byFetch) : byFetch;
   throw new ConfigError(`fetch: ${why}, and there is no global fetch; pass the option fetch`);
+}
+
+/**
+ * Whether the request stays on this machine, and the dispatcher, which Node creates if `NODE_USE_ENV_PROXY` is set, would
+ * send it through a proxy.
+ */
+function isPassedBy(dispatcher: Dispatcher, { url }: TransportRequest): boolean {
+  const holder = globalThis as { readonly [DISPATCHER_OF_UNDICI_8]?: Dispatcher };
+  // Node 26 wraps its own for earlier versions of undici.
+  const isWrapper = dispatcher.constructor.name === 'Dispatcher1Wrapper';
+  const { name } = ((isWrapper && holder[DISPATCHER_OF_UNDICI_8]) || dispatcher).constructor;
+  return name === 'EnvHttpProxyAgent' && isLoopback(new URL(url));
+}
+
+/** On Bun and Deno, `fetch` sends to loopback addresses through a proxy of the environment, which would see the key. */
+function loopbackWithoutProxy(send: Transport): Transport {
+  return async (request) => {
+    const url = new URL(request.url);
+    const proxy = isLoopback(url) ? namedProxy(process.env, url.href) : undefined;
+    if (proxy === undefined) return send(request);
+    const { variable, host } = proxy;
+    throw new ConfigError(
+      `baseUrl: ${url.hostname} is this machine, but the fetch of this runtime sends through the proxy ${host} (${variable}); set NO_PROXY=${url.hostname}`,
+    );
+  };
 }
 
 /** Shared by all clients, so that a client of `withOptions()` uses the open connections. */
@@ -161,6 +187,7 @@ const thisRuntime: Runtime = {
 };
 
 const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
+const DISPATCHER_OF_UNDICI_8 = Symbol.for('undici.globalDispatcher.2');
 
 /**
  * Has Node create the dispatcher of its `fetch`. If undici created one of its own first, that `fetch` would use it, and on

@@ -67,6 +67,31 @@ test.each([
   expect(response.rawBody).toBe('by fetch');
 });
 
+test.each([
+  ['http://127.0.0.1:4010', { HTTP_PROXY: 'http://squid.test:3128' }, 'HTTP_PROXY'],
+  ['http://mock.localhost:4010', { all_proxy: 'squid.test:3128' }, 'ALL_PROXY'],
+  ['https://[::1]:4010', { https_proxy: 'http://user:secret@squid.test:3128' }, 'HTTPS_PROXY'],
+  ['http://127.0.0.1:4010', { HTTP_PROXY: 'http://squid.test:3128', NO_PROXY: '127.0.0.1' }, undefined],
+  ['http://127.0.0.1:4010', {}, undefined],
+  ['https://fx.test', { HTTPS_PROXY: 'http://squid.test:3128' }, undefined],
+])('the fetch of Bun and Deno sends nothing to %s through a proxy of %j', async (origin, variables, named) => {
+  const { env } = process;
+  onTestFinished(() => {
+    process.env = env;
+  });
+  process.env = variables;
+  const transport = defaultTransport(runtime({ hasNodeSockets: false, hasProxyFetch: true }));
+
+  const sent = transport({ ...request, url: `${origin}/a` }).then(
+    ({ rawBody }) => rawBody,
+    (error: unknown) => error,
+  );
+
+  const { hostname } = new URL(origin);
+  const message = `baseUrl: ${hostname} is this machine, but the fetch of this runtime sends through the proxy squid.test:3128 (${named}); set NO_PROXY=${hostname}`;
+  expect(await sent).toEqual(named === undefined ? 'by fetch' : new ConfigError(message));
+});
+
 test('loads undici once, with the first request', async () => {
   let loads = 0;
   const loadUndici = async () => {

@@ -3,7 +3,16 @@ import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
 import { inspect, promisify } from 'node:util';
-import { Agent, getGlobalDispatcher, MockAgent, Pool, ProxyAgent, setGlobalDispatcher } from 'undici';
+import {
+  Agent,
+  Dispatcher,
+  EnvHttpProxyAgent,
+  getGlobalDispatcher,
+  MockAgent,
+  Pool,
+  ProxyAgent,
+  setGlobalDispatcher,
+} from 'undici';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { ConfigError, FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
 import { environmentProxy, proxyDispatcher } from '../../../src/environment-proxy.ts';
@@ -108,12 +117,35 @@ test.each(['rates.fxrates.test', '.fxrates.test', '*'])('NO_PROXY=%s bypasses th
   expect(proxy.requests).toEqual([]);
 });
 
-test('reaches a service on this machine without the proxy', async () => {
-  process.env['HTTP_PROXY'] = 'http://127.0.0.1:1';
-  const baseUrl = `http://127.0.0.1:${servicePort}`;
+/** Gives undici 7 a dispatcher that passes each request to the one of undici 8. */
+function wrapGlobalDispatcher(): void {
+  const [one, two] = [1, 2].map((version) => Symbol.for(`undici.globalDispatcher.${version}`)) as [symbol, symbol];
+  const inner = Reflect.get(globalThis, one) as Dispatcher;
+  class Dispatcher1Wrapper extends Dispatcher {
+    override dispatch(...request: Parameters<Dispatcher['dispatch']>): boolean {
+      return inner.dispatch(...request);
+    }
+  }
+  Reflect.set(globalThis, two, inner);
+  Reflect.set(globalThis, one, new Dispatcher1Wrapper());
+}
 
-  expect(await client({ baseUrl, proxy: 'env' }).latest()).toEqual({ EUR: 1 });
-});
+test.each([{}, { proxy: 'env' }, { proxy: false }] as const)(
+  'reaches a service on this machine without a proxy (%j), also if Node sends through one',
+  async (options) => {
+    const usual = getGlobalDispatcher();
+    onTestFinished(() => setGlobalDispatcher(usual));
+    process.env['HTTP_PROXY'] = proxy.url;
+    const baseUrl = `http://127.0.0.1:${servicePort}`;
+
+    expect(await client({ baseUrl, ...options }).latest()).toEqual({ EUR: 1 });
+    setGlobalDispatcher(new EnvHttpProxyAgent()); // as Node does with NODE_USE_ENV_PROXY
+    expect(await client({ baseUrl, ...options }).latest()).toEqual({ EUR: 1 });
+    wrapGlobalDispatcher(); // as Node 26 does
+    expect(await client({ baseUrl, ...options }).latest()).toEqual({ EUR: 1 });
+    expect(proxy.requests).toEqual([]);
+  },
+);
 
 test('sends https through a CONNECT tunnel, and lets the process end', async () => {
   const [key, cert] = ['key.pem', 'cert.pem'].map(fixture);
