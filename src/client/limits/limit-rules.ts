@@ -127,15 +127,15 @@ function refused(before: LimiterState, result: RequestResult, settings: LimiterS
   const { retryAfterUnit } = settings;
   const unit = retryAfterUnit === 'auto' ? weighRefusal(before.unit, result) : before.unit;
   const { waitMs: askedMs } = readRetryAfter(unit, retryAfter, retryAfterUnit);
-  const waitMs = askedMs && Math.min(askedMs, LONGEST_WAIT_MS);
   before.log.expire(now);
   const state = { ...addInFlight(before, -1), unit };
-  if (waitMs !== undefined && askedMs !== undefined && askedMs > settings.maxRetryAfterMs) {
-    // It is about a longer quota than the limit per minute.
-    return { ...state, blockedUntil: Math.max(state.blockedUntil, now + waitMs) };
-  }
+  const waitMs = askedMs && Math.min(askedMs, LONGEST_WAIT_MS);
+  const until = now + (waitMs ?? 0);
+  // It is about a longer quota than the limit per minute.
+  if (askedMs !== undefined && askedMs > settings.maxRetryAfterMs)
+    return { ...state, blockedUntil: Math.max(state.blockedUntil, until) };
   const { gate } = state;
-  if (sentAt < gate.staleBefore) return { ...state, gate: stayClosedUntil(gate, now + (waitMs ?? 0)) };
+  if (sentAt < gate.staleBefore) return { ...state, gate: stayClosedUntil(gate, until) };
   return afterRefusal(closeGate(state, now, waitMs), { gate, now, waitMs });
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LocalLimit, slotAt } from '../../../src/client/limits/key-limit.ts';
-import { AcceptedLog, type LimiterSettings } from '../../../src/client/limits/limit-state.ts';
+import { AcceptedLog, type Gate, type LimiterSettings, windowKind } from '../../../src/client/limits/limit-state.ts';
 import { DEFAULT_LIMITER_SETTINGS, hint } from '../../helpers/strict-limiter.ts';
 
 /** The rules of src/client/limits/README.md that are about the limit alone, without a queue. Times are in milliseconds. */
@@ -45,6 +45,15 @@ class Probed extends LocalLimit {
       this.accept(now, sent);
     }
   }
+}
+
+const PACE = { perMs: 0.001, capacity: 1, tokens: 0, at: 0, step: 1.5, growsAt: 0, grew: false, refusedAt: 0 };
+
+/** A log with `calls` requests of just before the end of the first minute. */
+function logOf(calls: number): AcceptedLog {
+  const log = new AcceptedLog();
+  for (let call = 0; call < calls; call += 1) log.add(59_000);
+  return log;
 }
 
 /** `quota()` has shown the limit. */
@@ -100,6 +109,17 @@ describe('3 gate', () => {
     expect(limit.send(84_999)).toBe(0);
     limit.refuse(2_000, '90', 0);
     expect(limit.nextAt(2_000)).toBe(92_000);
+  });
+
+  test.each([
+    ['600', 600_000, Number.NEGATIVE_INFINITY],
+    ['601', Number.NEGATIVE_INFINITY, 601_000],
+    ['999999', Number.NEGATIVE_INFINITY, 86_400_000],
+  ])('a Retry-After of %s s closes the gate, or is about a longer quota', (hinted, opensAt, blockedUntil) => {
+    const limit = told(30);
+    limit.sendRefused(0, hinted);
+
+    expect(limit.state).toMatchObject({ gate: { opensAt }, blockedUntil });
   });
 
   test('refusals of requests that were sent together count once', () => {
@@ -173,6 +193,39 @@ describe('5 window test', () => {
     expect(limit.send(200)).toBe(2); // it has: the requests since the test count, not the log
     limit.accept(300, 2);
     expect(slotAt(limit.state, 300, 0)).toBe(60_200); // the log has forgotten the others
+  });
+
+  test.each<[string, object, Partial<Gate>, 'due' | 'done' | 'never']>([
+    ['after a minute without requests', {}, {}, 'due'],
+    ['while the log has a request', { log: logOf(1) }, {}, 'done'],
+    ['less than a minute after the gate has opened', {}, { opensAt: 1 }, 'done'],
+    ['at an even rate', { log: logOf(1), pace: PACE }, {}, 'done'],
+    ['if an even rate ends', { log: logOf(1), pace: { ...PACE, refusedAt: -240_000 } }, {}, 'due'],
+    ['if the service counts like the log', { test: 'never' }, {}, 'never'],
+  ])('%s, the state of the test is right', (_, changes, gate, expected) => {
+    const limit = told(3);
+    const { state } = limit;
+    limit.state = { ...state, test: 'done', gate: { ...state.gate, opensAt: 0, ...gate }, ...changes };
+
+    limit.freeSlots(60_000);
+
+    expect(limit.state.test).toBe(expected);
+  });
+
+  test.each(['due', 'done', 'never'] as const)('one request tests a learned limit when it is time (%s)', (before) => {
+    const limit = told(60);
+    limit.use(30_000, 30);
+    limit.state = { ...limit.state, limit: 30, test: before, testAt: 60_000 };
+
+    expect([limit.send(59_999), limit.send(60_000), limit.send(60_000)]).toEqual([0, 1, 0]);
+    expect(limit.state.test).toBe(before === 'never' ? 'never' : 'done');
+  });
+
+  test('no test starts if no call wants a slot', () => {
+    const limit = told(3);
+    limit.use(0, 3);
+
+    expect([limit.send(100, 0), limit.send(100, 1)]).toEqual([0, 1]);
   });
 
   test('a cap has no test', () => {
@@ -251,7 +304,10 @@ test('8 evenly: after another refusal, requests are sent at equal intervals', ()
   limit.sendRefused(1_000, '2'); // the time for one slot of a bucket that refills 30 per minute
 
   expect(limit.state.pace?.perMs).toBe(30 / 60_000);
+  expect(windowKind(limit.state)).toBe('token-bucket');
   expect(limit.send(3_000)).toBe(1);
+  limit.report({ kind: 'unused', now: 3_000, sentAt: 3_000 });
+  expect(limit.send(3_000)).toBe(1); // another call uses its slot
   limit.accept(3_010);
   expect(limit.nextAt(3_010)).toBe(5_000);
 });
@@ -476,10 +532,10 @@ describe('16 low priority', () => {
   test('while the limit is unknown, they treat it as the smallest for two seconds', () => {
     const limit = new Probed();
     limit.report({ kind: 'called', now: 0 });
-    const sent = lowOf(limit, 0);
-    for (let call = 0; call < sent; call += 1) limit.report({ kind: 'accepted', now: 0, sentAt: 0, isLow: true });
+    const sent = lowOf(limit, 50);
+    for (let call = 0; call < sent; call += 1) limit.report({ kind: 'accepted', now: 50, sentAt: 50, isLow: true });
 
-    expect([sent, lowOf(limit, 1_999), lowOf(limit, 2_000)]).toEqual([23, 0, 1_000]);
+    expect([sent, lowOf(limit, 2_049), lowOf(limit, 2_050)]).toEqual([23, 0, 1_000]);
   });
 
   test('they do not test the window beside others', () => {
