@@ -47,10 +47,9 @@ export function connect({ options, settings: open, ...parts }: ClientParts): Cli
   const { events, lifetime, keys: shared } = parts;
   const apiKey = givenKey(options);
   const baseUrl = open.baseUrl ?? baseUrlOf(options);
-  if (apiKey === undefined || baseUrl === undefined) {
-    if (typeof apiKey === 'string') ApiKey.from(apiKey);
-    return undefined;
-  }
+  const name = options.apiKey === undefined ? 'FXRATES_API_KEY' : 'apiKey';
+  if (typeof apiKey === 'string' && shared === undefined) ApiKey.from(apiKey, name);
+  if (apiKey === undefined || baseUrl === undefined) return undefined;
   const proxy = options.proxy === 'env' ? environmentProxy(process.env, baseUrl) : undefined;
   const settings = { ...open, baseUrl, ...(proxy && { transport: proxyTransport(proxy) }) };
   const states = new KeyStates(settings, lifetime);

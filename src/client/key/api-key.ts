@@ -28,10 +28,10 @@ export class ApiKey {
     this.hasDocumentedForm = DOCUMENTED_FORM.test(secret);
   }
 
-  /** Validates a key. @throws ConfigError that does not contain the key */
-  static from(value: unknown): ApiKey {
+  /** Validates a key. @throws ConfigError that does not contain the key. `name`: that of the option or the variable. */
+  static from(value: unknown, name = 'apiKey'): ApiKey {
     const problem = problemOf(value);
-    if (problem !== undefined) throw new ConfigError(`apiKey: ${problem}`);
+    if (problem !== undefined) throw new ConfigError(`${name}: ${problem}`);
     return new ApiKey(String(value));
   }
 

@@ -49,7 +49,8 @@ export function resolveOptions(options: AnyOptions): ClientSettings<string | und
 /** The base URL of the options or of the environment; `undefined` if it is missing. @throws ConfigError if it is wrong */
 export function baseUrlOf(options: AnyOptions): string | undefined {
   const { baseUrl = process.env['FXRATES_BASE_URL'], allowInsecureHttp = false } = options;
-  return baseUrl === undefined || baseUrl === '' ? undefined : checkBaseUrl(baseUrl, { allowInsecureHttp });
+  const name = options.baseUrl === undefined ? 'FXRATES_BASE_URL' : 'baseUrl';
+  return baseUrl === undefined || baseUrl === '' ? undefined : checkBaseUrl(baseUrl, { name, allowInsecureHttp });
 }
 
 /** Other SDKs accept the key as the only argument; the error must not show it. */
@@ -68,14 +69,20 @@ function resolveTransport({ fetch, dispatcher, proxy }: Pick<CheckedOptions, Sen
   return dispatcher === undefined ? defaultTransport() : undiciTransport(() => dispatcher);
 }
 
+interface BaseUrlCheck {
+  /** That of the option or the variable. */
+  readonly name?: string;
+  readonly allowInsecureHttp: boolean;
+}
+
 /** The base URL without a trailing slash. @throws ConfigError if the key must not be sent there, or cannot be. */
-export function checkBaseUrl(value: unknown, { allowInsecureHttp }: { readonly allowInsecureHttp: boolean }): string {
+export function checkBaseUrl(value: unknown, { name = 'baseUrl', allowInsecureHttp }: BaseUrlCheck): string {
   const expected = "an http or https URL such as 'https://api.example.com'";
-  if (typeof value !== 'string' && !isUrl(value)) return refuse('baseUrl', value, expected);
-  const url = URL.canParse(String(value)) ? new URL(String(value)) : refuse('baseUrl', value, expected);
+  if (typeof value !== 'string' && !isUrl(value)) return refuse(name, value, expected);
+  const url = URL.canParse(String(value)) ? new URL(String(value)) : refuse(name, value, expected);
   const problem = baseUrlProblem(url, { operations: OPERATIONS, allowInsecureHttp });
-  if (problem === 'scheme') return refuse('baseUrl', value, expected);
-  if (problem !== undefined) throw new ConfigError(`baseUrl: ${BASE_URL_PROBLEMS[problem](url)}`);
+  if (problem === 'scheme') return refuse(name, value, expected);
+  if (problem !== undefined) throw new ConfigError(`${name}: ${BASE_URL_PROBLEMS[problem](url)}`);
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 

@@ -53,6 +53,24 @@ test("shows the mask of a provider's key only after the first call", async () =>
   expect(fx.limits()).toMatchObject({ gate: 'open', inFlight: 0 });
 });
 
+test.each([
+  ['FXRATES_API_KEY', `${API_KEY}\r`],
+  ['FXRATES_API_KEY', `Bearer ${API_KEY}`],
+  ['FXRATES_BASE_URL', '127.0.0.1:4111'],
+  ['FXRATES_BASE_URL', 'http://rates.example'],
+  ['FXRATES_BASE_URL', 'https://rates.example?x=1'],
+])('names %s if its value %j is wrong, or the option that has it', async (variable, value) => {
+  Object.assign(process.env, FROM_ENV, { [variable]: value });
+  const option = variable === 'FXRATES_API_KEY' ? 'apiKey' : 'baseUrl';
+
+  const byEnvironment = await errorOf(() => new FxRates());
+  const byOption = await errorOf(() => new FxRates({ [option]: value }));
+
+  expect(byEnvironment).toMatchObject({ kind: 'config', message: expect.stringMatching(`^${variable}: `) });
+  expect(byOption).toMatchObject({ kind: 'config', message: expect.stringMatching(`^${option}: `) });
+  expect(`${inspect(byEnvironment)}${inspect(byOption)}`).not.toContain(API_KEY);
+});
+
 const NO_BASE_URL = 'baseUrl: missing; pass baseUrl or set FXRATES_BASE_URL';
 const NO_KEY = 'apiKey: missing; pass apiKey or set FXRATES_API_KEY';
 
