@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { channel } from 'node:diagnostics_channel';
 import { Agent, type Dispatcher } from 'undici';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ConfigError, FxRates } from '../../../src/client/index.ts';
 import { Cancellation } from '../../../src/client/time/abort.ts';
 import { type HeaderList, headerIn, headersOf } from '../../../src/client/transport/transport.ts';
@@ -235,6 +235,7 @@ test('ends the request of an undici 8 dispatcher that fails, is cancelled or sen
 
 test('one Agent serves all requests, and connecting may take as long as the longest timeoutMs', async () => {
   vi.resetModules(); // the Agent of the module
+  onTestFinished(() => void vi.resetModules()); // later tests need one that connects
   const { ownAgent } = await import('../../../src/client/transport/undici-transport.ts');
   const used: unknown[] = [];
   const buildConnector =
