@@ -92,13 +92,13 @@ function ignore(): string {
 }
 
 const NO_OUTPUT = {
-  ...{ outputError: ignore, writeOut: ignore, writeErr: ignore },
-  ...{
-    getOutHasColors: () => false,
-    getErrHasColors: () => false,
-    getOutHelpWidth: () => 80,
-    getErrHelpWidth: () => 80,
-  },
+  outputError: ignore,
+  writeOut: ignore,
+  writeErr: ignore,
+  getOutHasColors: () => false,
+  getErrHasColors: () => false,
+  getOutHelpWidth: () => 80,
+  getErrHelpWidth: () => 80,
 };
 
 const OPTIONS = 'options';

@@ -31,9 +31,9 @@ export interface RedisStoreOptions {
 }
 
 /**
- * One atomic step in Redis: compares the version and writes. A value that is no hash counts as absent. The time is that of the clock of Redis. `EVAL` sends the few
- * hundred bytes of the script each time; Redis compiles it once. KEYS[1]: the state. ARGV: the version that the caller knows
- * and, for a write, the new version, state, time and lifetime.
+ * One atomic step in Redis: compares the version and writes. A value that is no hash counts as absent. The time is that of
+ * the clock of Redis. `EVAL` sends the few hundred bytes of the script each time; Redis compiles it once. KEYS[1]: the state.
+ * ARGV: the version that the caller knows and, for a write, the new version, state, time and lifetime.
  */
 const EXCHANGE_SCRIPT = `
 local held = redis.pcall('HMGET', KEYS[1], 'version', 'state')
