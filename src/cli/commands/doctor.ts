@@ -63,7 +63,7 @@ export async function printFindings(
   const summary = { ok: count('ok'), warn: count('warn'), fail: count('fail'), skip: count('skip') };
   const checks = findings.map(({ name, status, text, next = [] }) => ({ name, status, text, next }));
   const rows = checks.map(({ name, status, text, next }) => ({ label: name, status, value: text, steps: next }));
-  const text = reportText(rows, invocation.screen.out);
+  const text = () => reportText(rows, invocation.screen.out);
   await printReport({ text, json: JSON.stringify({ summary, checks }), isForLogs: true }, invocation);
   return findings.find(({ error }) => error !== undefined)?.error;
 }

@@ -82,7 +82,7 @@ function watchLatest(request: OperationRequest, invocation: Invocation<LatestCom
     },
     show: ({ rawBody }) => {
       const json = dataOf(rawBody);
-      return { text: asTable(json, screen.out), json };
+      return { text: () => asTable(json, screen.out), json };
     },
   });
 }

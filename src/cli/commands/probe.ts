@@ -73,7 +73,11 @@ async function probe(invocation: Invocation<ValuesOf<typeof probeOptions>>): Pro
     .finally(connection.close);
   const json = `${JSON.stringify(observed, undefined, 2)}\n`;
   if (out !== undefined) await replaceFile(out, json).catch(cannotWrite(out));
-  else await printReport({ text: observationTable(observed, screen.out), json: JSON.stringify(observed) }, invocation);
+  else
+    await printReport(
+      { text: () => observationTable(observed, screen.out), json: JSON.stringify(observed) },
+      invocation,
+    );
   await reportOutcome(observed, invocation);
   if (out === undefined && screen.isForPeople)
     await screen.info('To use them in a mock server, write them to a file with --out behaviour.json\n');

@@ -53,7 +53,7 @@ async function runQuota(request: OperationRequest, invocation: Invocation<QuotaO
   const show = (response: ServiceResponse) => {
     const record = recordOf(response);
     const check = () => checkUse(record, options);
-    return { text: quotaTable(record, invocation), json: record.json, check };
+    return { text: () => quotaTable(record, invocation), json: record.json, check };
   };
   const every = typeof options.watch === 'number' ? options.watch : DEFAULT_INTERVAL_MS;
   if (options.watch !== undefined) return watch(invocation, { request, every, show });

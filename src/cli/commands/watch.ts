@@ -51,7 +51,7 @@ interface Watch {
 /** One response, in each form in which it can be printed. */
 interface Shown {
   /** For people. */
-  readonly text: string;
+  readonly text: () => string;
   /** For programs. */
   readonly json: string;
   /** Called once it is printed. @throws CliError to end the watch */
@@ -120,7 +120,7 @@ function printerOf(invocation: Invocation) {
     const isWhole = get.length === 0;
     if (isWhole && screen.isForPeople) {
       const footer = wrap(localClock(now, io.timeZone) + nextText(next, now, io.timeZone), screen.out.columns);
-      return screen.printText(`${text.trimEnd()}\n\n${screen.out.palette.faint(footer.join('\n'))}\n\n`);
+      return screen.printText(`${text().trimEnd()}\n\n${screen.out.palette.faint(footer.join('\n'))}\n\n`);
     }
     if (!isWhole || !AS_JSON_LINE.includes(output)) return printJson(json, invocation);
     return screen.printLines(`{"fetched_at":"${fetchedAt}","data":${compactJson(json)}}\n`);

@@ -18,7 +18,8 @@ export interface ReportRow {
 }
 
 interface PrintedReport {
-  readonly text: string;
+  /** Called only if it is printed: formatting a time takes a tenth of a command. */
+  readonly text: () => string;
   readonly json: string;
   /** Text in a pipe, too, where the log of a CI job is. Default: JSON in a pipe, as of other commands. */
   readonly isForLogs?: boolean;
@@ -31,7 +32,7 @@ export async function printReport(
 ): Promise<void> {
   const { settings, screen } = invocation;
   const isText = screen.isForPeople || (isForLogs && settings.output === 'auto');
-  if (isText && settings.get.length === 0) await screen.printText(text);
+  if (isText && settings.get.length === 0) await screen.printText(text());
   else await printJson(json, invocation);
 }
 

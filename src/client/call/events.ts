@@ -14,7 +14,7 @@ import type {
   WaitEvent,
   Warning,
 } from '../options/hooks.ts';
-import { headersOf } from '../transport/transport.ts';
+import { headerIn } from '../transport/transport.ts';
 import type { AttemptOutcome, Call } from './call.ts';
 
 /** The key that an event is about. */
@@ -139,7 +139,7 @@ function warnProcessOnce(message: string, code: string): void {
 }
 
 function requestIdIn(outcome: AttemptOutcome): string | undefined {
-  if ('rawBody' in outcome) return requestIdOf(headersOf(outcome.headers));
+  if ('rawBody' in outcome) return requestIdOf({ get: (name) => headerIn(outcome.headers, name) });
   if (outcome.kind === 'rate_limited') return requestIdOf(outcome.headers);
   return outcome.error instanceof FxRatesError ? outcome.error.requestId : undefined;
 }
