@@ -156,6 +156,21 @@ test.each([
   },
 );
 
+test.each([
+  [{ priority: 'low' }, true],
+  [{ priority: 'normal' }, false],
+  [{ priority: 'high', isOwn: true }, true],
+] as const)('the permit of a call with %j uses the slots of low priority: %s', async (options, isLow) => {
+  const { limiter } = setUpLimiter();
+
+  const permits = [await limiter.acquire(options), await limiter.acquire(options)];
+
+  expect(permits).toMatchObject([
+    { isLow, ticket: 1 },
+    { isLow, ticket: 2 },
+  ]);
+});
+
 test('a call that has waited and is refused keeps its place before later calls', async () => {
   const { clock, limiter } = setUpLimiter({ maxConcurrent: 1 });
   const served: string[] = [];
