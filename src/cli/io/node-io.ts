@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type crossSpawn from 'cross-spawn';
 import type { Clock } from '../../client/index.ts';
+import { onAbort } from '../../foreign-values.ts';
 import { exitCodes, signalExitCodes } from './exit-codes.ts';
 import { httpFetch } from './http-fetch.ts';
 import {
@@ -26,7 +27,7 @@ const LAST_WORK_MS = 100;
 /** The same before the command has ended: a mock server stores its state. */
 const LAST_COMMAND_MS = 5_000;
 
-/** Longest time for which an interrupted command waits for the reader of its last words. */
+/** Longest time for which an interrupted command waits for the reader of its last output. */
 const LAST_WRITE_MS = 1_000;
 
 /** Calls `end` if the process has not ended by itself. */
@@ -65,7 +66,7 @@ export function createNodeIo(env: Env): Io & { readonly interrupts: NodeInterrup
 function createOutput(
   fileDescriptor: number,
   streamOf: () => NodeJS.WriteStream,
-  { signal, endingProcess }: NodeInterrupts,
+  { signal, withoutListeners }: NodeInterrupts,
 ): Output & { neverBlock(): void } {
   let opened: NodeJS.WriteStream | undefined;
   const stream = () => {
@@ -91,7 +92,7 @@ function createOutput(
     },
     write: async (chunk) => {
       try {
-        const rest = (await mayBlock()) ? endingProcess(() => writeWhole(fileDescriptor, chunk)) : chunk;
+        const rest = (await mayBlock()) ? withoutListeners(() => writeWhole(fileDescriptor, chunk)) : chunk;
         if (rest.length > 0) await writeToStream(stream(), rest, signal);
       } catch (error) {
         throw error instanceof Interrupted ? error : new WriteFailure(error as Error); // of Node.js
@@ -105,9 +106,9 @@ function writeToStream(stream: NodeJS.WriteStream, chunk: string | Uint8Array, s
   return new Promise((resolve, reject) => {
     const interrupt = () => reject(signal.reason);
     if (signal.aborted) endAfter(LAST_WRITE_MS, interrupt);
-    else signal.addEventListener('abort', interrupt, { once: true });
+    const unlisten = onAbort(signal, interrupt); // a mock server has up to a thousand writes that wait
     stream.write(chunk, (error) => {
-      signal.removeEventListener('abort', interrupt);
+      unlisten();
       error ? reject(error) : resolve();
     });
   });
@@ -154,7 +155,7 @@ async function readStdin(interrupted: AbortSignal, isEnough: (text: string) => b
 interface NodeInterrupts extends Interrupts {
   receive(name: SignalName): void;
   /** Calls `action`, which can block. A signal meanwhile ends the process, because no listener could run. */
-  endingProcess<Result>(action: () => Result): Result;
+  withoutListeners<Result>(action: () => Result): Result;
   /** Ends the process after a command that an interrupt ended. */
   finish(exitCode: number): void;
 }
@@ -184,7 +185,7 @@ function createInterrupts(endLine: () => void): NodeInterrupts {
   return {
     signal: controller.signal,
     receive,
-    endingProcess(action) {
+    withoutListeners(action) {
       for (const name of SIGNAL_NAMES) process.off(name, onSignal);
       try {
         return action();

@@ -139,8 +139,8 @@ function warnProcessOnce(message: string, code: string): void {
 }
 
 function requestIdIn(outcome: AttemptOutcome): string | undefined {
-  if ('rawBody' in outcome) return requestIdOf({ get: (name) => headerIn(outcome.headers, name) });
-  if (outcome.kind === 'rate_limited') return requestIdOf(outcome.headers);
+  if ('rawBody' in outcome) return requestIdOf((name) => headerIn(outcome.headers, name));
+  if (outcome.kind === 'rate_limited') return requestIdOf((name) => outcome.headers?.get(name));
   return outcome.error instanceof FxRatesError ? outcome.error.requestId : undefined;
 }
 

@@ -76,7 +76,7 @@ export abstract class FxRatesError extends Error {
     const advice = next ? oneLine(next) : undefined;
     super(advice === undefined ? summary : `${summary}; ${advice}`, cause === undefined ? undefined : { cause });
     const code = details.code && oneLine(details.code);
-    const fields = { ...NO_DETAILS, ...details, code, requestId: requestIdOf(details.headers) };
+    const fields = { ...NO_DETAILS, ...details, code, requestId: requestIdOf((name) => details.headers?.get(name)) };
     for (const [name, value] of Object.entries(fields)) {
       Object.defineProperty(this, name, { value, enumerable: value !== undefined, writable: true, configurable: true });
     }
@@ -316,10 +316,10 @@ export interface Attempt {
 /** Names of the header, the service's own before those of proxies. */
 const NAMES = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'x-amz-cf-id', 'cf-ray'];
 
-/** ID of the response; `undefined` if no header has one. */
-export function requestIdOf(headers: { get(name: string): string | null | undefined } | undefined): string | undefined {
+/** ID of the response; `undefined` if no header has one. `headerOf`: the value of a header. */
+export function requestIdOf(headerOf: (name: string) => string | null | undefined): string | undefined {
   for (const name of NAMES) {
-    const id = headers?.get(name);
+    const id = headerOf(name);
     if (id) return id;
   }
   return undefined;

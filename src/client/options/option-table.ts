@@ -113,7 +113,7 @@ const CLIENT = {
     numbers: { check: oneOf('number', 'string'), default: 'number' },
     maxResponseBytes: { check: numberOf(countFrom(1)), default: 10 * 2 ** 20 },
     allowInsecureHttp: { check: truth, default: false },
-    clock: { check: clock, default: realClock as Clock }, // declarations cannot name its class
+    clock: { check: clock, default: realClock },
     logger: { check: optional(having<Logger>('an object with warn(message)', 'warn')) },
     logLevel: { check: optional(oneOf('warn', 'info', 'debug')) },
     onCall: { check: callable() },

@@ -299,7 +299,7 @@ function metaOf(response: ApiResponse, call: Call, { isOwn, durationMs }: MetaPa
     staleReason: cached?.staleReason,
     ageMs: cached?.ageMs ?? 0,
     attempts: [...call.attempts], // a shared call can continue
-    requestId: requestIdOf({ get: (name) => headerIn(list, name) }),
+    requestId: requestIdOf((name) => headerIn(list, name)),
     callId: call.id,
     durationMs,
   };

@@ -84,7 +84,7 @@ async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Prom
     const ofNode = runtime.nodeDispatcher();
     return undiciTransport((request) => {
       const dispatcher = undici.getGlobalDispatcher();
-      return dispatcher === ofNode || isPassedBy(dispatcher, request) ? ownAgent(undici, request) : dispatcher;
+      return dispatcher === ofNode || wouldUseProxy(dispatcher, request) ? ownAgent(undici, request) : dispatcher;
     });
   }
   const why = `undici cannot be loaded (${undici.message})`;
@@ -94,15 +94,15 @@ async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Prom
     );
   }
   const byFetch = fetch && fetchTransport(fetch, newConnection);
-  if (byFetch !== undefined) return hasProxyFetch ? loopbackWithoutProxy(byFetch) : byFetch;
+  if (byFetch !== undefined) return hasProxyFetch ? refuseProxiedLoopback(byFetch) : byFetch;
   throw new ConfigError(`fetch: ${why}, and there is no global fetch; pass the option fetch`);
 }
 
 /**
- * Whether the request stays on this machine, and the dispatcher, which Node creates if `NODE_USE_ENV_PROXY` is set, would
- * send it through a proxy.
+ * Whether the request stays on this machine, but the dispatcher would send it through a proxy: Node creates such a one if
+ * `NODE_USE_ENV_PROXY` is set.
  */
-function isPassedBy(dispatcher: Dispatcher, { url }: TransportRequest): boolean {
+function wouldUseProxy(dispatcher: Dispatcher, { url }: TransportRequest): boolean {
   const holder = globalThis as { readonly [DISPATCHER_OF_UNDICI_8]?: Dispatcher };
   // Node 26 wraps its own for earlier versions of undici.
   const isWrapper = dispatcher.constructor.name === 'Dispatcher1Wrapper';
@@ -111,7 +111,7 @@ function isPassedBy(dispatcher: Dispatcher, { url }: TransportRequest): boolean 
 }
 
 /** On Bun and Deno, `fetch` sends to loopback addresses through a proxy of the environment, which would see the key. */
-function loopbackWithoutProxy(send: Transport): Transport {
+function refuseProxiedLoopback(send: Transport): Transport {
   return async (request) => {
     const url = new URL(request.url);
     const proxy = isLoopback(url) ? namedProxy(process.env, url.href) : undefined;

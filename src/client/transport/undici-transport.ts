@@ -167,7 +167,10 @@ class ForeignExchangeHandler extends ExchangeHandler {
 type HeaderValue = string | string[] | undefined;
 type RawHeader = Buffer | string | (Buffer | string)[];
 
-/** The headers of undici's parser: name, value, name, value, … in bytes. Interceptors create texts, or a list of the values of one name. */
+/**
+ * The headers of undici's parser: name, value, name, value, … in bytes. Interceptors create texts, or a list of the values
+ * of one name.
+ */
 export function headerList(raw: readonly RawHeader[]): HeaderList {
   return raw.every(Buffer.isBuffer) ? decoded(raw) : ofInterceptor(raw);
 }

@@ -75,15 +75,15 @@ const headerText = z.string().refine((value) => HEADER_VALUE.test(value));
 /** A header that a test defines. A number is sent as its digits. */
 export const headerValue = z.union([headerText, z.int().min(0)]);
 
-const headersOf = <Value extends z.ZodType>(value: Value, numbers: string) => {
+const headersSchema = <Value extends z.ZodType>(value: Value, numbers: string) => {
   const words = `an object of headers such as { "x-trace": "abc" }, with values of printable ASCII characters${numbers}, without content-length, transfer-encoding and trailer`;
   const name = z.string().refine((text) => HEADER_NAME.test(text));
   return recordOf(words, expected(words, z.union([value, z.array(value).min(1)])), name);
 };
 /** Headers of a response that a test defines. */
-export const headerInput = headersOf(headerValue, ' or whole numbers from 0');
+export const headerInput = headersSchema(headerValue, ' or whole numbers from 0');
 /** Headers of a response, as they are sent. */
-export const headerRecord = headersOf(headerText, '');
+export const headerRecord = headersSchema(headerText, '');
 
 /** Makes all nested fields of a value read-only. */
 export type Immutable<Value> = Value extends RegExp | Date | ((...given: never[]) => unknown)
