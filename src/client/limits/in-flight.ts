@@ -135,9 +135,9 @@ export class InFlight {
     return this.health;
   }
 
-  /** Time at which a request may be sent even if no response arrives; `undefined`: only after a response. */
-  get nextRoomAt(): number | undefined {
-    return this.health.isDown && this.#probe === undefined ? this.health.retryAt : undefined;
+  /** Time at which a request may be sent even if no response arrives; Infinity: only after a response. */
+  get nextRoomAt(): number {
+    return this.health.isDown && this.#probe === undefined ? this.health.retryAt : UNBOUNDED;
   }
 
   /** Whether the next request may fail as well: a call that has failed before would use up its retries. */

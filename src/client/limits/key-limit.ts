@@ -37,11 +37,11 @@ export type Wanted = Pick<Demand, 'wanted' | 'low'>;
 /** The number of waiting calls that may be sent now, and when to ask again. */
 export interface Grant {
   readonly count: number;
-  /** Time at which to ask again; `undefined`: after the next response. */
-  readonly askAgainAt: number | undefined;
+  /** Time at which to ask again; Infinity: after the next response. */
+  readonly askAgainAt: number;
 }
 
-export const NO_GRANT: Grant = { count: 0, askAgainAt: undefined };
+export const NO_GRANT: Grant = { count: 0, askAgainAt: UNBOUNDED };
 
 /** Which slot of a call to estimate. */
 export interface SlotOptions {
@@ -110,12 +110,12 @@ export class LocalLimit implements Limit {
     const count = low > 0 ? Math.max(first, Math.min(wanted, slotsWithLow(state, now, reserve))) : first;
     if (count === 0 && isTestDue(state, now) && (others > 0 || !areOthersCalling(state, now))) {
       this.state = startTest(state);
-      return { count: 1, askAgainAt: undefined };
+      return { count: 1, askAgainAt: UNBOUNDED };
     }
     this.state = addInFlight(state, count);
     const isEnough = count === wanted || rampRoom(state) <= count;
     const kept = count >= others ? reserve : 0;
-    return { count, askAgainAt: isEnough ? undefined : nextAskAt(this.state, now, kept) };
+    return { count, askAgainAt: isEnough ? UNBOUNDED : nextAskAt(this.state, now, kept) };
   }
 
   report(report: Report): RetryAfterReading | undefined {
@@ -217,7 +217,7 @@ function startTest(state: LimiterState): LimiterState {
 }
 
 /** `reserve`: the slots that the next call leaves free. */
-function nextAskAt(state: LimiterState, now: number, reserve: number): number | undefined {
+function nextAskAt(state: LimiterState, now: number, reserve: number): number {
   const { pace, log, limit, configured, testAt, isCap, inFlight, calledAt } = state;
   const expiryAt = (place: number) => log.expiresAt(Math.max(0, place)) ?? UNBOUNDED;
   const paceAt = pace === null ? 0 : pace.at + Math.max(0, 1 + reserve - pace.tokens) / pace.perMs;
@@ -230,8 +230,7 @@ function nextAskAt(state: LimiterState, now: number, reserve: number): number | 
   const knownAt = reserve > 0 ? unknownUntil(state, now) : LONG_AGO;
   if (now < knownAt) return knownAt;
   const othersEndAt = reserve > 0 ? calledAt + WINDOW_MS : UNBOUNDED;
-  const at = Math.min(othersEndAt, Math.max(paceAt, capAt, Math.min(logAt, limitAt)));
-  return at === UNBOUNDED ? undefined : Math.max(now + 1, at);
+  return Math.max(now + 1, Math.min(othersEndAt, Math.max(paceAt, capAt, Math.min(logAt, limitAt))));
 }
 
 /**

@@ -282,7 +282,7 @@ export class RateLimiter {
     const wakeAt = wanted === 0 ? this.#inFlight.nextRoomAt : askAgainAt;
     this.#wakeAt(now, wakeAt);
     // Calls that wait only for responses are sent soon.
-    if (wakeAt !== undefined && this.#queue.size > 0) this.#reportWait(now, wakeAt);
+    if (wakeAt < UNBOUNDED && this.#queue.size > 0) this.#reportWait(now, wakeAt);
   }
 
   /** Why a call does not wait; `undefined` if it does. */
@@ -342,7 +342,7 @@ export class RateLimiter {
     return { reason, retryAt: Math.ceil(this.#time.toEpoch(retryAt)), failure };
   }
 
-  #wakeAt(now: number, at = UNBOUNDED): void {
+  #wakeAt(now: number, at: number): void {
     const wakeAt = this.#queue.size > 0 ? Math.min(at, this.#queue.earliestDeadline + this.#time.skippedMs) : UNBOUNDED;
     if (this.#wake?.at === wakeAt) return;
     this.#wake?.cancel();

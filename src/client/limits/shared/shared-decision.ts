@@ -143,7 +143,6 @@ function sharersOf(
 
 /** How many of the free slots a process may use: an equal share, but none if the processes before it need all of them. */
 function shareAt(place: number, processes: number, slots: number): number {
-  if (processes === 1) return UNBOUNDED;
   return slots > 0 && place >= slots ? 0 : Math.max(1, Math.ceil(slots / processes));
 }
 
@@ -157,6 +156,6 @@ function reclaimDead(leases: Map<string, Lease>, { id, now }: { readonly id: str
   const dead = [...leases].filter(([name, { seenAt }]) => name !== id && now - seenAt >= LEASE_MS);
   for (const [name] of dead) leases.delete(name);
   return dead.flatMap(([, { inFlight, seenAt }]) =>
-    new Array<Report>(inFlight).fill({ kind: 'lost', now, sentAt: Math.max(seenAt, now - WINDOW_MS) }),
+    new Array<Report>(inFlight).fill({ kind: 'lost', now, sentAt: seenAt }),
   );
 }

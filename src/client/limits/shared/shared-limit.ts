@@ -11,7 +11,7 @@ import {
   WINDOW_MS,
 } from '../limit-state.ts';
 import { type Decision, decide, isResult, type NumberedReport } from './shared-decision.ts';
-import { EXCHANGE_TIMEOUT_MS, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
+import { StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 
 /** Between two checks whether other processes have released slots, if the grant has no time to ask again. */
 const LOOK_AGAIN_MS = 50;
@@ -77,8 +77,7 @@ export class SharedLimit implements Limit {
 
   /** `state` counts the slots that no call uses yet as in flight. */
   slotAt(now: number, ahead: number, options: SlotOptions): number {
-    const { count } = this.#granted;
-    return ahead < count ? now : this.#known.slotAt(now, ahead - count, options);
+    return this.#known.slotAt(now, ahead - this.#granted.count, options);
   }
 
   /** Resolves when the store has all reports, or has failed. */
@@ -100,9 +99,7 @@ export class SharedLimit implements Limit {
       return this.#grantAlone(now, demand);
     }
     const askAt = this.#hasMore ? UNBOUNDED : this.#askAt;
-    // An exchange that takes longer than its own limit fails, which wakes the calls as well.
-    const mayEndFirst = this.#exchanging && patientUntil < askedAt + EXCHANGE_TIMEOUT_MS;
-    return { count: 0, askAgainAt: earliest(askAt, mayEndFirst ? patientUntil : UNBOUNDED) };
+    return { count: 0, askAgainAt: Math.min(askAt, this.#exchanging ? patientUntil : UNBOUNDED) };
   }
 
   report(report: Report): RetryAfterReading | undefined {
@@ -116,8 +113,8 @@ export class SharedLimit implements Limit {
       return this.#known.report({ ...report, perMinute: partOf(report.perMinute, this.#sharers) });
     }
     const reading = this.#known.report(report);
-    const { waitMs } = reading ?? {};
-    if (waitMs !== undefined && waitMs <= this.#known.settings.maxRetryAfterMs)
+    const waitMs = reading?.waitMs ?? UNBOUNDED;
+    if (waitMs <= this.#known.settings.maxRetryAfterMs)
       this.#refusedUntil = Math.max(this.#refusedUntil, report.now + Math.min(waitMs, LONGEST_WAIT_MS));
     return reading;
   }
@@ -129,7 +126,7 @@ export class SharedLimit implements Limit {
 
   /** No call waits: the others need not leave a slot for this process, and learn of a call that has arrived. */
   #endWait(): Grant {
-    const hasNews = this.#isWaiting || this.#reports.some(({ kind }) => kind === 'called');
+    const hasNews = this.#isWaiting || this.#reports.length > 0;
     if (hasNews && !this.#isAlone && !this.#exchanging) this.#exchangeSoon();
     return NO_GRANT;
   }
@@ -149,7 +146,7 @@ export class SharedLimit implements Limit {
     const left = wanted - count;
     this.#demand = { ...this.#demand, wanted: left, low: Math.min(low, left), queued: queued - count };
     this.#return(granted - count);
-    return count === 0 ? undefined : { count, askAgainAt: wanted > count ? this.#askAt : undefined };
+    return count === 0 ? undefined : { count, askAgainAt: wanted > count ? this.#askAt : UNBOUNDED };
   }
 
   /** Reports granted slots that no call uses. */
@@ -162,9 +159,9 @@ export class SharedLimit implements Limit {
   #grantAlone(now: number, demand: Demand): Grant {
     const { awayUntil = now } = this.#exchange.guard;
     if (now >= awayUntil) this.#exchangeSoon();
-    const { count, askAgainAt = UNBOUNDED } = this.#known.grant(now, demand);
+    const { count, askAgainAt } = this.#known.grant(now, demand);
     this.#inFlight += count;
-    return { count, askAgainAt: earliest(askAgainAt, this.#exchanging ? UNBOUNDED : awayUntil) };
+    return { count, askAgainAt: Math.min(askAgainAt, this.#exchanging ? UNBOUNDED : awayUntil) };
   }
 
   /** In a microtask, so that simultaneous reports are written together; one exchange at a time. */
@@ -215,7 +212,7 @@ export class SharedLimit implements Limit {
     this.#granted = isRefused ? NO_GRANT : grant;
     if (isRefused) this.#return(grant.count);
     const now = this.#time.datedNow();
-    const at = grant.askAgainAt === undefined ? now + LOOK_AGAIN_MS : grant.askAgainAt - this.#exchange.aheadMs;
+    const at = grant.askAgainAt === UNBOUNDED ? now + LOOK_AGAIN_MS : grant.askAgainAt - this.#exchange.aheadMs;
     this.#askAt = this.#isWaiting ? Math.min(at, now + LONGEST_LOOK_MS) : now;
   }
 
@@ -244,17 +241,16 @@ function shareOf(state: LimiterState, processes: number, inFlight: number): Limi
     configured: partOf(configured, processes),
     limit: partOf(limit, processes),
     log: log.copy(0, processes),
-    pace: pace && { ...pace, perMs: pace.perMs / processes, capacity: Math.max(1, pace.capacity / processes) },
+    pace: pace && {
+      ...pace,
+      tokens: pace.tokens / processes,
+      perMs: pace.perMs / processes,
+      capacity: Math.max(1, pace.capacity / processes),
+    },
   };
 }
 
 /** An equal part of a limit, at least one request per minute. */
 function partOf(perMinute: number, processes: number): number {
   return Math.max(1, Math.floor(perMinute / processes));
-}
-
-/** The earlier time; `undefined` if there is none. */
-function earliest(at: number, other: number): number | undefined {
-  const first = Math.min(at, other);
-  return first === UNBOUNDED ? undefined : first;
 }

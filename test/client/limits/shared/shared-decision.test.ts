@@ -32,6 +32,17 @@ function stateWith(free: number, leases: Readonly<Record<string, Lease>> = {}): 
 }
 
 const others = { a: lease({ waiting: 9 }), b: lease({ waiting: 9 }) };
+const lows = { a: lease({ waiting: 9, low: 9 }), b: lease({ waiting: 9, low: 9 }) };
+
+function calledNow(state: SharedState): SharedState {
+  return { ...state, limit: { ...state.limit, calledAt: NOW } };
+}
+
+/** No slot is free, but the service may have begun a new window. */
+function testable(leases: Readonly<Record<string, Lease>>): SharedState {
+  const state = stateWith(0, leases);
+  return { ...state, limit: { ...state.limit, test: 'due' } };
+}
 
 test.each<[string, SharedState | undefined, Demand, number]>([
   ['alone, all of the free slots', stateWith(8), demandOf(20), 8],
@@ -48,6 +59,19 @@ test.each<[string, SharedState | undefined, Demand, number]>([
   ],
   ['beside calls of low priority, all', stateWith(9, { a: lease({ waiting: 9, low: 9 }) }), demandOf(9), 9],
   ['without a free slot, none', stateWith(0), demandOf(5), 0],
+  [
+    'with only calls of low priority, as many as one with such calls before it leaves',
+    stateWith(2, lows),
+    demandOf(5, 5),
+    0,
+  ],
+  [
+    'for calls of low priority, all but a fifth and one while others call',
+    calledNow(stateWith(30)),
+    demandOf(30, 30),
+    23,
+  ],
+  ['without a free slot, beside two that wait, a test of the window', testable(others), demandOf(5), 1],
 ])('a process receives %s', (_, shared, demand, count) => {
   const { grant, state } = decide(shared, ownPart({ demand }), NOW);
 
@@ -55,7 +79,7 @@ test.each<[string, SharedState | undefined, Demand, number]>([
   expect(state.leases['own']).toMatchObject({ inFlight: count, waiting: demand.wanted - count });
 });
 
-test('a process that is served goes to the end of the order, a refused one to its head', () => {
+test('a served process goes to the end of the order, a refused or asking one to its head', () => {
   const shared = stateWith(9, { own: lease({ inFlight: 1 }), ...others });
   const report = { kind: 'refused', now: NOW, sentAt: NOW - 100, number: 1 } as const;
 
@@ -66,17 +90,31 @@ test('a process that is served goes to the end of the order, a refused one to it
     NOW,
   );
 
+  const asked = (calls: number) =>
+    decide(
+      stateWith(0, { ...others, own: lease() }),
+      ownPart({ reports: [{ kind: 'configured', now: NOW, perMinute: 30, number: 1 }], demand: demandOf(calls) }),
+      NOW,
+    );
+
+  expect(Object.keys(asked(1).state.leases)).toEqual(['own', 'a', 'b']);
+  expect(Object.keys(asked(2).state.leases)).toEqual(['a', 'b', 'own']); // its first call was served before
   expect(Object.keys(served.state.leases)).toEqual(['a', 'b', 'own']);
   expect(Object.keys(refused.state.leases)).toEqual(['own', 'a', 'b']);
 });
 
 test('one process calls quota() for the limit, until its response can no longer arrive', () => {
-  const unknown = (leases: Readonly<Record<string, Lease>>): SharedState => ({
-    ...stateWith(30, leases),
-    limit: { ...initialState(Number.POSITIVE_INFINITY), inFlight: 0 },
-  });
+  const unknown = (leases: Readonly<Record<string, Lease>>): SharedState => {
+    const state = stateWith(30, leases);
+    return { ...state, limit: { ...initialState(), inFlight: state.limit.inFlight } };
+  };
   const own = ownPart({ demand: demandOf(40) });
 
+  const few = ownPart({ demand: demandOf(2) });
+  const asksBeside = (waiting: number) => decide(unknown({ a: lease({ waiting }) }), few, NOW).asks;
+
+  expect([28, 29].map(asksBeside)).toEqual([false, true]); // all processes want more than 30 together
+  expect(decide(unknown({ a: lease({ inFlight: 16 }) }), own, NOW)).toMatchObject({ asks: false, grant: { count: 0 } });
   expect(decide(unknown({}), own, NOW).asks).toBe(true);
   expect(decide(unknown({ a: lease({ askedAt: NOW - 59_999 }) }), own, NOW).asks).toBe(false);
   expect(decide(unknown({ a: lease({ askedAt: NOW - 60_000 }) }), own, NOW).asks).toBe(true);
@@ -87,8 +125,14 @@ test.each<[boolean, string, Partial<OwnPart>]>([
   [true, 'a response has arrived', { reports: [{ kind: 'accepted', now: NOW, sentAt: NOW, number: 1 }], inFlight: -1 }],
   [true, 'a call waits', { demand: demandOf(1) }],
   [true, 'the store has another number of requests in flight', { inFlight: 1 }],
+  [false, 'calls of low priority still wait', { id: 'low', demand: demandOf(2, 2) }],
+  [true, 'another call than those of low priority waits', { id: 'low', demand: demandOf(2, 1) }],
+  [true, 'only calls of low priority still wait', { id: 'mixed', demand: demandOf(2, 2) }],
+  [true, 'a process has died', { id: 'living' }],
 ])('whether there is anything to write is %s if %s', (isNews, _, changes) => {
-  expect(decide(stateWith(0), ownPart(changes), NOW).isNews).toBe(isNews);
+  const leases = { low: lease({ waiting: 2, low: 2 }), mixed: lease({ waiting: 2, low: 1 }), living: lease() };
+  const dead = changes.id === 'living' ? { dead: lease({ inFlight: 1, seenAt: NOW - 30_000 }) } : {};
+  expect(decide(stateWith(0, { ...leases, ...dead }), ownPart(changes), NOW).isNews).toBe(isNews);
 });
 
 test('reports that the store has already are not counted again, nor are they news', () => {
@@ -100,6 +144,39 @@ test('reports that the store has already are not counted again, nor are they new
   expect([0, 2, 3].map((reported) => stateAfter(reported).isNews)).toEqual([true, true, false]);
   expect([0, 2, 3].map((reported) => stateAfter(reported).state.leases['own']?.reported)).toEqual([3, 3, 3]);
   expect(stateAfter(3).state.limit.inFlight).toBe(0);
+});
+
+test.each([
+  ['before the last write counts as of that write', -50, 59_999],
+  ['after the time of the store counts as of now', 500, 60_000],
+])('a response that arrived %s', (_, at, keptMs) => {
+  const shared = { ...stateWith(30, { own: lease({ inFlight: 1 }) }), at: NOW - 1 };
+  const report = { kind: 'accepted', now: NOW + at, sentAt: NOW - 100, number: 1 } as const;
+
+  const { log } = decide(shared, ownPart({ reports: [report] }), NOW).state.limit;
+
+  expect(log.expiresAt(0)).toBe(NOW + keptMs);
+});
+
+test('a Retry-After counts from its response, although others wrote later', () => {
+  const shared = stateWith(30, { own: lease({ inFlight: 1 }) });
+  const retryAfter = { form: 'wait', ms: 30_000 } as const;
+  const report = { kind: 'refused', now: NOW - 50, sentAt: NOW - 100, number: 1, retryAfter } as const;
+
+  expect(decide(shared, ownPart({ reports: [report] }), NOW).state.limit.gate.opensAt).toBe(NOW - 50 + 30_000);
+});
+
+test('a request of a dead process counts for a minute from now', () => {
+  const shared = stateWith(30, { dead: lease({ inFlight: 1, seenAt: NOW - 30_000 }) });
+
+  const { limit, leases } = decide(shared, ownPart({}), NOW).state;
+
+  expect([limit.inFlight, limit.log.size, limit.log.expiresAt(0), 'dead' in leases]).toEqual([
+    0,
+    1,
+    NOW + 60_000,
+    false,
+  ]);
 });
 
 test('a decision leaves the known state unchanged for the next attempt to write', () => {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fileStore } from '../../../../src/client/file-store/index.ts';
 import { LIMITER_STATE_VERSION } from '../../../../src/client/limits/limit-state.ts';
-import type { RateLimiterOptions } from '../../../../src/client/limits/rate-limiter.ts';
+import type { LongWait, RateLimiterOptions } from '../../../../src/client/limits/rate-limiter.ts';
 import type { LimitStore } from '../../../../src/client/limits/shared/limit-store.ts';
 import { Cancellation } from '../../../../src/client/time/abort.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
@@ -147,6 +147,61 @@ test.each([
   expect(outages).toHaveLength(0);
   await clock.advance(1_000);
   expect(outages).toEqual(['no response within 1000 ms']);
+});
+
+test('a process follows the store for a call with a deadline, however long ago it asked before', async () => {
+  const { clock, startProcess, serve } = setUp();
+  const [one, other] = [startProcess(), startProcess()];
+  await serve(one);
+  await clock.advance(10 * MINUTE);
+  await serve(other, 4);
+
+  const rejected = one.acquire({ due: { deadlineAt: clock.now() + 1_000 } }).catch(({ reason }) => reason);
+  await clock.advance(100);
+
+  expect(await rejected).toBe('deadline');
+});
+
+test('a call with a deadline uses the only slot', async () => {
+  const { clock, startProcess } = setUp({ perMinute: 1 });
+
+  const sent = startProcess().acquire({ due: { deadlineAt: clock.now() + 1_000 } });
+  await clock.advance(10);
+
+  expect(await sent).toMatchObject({ isLow: false });
+});
+
+test('while the store is down, each process sends evenly, a part of the rate and of the burst', async () => {
+  const longWaits: LongWait[] = [];
+  const { clock, store, startProcess, send, serve } = setUp({
+    ...{ perMinute: 60, onLongWait: (wait: LongWait) => longWaits.push(wait) },
+  });
+  const processes = [startProcess(), startProcess()];
+  const [one] = processes;
+  await serve(processes, 12);
+  const [refused] = one ? await send(one, 1) : [];
+  refused?.end({ kind: 'refused', retryAfter: hint('1') }); // one request per second
+  await clock.advance(20_000);
+  await serve(processes);
+  await clock.advance(5_000);
+  store.health = 'down';
+  /** How many of the calls of each process are sent within a second, in two times with a pause before. */
+  const bursts = [];
+  for (const calls of [6, 40]) {
+    const granted = processes.map((limiter) => ask(limiter, calls));
+    await clock.advance(1_000);
+    bursts.push(granted.map(({ length }) => length));
+    for (let second = 0; second < 30; second += 1) {
+      for (const permit of granted.flat()) permit.end({ kind: 'accepted' });
+      await clock.advance(1_000);
+    }
+  }
+
+  expect(bursts).toEqual([
+    [3, 3],
+    [3, 3],
+  ]);
+  expect(longWaits.map(({ isPart }) => isPart)).toEqual([true, true]);
 });
 
 test('a store that is only slow counts the requests that a process sent before it responded', async () => {
@@ -358,6 +413,10 @@ test.each([
   const wanting = processes.filter(({ isLimitWanted }) => isLimitWanted);
   expect(wanting).toHaveLength(1);
   expect(wanting[0]?.limits().inFlight).toBeGreaterThan(0);
+
+  wanting[0]?.configure(30);
+  await clock.advance(200);
+  expect(processes.some(({ isLimitWanted }) => isLimitWanted)).toBe(false);
 });
 
 test('a process with as few calls as every plan allows does not want the limit', async () => {
@@ -431,6 +490,72 @@ test.each([3_600_000, -3_600_000])(
 
     expect(store.exchanges).toBe(1);
     expect(limiter.limits()).toMatchObject({ waiting: 1, nextSlotAt: new Date(startedAt + 10 + MINUTE) });
+  },
+);
+
+/** The clocks of the store and of the second process differ from that of the first. */
+const differences = [0, 3_600_000, -3_600_000].flatMap((storeMs) =>
+  [0, 3_600_000].map((otherMs) => [storeMs, otherMs]),
+);
+
+test.each(differences)(
+  'with a store %i ms and a process %i ms ahead, each process waits in its own time',
+  async (storeMs = 0, otherMs = 0) => {
+    const { clock, store, startProcess, serve } = setUp();
+    store.aheadMs = storeMs;
+    const processes = [startProcess(), startProcess({ aheadMs: otherMs })];
+    const startedAt = clock.now();
+    for (const limiter of processes) await serve(limiter, 2);
+    const granted = processes.map((limiter) => ask(limiter, 1));
+    /** Milliseconds until the next slot of each process. */
+    const waits = () =>
+      processes.map((limiter, other) => limiter.limits().nextSlotAt.getTime() - clock.now() - other * otherMs);
+
+    await clock.advance(10_000);
+    const whileShared = waits();
+    store.health = 'down';
+    await clock.advance(10_000);
+    const alone = waits();
+    await clock.advance(startedAt + MINUTE - clock.now());
+    const early = granted.flat().length;
+    await clock.advance(100);
+
+    // The responses of the two processes arrive after 10 and 30 ms, and 6 ms is the longest way to the store.
+    for (const wait of whileShared) expect(Math.abs(wait - (MINUTE - 10_030))).toBeLessThanOrEqual(50);
+    for (const wait of alone) expect(Math.abs(wait - (MINUTE - 20_030))).toBeLessThanOrEqual(50);
+    expect([early, granted.flat().length]).toEqual([0, 2]);
+  },
+);
+
+test.each(differences)(
+  'with a store %i ms and a process %i ms ahead, a refusal closes the gate of both for as long',
+  async (storeMs = 0, otherMs = 0) => {
+    const { clock, store, startProcess, send } = setUp({ perMinute: 100 });
+    store.aheadMs = storeMs;
+    const [one, other] = [startProcess(), startProcess({ aheadMs: otherMs })];
+    const [first, second] = [await send(one, 2), await send(other, 1)];
+    first[0]?.end({ kind: 'accepted' });
+    await clock.advance(10);
+    first[1]?.end({ kind: 'refused', retryAfter: hint('30') });
+    await clock.advance(10);
+    second[0]?.end({ kind: 'refused', retryAfter: hint('40') });
+    const later = [ask(one, 1), ask(other, 1)];
+    await clock.advance(20_000);
+
+    const gates = [one, other].map((limiter, place) => {
+      const { gate } = limiter.limits();
+      return gate === 'open' ? 0 : gate.until.getTime() - clock.now() - place * otherMs;
+    });
+    expect(gates).toEqual([20_000, 20_000]);
+    await clock.advance(19_000);
+    expect(later.flat()).toHaveLength(0);
+    await clock.advance(2_000);
+    expect(later.flat()).toHaveLength(1);
+
+    const before = one.limits().window; // the other request was in flight at the first refusal
+    later.flat()[0]?.end({ kind: 'refused', retryAfter: hint('1') });
+    await clock.advance(1_500);
+    expect([before, one.limits().window, other.limits().window]).toEqual(['fixed', 'token-bucket', 'token-bucket']);
   },
 );
 
