@@ -132,8 +132,7 @@ function refused(before: LimiterState, result: RequestResult, settings: LimiterS
   const waitMs = askedMs && Math.min(askedMs, LONGEST_WAIT_MS);
   const until = now + (waitMs ?? 0);
   // It is about a longer quota than the limit per minute.
-  if (askedMs !== undefined && askedMs > settings.maxRetryAfterMs)
-    return { ...state, blockedUntil: Math.max(state.blockedUntil, until) };
+  if ((askedMs ?? 0) > settings.maxRetryAfterMs) return { ...state, blockedUntil: Math.max(state.blockedUntil, until) };
   const { gate } = state;
   if (sentAt < gate.staleBefore) return { ...state, gate: stayClosedUntil(gate, until) };
   return afterRefusal(closeGate(state, now, waitMs), { gate, now, waitMs });
@@ -193,14 +192,14 @@ function learnLimit(state: LimiterState, now: number, waitMs: number | undefined
   return isShort(learned, waitMs) ? sendEvenly(learned, now, waitMs) : learned;
 }
 
-function isLearned({ configured, limit }: LimiterState): boolean {
-  return configured === UNBOUNDED && limit !== configured;
+/** Whether the limit, if it is known, was learned from refusals. */
+function isLearned({ configured }: LimiterState): boolean {
+  return configured === UNBOUNDED;
 }
 
 /** Whether the gate opens when our own oldest request expires: the service then counts like the log. */
 function isOwnSlot({ log, gate }: LimiterState): boolean {
-  const expiresAt = log.expiresAt(0);
-  return expiresAt !== undefined && Math.abs(gate.opensAt - expiresAt) <= 2 * ROUNDING_MS;
+  return Math.abs(gate.opensAt - (log.expiresAt(0) ?? UNBOUNDED)) <= 2 * ROUNDING_MS;
 }
 
 /** The log is right, and its size is the limit. */
@@ -235,9 +234,9 @@ function waitForWindow(state: LimiterState, { test, accepted }: Gate, now: numbe
 }
 
 /** Whether a hint is at most the time for one slot of a service that frees slots evenly. */
-function isShort({ limit, configured }: LimiterState, waitMs: number | undefined): boolean {
-  const perMinute = configured === UNBOUNDED ? limit : configured;
-  return waitMs !== undefined && waitMs <= Math.ceil(WINDOW_MS / perMinute / 1000) * 1000 + ROUNDING_MS;
+function isShort(state: LimiterState, waitMs = UNBOUNDED): boolean {
+  const perMinute = isLearned(state) ? state.limit : state.configured;
+  return waitMs <= Math.ceil(WINDOW_MS / perMinute / 1000) * 1000 + ROUNDING_MS;
 }
 
 /**
@@ -246,9 +245,8 @@ function isShort({ limit, configured }: LimiterState, waitMs: number | undefined
  */
 function sendEvenly(state: LimiterState, now: number, waitMs: number | undefined): LimiterState {
   const { log, configured } = state;
-  const isKnown = configured !== UNBOUNDED;
   // Without a hint, a service that is known to allow `configured` per minute most likely frees its slots evenly.
-  const hinted = waitMs === undefined ? (isKnown ? configured : 1) : WINDOW_MS / waitMs;
+  const hinted = waitMs === undefined ? (isLearned(state) ? 1 : configured) : WINDOW_MS / waitMs;
   const perMs = Math.min(Math.max(log.size, hinted), configured) / WINDOW_MS;
   const capacity = Math.max(1, Math.floor(CAPACITY_PART * log.size));
   return withPace(state, now, { perMs, capacity, step: FAST_STEP, growsAt: now + STEP_MS });

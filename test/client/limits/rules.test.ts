@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LocalLimit, slotAt } from '../../../src/client/limits/key-limit.ts';
-import { AcceptedLog, type Gate, type LimiterSettings, windowKind } from '../../../src/client/limits/limit-state.ts';
+import { advancePace } from '../../../src/client/limits/limit-rules.ts';
+import {
+  AcceptedLog,
+  type Gate,
+  type LimiterSettings,
+  type Pace,
+  windowKind,
+} from '../../../src/client/limits/limit-state.ts';
 import { DEFAULT_LIMITER_SETTINGS, hint } from '../../helpers/strict-limiter.ts';
 
 /** The rules of src/client/limits/README.md that are about the limit alone, without a queue. Times are in milliseconds. */
@@ -95,6 +102,17 @@ test('2 log: the requests of the last minute and those in flight are at most the
   expect(limit.send(2_000)).toBe(1);
   limit.accept(3_000, 2);
   expect(limit.nextAt(3_000)).toBe(62_000);
+});
+
+test('2 log: it keeps its requests when the limit becomes smaller', () => {
+  const limit = told(30);
+  limit.use(0, 20);
+  limit.send(0, 1);
+
+  limit.report({ kind: 'configured', perMinute: 10, now: 0 });
+  limit.accept(0);
+
+  expect(limit.state.log.size).toBe(21);
 });
 
 describe('3 gate', () => {
@@ -298,6 +316,19 @@ test.each([
   },
 );
 
+test.each([
+  ['due', 'done'],
+  ['never', 'never'],
+] as const)('7 at the limit: if the state of the test was %s, it is then %s', (before, after) => {
+  const limit = told(30);
+  limit.use(0, 29);
+  limit.state = { ...limit.state, test: before };
+
+  limit.sendRefused(1_000, '40');
+
+  expect(limit.state.test).toBe(after);
+});
+
 test('8 evenly: after another refusal, requests are sent at equal intervals', () => {
   const limit = told(30);
   limit.use(0, 10);
@@ -332,6 +363,25 @@ test('15 deadlines: the test of a learned limit is the next slot if it is earlie
   expect([0, 29, 30].map((ahead) => limit.slotAt(40_000, ahead, {}))).toEqual([60_000, 60_000, 120_000]);
 });
 
+/** Requests per minute that a limit sends at equal intervals. */
+function rateOf({ state: { pace } }: Probed): number {
+  return Number(((pace?.perMs ?? 0) * 60_000).toFixed(3));
+}
+
+test.each([
+  ['the hint', told(30), 10, '3', 20],
+  ['the hint, at most the limit', told(30), 10, '1', 30],
+  ['the last minute, if it had more requests', told(60), 40, '2', 40],
+  ['the limit, without a hint', told(30), 10, undefined, 30],
+  ['the limit, if the first request is refused without a hint', told(30), 0, undefined, 30],
+])('8 evenly: the rate is first that of %s', (_, limit, calls, retryAfter, rate) => {
+  limit.use(0, calls);
+  limit.sendRefused(1_000, retryAfter);
+
+  expect(rateOf(limit)).toBe(rate);
+  expect(limit.state.pace?.growsAt).toBe(8_500);
+});
+
 describe('9 rate', () => {
   function evenly(): Probed {
     const limit = told(600);
@@ -340,22 +390,63 @@ describe('9 rate', () => {
     return limit;
   }
 
-  /** Sends whatever may be sent, each second. */
-  function useUntil(limit: Probed, from: number, to: number): void {
-    for (let now = from; now <= to; now += 500) limit.use(now);
-  }
-
   test('the rate grows while it is used up, and a refusal undoes the growth', () => {
     const limit = evenly();
-    const before = limit.state.pace?.perMs ?? 0;
-    useUntil(limit, 2_000, 10_000);
-    expect(limit.state.pace?.perMs).toBeCloseTo(1.5 * before);
+    /** The rate after whatever may be sent was sent until a time. */
+    const rateAt = (from: number, to: number) => {
+      for (let now = from; now <= to; now += 500) limit.use(now);
+      return rateOf(limit);
+    };
+    const fast = [rateAt(2_000, 8_000), rateAt(8_500, 15_500), rateAt(16_000, 16_000)];
+    limit.sendRefused(16_500, '1');
+    const undone = [rateOf(limit), rateAt(17_500, 31_000)];
+    const slow = [rateAt(31_500, 38_500), rateAt(39_000, 46_000), rateAt(46_500, 46_500)];
 
-    limit.sendRefused(10_500, '1');
+    expect(fast).toEqual([60, 90, 135]);
+    expect(undone).toEqual([90, 90]); // not again for a while
+    expect(slow).toEqual([94.5, 101.588, 113.016]); // in steps of 5, 7.5 and 11.25 %
+  });
 
-    expect(limit.state.pace?.perMs).toBeCloseTo(before);
-    useUntil(limit, 12_000, 25_000);
-    expect(limit.state.pace?.perMs).toBeCloseTo(before); // not again for a while
+  test.each<[string, Partial<Pace>, number, Partial<Pace> | null]>([
+    ['gains tokens', {}, 2_000, { tokens: 2, at: 2_000, perMs: 0.001 }],
+    ['gains as many tokens as can be saved', {}, 5_000, { tokens: 4, at: 5_000, perMs: 0.001 }],
+    [
+      'grows at its time',
+      { at: 9_000 },
+      10_000,
+      { perMs: expect.closeTo(0.00105, 9), growsAt: 17_500, grew: true, tokens: 1, step: 1.05 },
+    ],
+    ['does not grow earlier', { at: 9_000 }, 9_999, { perMs: 0.001, growsAt: 10_000, grew: false }],
+    ['does not grow while a burst is saved', { at: 6_000 }, 10_000, { perMs: 0.001, grew: false, tokens: 4 }],
+    [
+      'grows in larger steps',
+      { at: 9_000, grew: true },
+      10_000,
+      { perMs: expect.closeTo(0.001075, 9), step: expect.closeTo(1.075, 6) },
+    ],
+    ['grows by a half at most', { at: 9_000, grew: true, step: 1.5 }, 10_000, { perMs: 0.0015, step: 1.5 }],
+    ['grows to the limit', { at: 9_999, perMs: 0.0019, step: 1.5 }, 10_000, { perMs: 0.002 }],
+    ['does not grow at the limit', { at: 9_999, perMs: 0.002 }, 10_000, { perMs: 0.002, grew: false }],
+    ['stays the same in the past', { at: 3_000 }, 2_999, { at: 3_000, tokens: 0 }],
+    ['ends five minutes after the last refusal', { refusedAt: -290_000 }, 10_000, null],
+  ])('a rate %s', (_, changes, now, expected) => {
+    const pace = { ...{ perMs: 0.001, capacity: 4, tokens: 0, at: 0, step: 1.05 }, growsAt: 10_000, grew: false };
+    const next = advancePace({ ...pace, refusedAt: 0, ...changes }, 120, now);
+
+    if (expected === null) expect(next).toBeNull();
+    else expect(next).toMatchObject(expected);
+  });
+
+  test.each([
+    [60, 17_778], // of 16 requests at nine tenths of the rate
+    [600, 15_000],
+  ])('after a refusal, a rate of %i per minute stays for %i ms', (perMinute, stays) => {
+    const limit = told(600);
+    limit.state = { ...limit.state, pace: { ...PACE, perMs: perMinute / 60_000 } };
+
+    limit.sendRefused(1_000, '1');
+
+    expect(Math.round(limit.state.pace?.growsAt ?? 0)).toBe(1_000 + stays);
   });
 
   test('a refusal that no growth explains halves the burst, then lowers the rate', () => {
@@ -404,6 +495,17 @@ describe('10 unknown limit', () => {
     limit.use(153_000, 1); // the log has room again, so the test is over
 
     expect(limit.state).toMatchObject({ limit: 13, gate: { test: 'none' } });
+  });
+
+  test('a refusal during the test of a learned limit leaves what the test has shown', () => {
+    const limit = new Probed();
+    limit.use(0, 10);
+    limit.sendRefused(1_000, '30');
+    limit.use(91_000, 13);
+
+    limit.sendRefused(92_000, '30');
+
+    expect(limit.state).toMatchObject({ limit: 13, testAt: 212_000 });
   });
 
   test('requests that were in flight when the limit was learned raise it', () => {
