@@ -11,7 +11,7 @@ import {
   WINDOW_MS,
 } from '../limit-state.ts';
 import { type Decision, decide, isResult, type NumberedReport } from './shared-decision.ts';
-import { StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
+import { EXCHANGE_TIMEOUT_MS, StoreExchange, type StoreExchangeOptions } from './store-exchange.ts';
 
 /** Between two checks whether other processes have released slots, if the grant has no time to ask again. */
 const LOOK_AGAIN_MS = 50;
@@ -99,7 +99,9 @@ export class SharedLimit implements Limit {
       return this.#grantAlone(now, demand);
     }
     const askAt = this.#hasMore ? UNBOUNDED : this.#askAt;
-    return { count: 0, askAgainAt: Math.min(askAt, this.#exchanging ? patientUntil : UNBOUNDED) };
+    // An exchange that takes longer than its own limit fails, which wakes the calls: this wait is not for a slot.
+    const mayEndFirst = this.#exchanging && patientUntil < askedAt + EXCHANGE_TIMEOUT_MS;
+    return { count: 0, askAgainAt: Math.min(askAt, mayEndFirst ? patientUntil : UNBOUNDED) };
   }
 
   report(report: Report): RetryAfterReading | undefined {

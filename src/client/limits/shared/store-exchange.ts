@@ -16,7 +16,7 @@ import { LATEST_MS } from '../retry-after.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from './limit-store.ts';
 
 /** A longer exchange fails. A busy host or store may need most of this time; an outage costs it once. */
-const EXCHANGE_TIMEOUT_MS = 1_000;
+export const EXCHANGE_TIMEOUT_MS = 1_000;
 /** With a store that refuses every write. If processes write at the same time, one of them always succeeds, by chance. */
 const MOST_TRIES = 1_000;
 /** Time for which a state is kept after its last write, or after the wait that the service asked for. */

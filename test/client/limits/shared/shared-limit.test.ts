@@ -204,6 +204,22 @@ test('while the store is down, each process sends evenly, a part of the rate and
   expect(longWaits.map(({ isPart }) => isPart)).toEqual([true, true]);
 });
 
+test.each([10_000, 1_000_000, Number.POSITIVE_INFINITY])(
+  'a call with %i ms left that waits for the store alone reports no wait',
+  async (leftMs) => {
+    const waits: unknown[] = [];
+    const { clock, startProcess, serve } = setUp({ onWait: (wait) => waits.push(wait) });
+    const limiter = startProcess();
+    await serve(limiter);
+
+    const sent = limiter.acquire({ due: { deadlineAt: clock.now() + leftMs } });
+    await clock.advance(10);
+
+    await sent;
+    expect(waits).toEqual([]);
+  },
+);
+
 test('a store that is only slow counts the requests that a process sent before it responded', async () => {
   const { clock, store, startProcess } = setUp();
   const late: LimitStore = {
