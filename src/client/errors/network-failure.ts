@@ -29,7 +29,7 @@ function failureOf(error: unknown, { key, attempts }: FailedAttempt, baseUrl: st
   const cause = withoutKey(error, key);
   // The message of a `fetch` error has no reason: the failure of the system, of undici or of a proxy is a deeper cause.
   const errors = causesOf(error);
-  const code = key.redact(errors.map(codeOf).find((found) => found !== undefined) ?? '') || undefined;
+  const code = key.redact(errors.map(codeIn).find((found) => found !== undefined) ?? '') || undefined;
   const ofProxy = errors.find(({ name }) => name === PROXY_FAILURE)?.message;
   const why = ofProxy ?? code ?? causesOf(cause).findLast(({ message }) => message)?.message ?? thrownText(cause);
   const [meaning, advice] = MEANINGS.get(why) ?? (errors.some(isOfParser) ? NOT_HTTP : []);
@@ -92,6 +92,30 @@ function isTransparent(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null; // a plain object, of any realm
 }
 
+/** Words of Deno, whose errors have no code, and codes of Bun, with the code of Node.js. The first that occurs counts. */
+const CODES: readonly (readonly [words: RegExp, code: string])[] = [
+  [/invalid peer certificate: unknown ?issuer/i, 'CERT_UNTRUSTED'],
+  [/invalid peer certificate: (certificate )?expired/i, 'CERT_HAS_EXPIRED'],
+  [/invalid peer certificate: (certificate )?not ?valid ?yet/i, 'CERT_NOT_YET_VALID'],
+  [/invalid peer certificate: (certificate )?not ?valid ?for ?name/i, 'HOSTNAME_MISMATCH'],
+  [/invalid peer certificate: /, 'INVALID_PURPOSE'],
+  [
+    /invalid (HTTP [\w-]+|content-length) parsed|^(Malformed_HTTP_Response|InvalidContentLength) /,
+    'HPE_INVALID_CONSTANT',
+  ],
+  [/message head is too large|^ResponseHeadersTooLarge /, 'HPE_HEADER_OVERFLOW'],
+  [/connection refused \(os error/i, 'ECONNREFUSED'],
+  [/dns error: .* not known/, 'ENOTFOUND'],
+  [/connection closed before message completed/, 'ECONNRESET'],
+  [/received corrupt message/, 'EPROTO'],
+  [/^Requires net access to /, 'ERR_ACCESS_DENIED'],
+];
+
+/** The code of an error, as Node.js names it; `undefined` if it has none. */
+function codeIn(error: Error): string | undefined {
+  return CODES.find(([words]) => words.test(error.message))?.[1] ?? codeOf(error);
+}
+
 /** The error and its causes, outermost first; empty for another value. */
 function causesOf(error: unknown): readonly Error[] {
   const causes: Error[] = [];
@@ -117,6 +141,7 @@ const BEFORE_SENDING: readonly (string | undefined)[] = [
   'UND_ERR_CONNECT_TIMEOUT',
   'PROXY_REFUSED',
   'PROXY_FAILED',
+  'ERR_ACCESS_DENIED',
 ];
 
 /** Whether the request was certainly not sent. */
@@ -130,7 +155,7 @@ type Meaning = readonly [meaning: string, advice?: string];
 
 const EXTRA_CA: Meaning = [
   'the certificate is not signed by a trusted authority',
-  'if you trust it, start Node with NODE_EXTRA_CA_CERTS=/path/to/ca.pem',
+  'if you trust it, start the program with NODE_EXTRA_CA_CERTS=/path/to/ca.pem',
 ];
 const VALIDITY = "check the certificate's dates and this machine's clock";
 const LONG_CHAIN: Meaning = ['the chain of certificates is longer than one of them allows'];
@@ -169,16 +194,17 @@ export function isPermanent(failure: NetworkError): boolean {
   return permanentFailures.has(failure);
 }
 
-/** Node.js rejected the certificate or the head of the response, or the proxy the connection. */
+/** Node.js rejected the certificate or the head of the response, or it or the proxy the connection. */
 function wouldFailAgain(error: Error): boolean {
-  const code = codeOf(error) ?? '';
-  if (code === 'PROXY_REFUSED' || [ABOUT_CERTIFICATES, INVALID_HEADS].some((codes) => codes.has(code))) return true;
+  const code = codeIn(error) ?? '';
+  if (['PROXY_REFUSED', 'ERR_ACCESS_DENIED'].includes(code)) return true;
+  if ([ABOUT_CERTIFICATES, INVALID_HEADS].some((codes) => codes.has(code))) return true;
   return isOfParser(error) && !BROKEN_BODY.test(`${code} ${error.message}`);
 }
 
 /** The parser of Node.js and that of undici, which may have no code. */
 function isOfParser(error: Error): boolean {
-  return error.name === 'HTTPParserError' || (codeOf(error)?.startsWith('HPE_') ?? false);
+  return error.name === 'HTTPParserError' || (codeIn(error)?.startsWith('HPE_') ?? false);
 }
 
 /** Failures of a parser that a connection can cause which ends too early, so that a retry can succeed. */
@@ -215,6 +241,8 @@ const MEANINGS = new Map<string, Meaning>([
   ['EPROTO', ['the TLS handshake failed', 'check https:// in baseUrl']],
   // OpenSSL's code for a response that is not TLS.
   ['ERR_SSL_WRONG_VERSION_NUMBER', ['the server uses plain http on that port', 'check https:// in baseUrl']],
+  // With `--permission` of Node.js, or without a permission of Deno.
+  ['ERR_ACCESS_DENIED', ['the program may not use the network', 'start it with --allow-net']],
   // A fetch has no code for a port that the Fetch standard blocks.
   ['bad port', ['fetch blocks that port', 'check baseUrl']],
 ]);

@@ -117,6 +117,54 @@ test('keeps the error of the transport as the cause', async () => {
   expect((await failureWith(thrown)).cause).toBe(thrown);
 });
 
+/** The failures of Deno 2.9, of an earlier one without `cause`, and of Bun 1.4. */
+const onDeno = (words: string) =>
+  new TypeError('fetch failed', { cause: new Error(`error sending request for url (https://fx.test/): ${words}`) });
+const refusedByDeno = (words: string) => onDeno(`client error (Connect): invalid peer certificate: ${words}`);
+const onBun = (code: string) =>
+  Object.assign(new TypeError(`${code} fetching "https://fx.test/". For more information, pass …`), { code });
+
+test.each<[string, Error, string, string]>([
+  ['Deno', refusedByDeno('UnknownIssuer'), 'CERT_UNTRUSTED', 'NODE_EXTRA_CA_CERTS=/path/to/ca.pem'],
+  ['Deno', new TypeError('invalid peer certificate: UnknownIssuer'), 'CERT_UNTRUSTED', 'NODE_EXTRA_CA_CERTS'],
+  ['Deno', refusedByDeno('certificate expired: verification time 17 (UNIX), but'), 'CERT_HAS_EXPIRED', 'dates'],
+  ['Deno', refusedByDeno('Expired'), 'CERT_HAS_EXPIRED', 'dates'],
+  ['Deno', refusedByDeno('certificate not valid yet: verification time 17'), 'CERT_NOT_YET_VALID', 'dates'],
+  ['Deno', refusedByDeno('NotValidYet'), 'CERT_NOT_YET_VALID', 'dates'],
+  ['Deno', refusedByDeno('certificate not valid for name "fx.test"; certificate is'), 'HOSTNAME_MISMATCH', 'baseUrl'],
+  ['Deno', refusedByDeno('NotValidForName'), 'HOSTNAME_MISMATCH', 'baseUrl'],
+  ['Deno', refusedByDeno('Other(OtherError(CaUsedAsEndEntity))'), 'INVALID_PURPOSE', 'not valid for servers'],
+  ['Deno', onDeno('client error (SendRequest): invalid HTTP version parsed'), 'HPE_INVALID_CONSTANT', 'HTTP/1.1'],
+  ['Deno', onDeno('client error (SendRequest): invalid HTTP status-code parsed'), 'HPE_INVALID_CONSTANT', 'HTTP/1.1'],
+  ['Deno', onDeno('client error (SendRequest): invalid content-length parsed'), 'HPE_INVALID_CONSTANT', 'HTTP/1.1'],
+  ['Deno', onDeno('client error (SendRequest): message head is too large'), 'HPE_HEADER_OVERFLOW', 'too large'],
+  ['Deno', new Error('Requires net access to "fx.test:443", run again'), 'ERR_ACCESS_DENIED', '--allow-net'],
+  ['Node.js', Object.assign(new Error('denied'), { code: 'ERR_ACCESS_DENIED' }), 'ERR_ACCESS_DENIED', '--allow-net'],
+  ['Bun', onBun('Malformed_HTTP_Response'), 'HPE_INVALID_CONSTANT', 'HTTP/1.1'],
+  ['Bun', onBun('InvalidContentLength'), 'HPE_INVALID_CONSTANT', 'HTTP/1.1'],
+  ['Bun', onBun('ResponseHeadersTooLarge'), 'HPE_HEADER_OVERFLOW', 'too large'],
+])('a failure of %s (%s) has the code of Node.js and is not retried', async (_, thrown, code, says) => {
+  const { fx, clock } = testClient(thrown, { maxRetries: 2 });
+
+  const error = (await clock.run(errorOf(fx.latest()))) as NetworkError;
+
+  expect(error).toMatchObject({ kind: 'network', code, attempts: [{ code }], message: expect.stringContaining(says) });
+  expect(error.isCertificateFailure).toBe(says.match(/CERTS|dates|baseUrl|servers/) !== null);
+});
+
+test.each([
+  ['client error (Connect): tcp connect error: Connection refused (os error 111)', 'ECONNREFUSED'],
+  ['client error (Connect): dns error: failed to lookup address information: Name or service not known', 'ENOTFOUND'],
+  ['client error (SendRequest): connection closed before message completed', 'ECONNRESET'],
+  ['client error (Connect): received corrupt message of type InvalidContentType', 'EPROTO'],
+])('Deno says "%s", which is %s, and is retried', async (words, code) => {
+  const { fx, clock } = testClient(onDeno(words), { maxRetries: 2 });
+
+  const error = await clock.run(errorOf(fx.latest()));
+
+  expect(error).toMatchObject({ code, attempts: [{ code }, { code }, { code }] });
+});
+
 test.each([
   ['a hundred levels deep', nested(100, { key: API_KEY })],
   ['as a name', { [API_KEY]: true }],
