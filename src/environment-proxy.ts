@@ -28,7 +28,7 @@ export function environmentProxy(env: Environment, baseUrl: string): Environment
  * As `environmentProxy`, also for a loopback address. The lower-case variable takes precedence, as in curl. Without
  * `HTTPS_PROXY`, `HTTP_PROXY` is also for https, as in undici.
  */
-export function namedProxy(env: Environment, baseUrl: string): EnvironmentProxy | undefined {
+function namedProxy(env: Environment, baseUrl: string): EnvironmentProxy | undefined {
   if (isExempt(env, baseUrl)) return undefined;
   const { protocol } = new URL(baseUrl);
   const given = (name: string) => valueIn(env, name);
@@ -79,6 +79,68 @@ function valueIn(env: Environment, name: string): string | undefined {
 /** Whether `url` stays on this machine. */
 export function isLoopback({ hostname }: URL): boolean {
   return /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+}
+
+/** Where undici 6 and 7 have their global dispatcher, and undici 8. */
+export const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
+const DISPATCHER_OF_UNDICI_8 = Symbol.for('undici.globalDispatcher.2');
+
+export interface GlobalDispatchers {
+  readonly [GLOBAL_DISPATCHER]?: Dispatcher;
+  readonly [DISPATCHER_OF_UNDICI_8]?: Dispatcher;
+}
+
+/**
+ * Whether a request to `url` stays on this machine, but the dispatcher would send it through a proxy: Node creates such a one
+ * if `NODE_USE_ENV_PROXY` is set.
+ */
+export function wouldUseProxy(dispatcher: Dispatcher, url: string): boolean {
+  return unwrapped(dispatcher).constructor.name === 'EnvHttpProxyAgent' && isLoopback(new URL(url));
+}
+
+/** Node 26 wraps its own for earlier versions of undici. */
+function unwrapped(dispatcher: Dispatcher): Dispatcher {
+  const isWrapper = dispatcher.constructor.name === 'Dispatcher1Wrapper';
+  return (isWrapper && (globalThis as GlobalDispatchers)[DISPATCHER_OF_UNDICI_8]) || dispatcher;
+}
+
+/** By the dispatcher with the proxy. */
+const directDispatchers = new WeakMap<Dispatcher, Dispatcher>();
+
+/**
+ * The option with which Node's `fetch`, or a function that passes it on to that, sends to this machine without a proxy, which
+ * would see the key. The classes are those of the global dispatcher: another version of undici may not fit.
+ */
+export function withoutProxy(url: string): { readonly dispatcher?: Dispatcher } {
+  const { [GLOBAL_DISPATCHER]: first, [DISPATCHER_OF_UNDICI_8]: second = first } = globalThis as GlobalDispatchers;
+  if (!first || !second || ![first, second].every((one) => wouldUseProxy(one, url))) return {};
+  const dispatcher = directDispatchers.get(first) ?? withoutProxyLike(first);
+  directDispatchers.set(first, dispatcher);
+  return { dispatcher };
+}
+
+type DispatcherClass = new (options: object) => Dispatcher;
+
+function withoutProxyLike(dispatcher: Dispatcher): Dispatcher {
+  const inner = unwrapped(dispatcher);
+  const Agent = inner.constructor as DispatcherClass;
+  const Wrapper = dispatcher.constructor as DispatcherClass;
+  const direct = new Agent({ httpProxy: '', httpsProxy: '', noProxy: '*' });
+  return inner === dispatcher ? direct : new Wrapper(direct);
+}
+
+/** That of the runtime, unless an interceptor or a stub has replaced it before this module was loaded. */
+const runtimeFetch: unknown = globalThis.fetch;
+
+/** Why `fetch` must not send to `url`: that of Bun and Deno uses the proxy of the environment also on this machine. */
+export function proxiedLoopbackProblem(fetch: unknown, url: string): string | undefined {
+  const hasProxyFetch = 'Bun' in globalThis || 'Deno' in globalThis;
+  if (!hasProxyFetch || fetch !== runtimeFetch || !isLoopback(new URL(url))) return undefined;
+  const proxy = namedProxy(process.env, url);
+  if (proxy === undefined) return undefined;
+  const through = `the fetch of this runtime sends through the proxy ${proxy.host} (${proxy.variable})`;
+  const { hostname } = new URL(url);
+  return `${hostname} is this machine, but ${through}; set NO_PROXY=${hostname}`;
 }
 
 /** An address to listen on that only this machine can reach. */

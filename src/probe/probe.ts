@@ -1,3 +1,4 @@
+import { proxiedLoopbackProblem } from '../environment-proxy.ts';
 import type { BehaviourOptions } from '../mock-server/behaviour/behaviour.ts';
 import { SWITCH_NAMES, switches } from '../mock-server/behaviour/switches.ts';
 import type { Clock } from '../mock-server/clock/clock.ts';
@@ -103,6 +104,8 @@ export async function probeService(baseUrl: string, options: ProbeOptions): Prom
   const { apiKey, maxRequests, fetch = globalThis.fetch, clock = new DrivenClock('real') } = options;
   const { timeoutMs = 30_000, maxRetries = 2, signal = new AbortController().signal } = options;
   const { requests } = planProbe(maxRequests);
+  const problem = proxiedLoopbackProblem(fetch, baseUrl);
+  if (problem !== undefined) throw new MockServerError(`baseUrl: ${problem}`, { code: 'invalid_option' });
   const limits = { maxRequests: requests, timeoutMs, maxRetries, signal };
   const prober = new Prober({ baseUrl, key: apiKey, fetch, clock, ...limits });
   const start = { origin: new URL(baseUrl).origin, probedAt: new Date(clock.now()).toISOString() };

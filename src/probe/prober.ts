@@ -1,3 +1,4 @@
+import { withoutProxy } from '../environment-proxy.ts';
 import { parseJson } from '../json.ts';
 import type { BehaviourOptions, KnownValue } from '../mock-server/behaviour/behaviour.ts';
 import { accepts } from '../mock-server/behaviour/switch.ts';
@@ -133,7 +134,7 @@ export class Prober {
     const sentAt = clock.now();
     try {
       const either = AbortSignal.any([signal, timeout.signal]);
-      const response = await fetch(url, { method, headers, redirect: 'manual', signal: either });
+      const response = await fetch(url, { method, headers, redirect: 'manual', signal: either, ...withoutProxy(url) });
       const { status, headers: received } = response;
       const body = envelopeOf(await response.text());
       const isRateLimited = status === 429 && body.code === 'rate_limited';

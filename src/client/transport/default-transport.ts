@@ -1,10 +1,16 @@
 import type { Dispatcher } from 'undici';
-import { type EnvironmentProxy, isLoopback, namedProxy, proxyDispatcher } from '../../environment-proxy.ts';
+import {
+  type EnvironmentProxy,
+  GLOBAL_DISPATCHER,
+  type GlobalDispatchers,
+  proxyDispatcher,
+  wouldUseProxy,
+} from '../../environment-proxy.ts';
 import { isError } from '../../foreign-values.ts';
 import { isolatesRequests, processState } from '../../process-state.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { abortable } from '../time/abort.ts';
-import { type FetchLike, fetchTransport, type Transport, type TransportRequest } from './transport.ts';
+import { type FetchLike, fetchTransport, type Transport } from './transport.ts';
 import { ownAgent, undiciTransport } from './undici-transport.ts';
 
 type UndiciModule = Pick<
@@ -84,7 +90,7 @@ async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Prom
     const ofNode = runtime.nodeDispatcher();
     return undiciTransport((request) => {
       const dispatcher = undici.getGlobalDispatcher();
-      return dispatcher === ofNode || wouldUseProxy(dispatcher, request) ? ownAgent(undici, request) : dispatcher;
+      return dispatcher === ofNode || wouldUseProxy(dispatcher, request.url) ? ownAgent(undici, request) : dispatcher;
     });
   }
   const why = `undici cannot be loaded (${undici.message})`;
@@ -93,34 +99,8 @@ async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Prom
       `proxy: ${proxy.variable} cannot be used, because ${why}; pass a fetch that uses the proxy, or proxy: false`,
     );
   }
-  const byFetch = fetch && fetchTransport(fetch, newConnection);
-  if (byFetch !== undefined) return hasProxyFetch ? refuseProxiedLoopback(byFetch) : byFetch;
+  if (fetch !== undefined) return fetchTransport(fetch, newConnection, () => globalThis.fetch);
   throw new ConfigError(`fetch: ${why}, and there is no global fetch; pass the option fetch`);
-}
-
-/**
- * Whether the request stays on this machine, but the dispatcher would send it through a proxy: Node creates such a one if
- * `NODE_USE_ENV_PROXY` is set.
- */
-function wouldUseProxy(dispatcher: Dispatcher, { url }: TransportRequest): boolean {
-  const holder = globalThis as { readonly [DISPATCHER_OF_UNDICI_8]?: Dispatcher };
-  // Node 26 wraps its own for earlier versions of undici.
-  const isWrapper = dispatcher.constructor.name === 'Dispatcher1Wrapper';
-  const { name } = ((isWrapper && holder[DISPATCHER_OF_UNDICI_8]) || dispatcher).constructor;
-  return name === 'EnvHttpProxyAgent' && isLoopback(new URL(url));
-}
-
-/** On Bun and Deno, `fetch` sends to loopback addresses through a proxy of the environment, which would see the key. */
-function refuseProxiedLoopback(send: Transport): Transport {
-  return async (request) => {
-    const url = new URL(request.url);
-    const proxy = isLoopback(url) ? namedProxy(process.env, url.href) : undefined;
-    if (proxy === undefined) return send(request);
-    const { variable, host } = proxy;
-    throw new ConfigError(
-      `baseUrl: ${url.hostname} is this machine, but the fetch of this runtime sends through the proxy ${host} (${variable}); set NO_PROXY=${url.hostname}`,
-    );
-  };
 }
 
 /** Shared by all clients, so that a client of `withOptions()` uses the open connections. */
@@ -186,15 +166,12 @@ const thisRuntime: Runtime = {
   nodeDispatcher: () => processState('node-dispatcher.1', createNodeDispatcher).dispatcher,
 };
 
-const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
-const DISPATCHER_OF_UNDICI_8 = Symbol.for('undici.globalDispatcher.2');
-
 /**
  * Has Node create the dispatcher of its `fetch`. If undici created one of its own first, that `fetch` would use it, and on
  * Node 20 reject bodies with a `content-length`.
  */
 function createNodeDispatcher(): { readonly dispatcher: Dispatcher | undefined } {
-  const holder = globalThis as { readonly [GLOBAL_DISPATCHER]?: Dispatcher };
+  const holder = globalThis as GlobalDispatchers;
   if (holder[GLOBAL_DISPATCHER] !== undefined) return { dispatcher: undefined };
   Reflect.get(globalThis, 'Response'); // `fetch` alone creates nothing before its first call
   return { dispatcher: holder[GLOBAL_DISPATCHER] };

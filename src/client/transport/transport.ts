@@ -1,6 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { decoded, isDecodingError } from '../../content-encoding.ts';
+import { proxiedLoopbackProblem, withoutProxy } from '../../environment-proxy.ts';
 import { isError } from '../../foreign-values.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
@@ -113,17 +114,24 @@ export type FetchLike = (
 
 /**
  * Sends through the `fetch` of the user: the built-in one, that of a mock server, an instrumented one. `newConnection`
- * returns its options for a new connection.
+ * returns its options for a new connection, and `current` the function that it calls.
  */
-export function fetchTransport(fetch: FetchLike, newConnection: () => object = () => ({})): Transport {
+export function fetchTransport(
+  fetch: FetchLike,
+  newConnection: () => object = () => ({}),
+  current: () => unknown = () => fetch,
+): Transport {
   const exchange = async (request: TransportRequest): Promise<TransportResponse> => {
     const { url, headers, cancellation } = request;
+    const problem = proxiedLoopbackProblem(current(), url);
+    if (problem !== undefined) throw new ConfigError(`baseUrl: ${problem}`);
     const response = await fetch(url, {
       method: 'GET',
       headers: { ...headers },
       signal: cancellation.toSignal(),
       redirect: 'manual',
       ...(request.isRetry ? newConnection() : {}),
+      ...withoutProxy(url),
     });
     requireResponse(response, 'fetch');
     return readResponse(response, request);

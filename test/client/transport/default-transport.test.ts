@@ -5,6 +5,7 @@ import { Cancellation } from '../../../src/client/time/abort.ts';
 import { defaultTransport, proxyTransport, type Runtime } from '../../../src/client/transport/default-transport.ts';
 import type { Transport } from '../../../src/client/transport/transport.ts';
 import { environmentProxy } from '../../../src/environment-proxy.ts';
+import { probeService } from '../../../src/probe/index.ts';
 import { runScript } from '../../helpers/child-program.ts';
 import { deferred } from '../../helpers/deferred.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
@@ -80,16 +81,23 @@ test.each([
     process.env = env;
   });
   process.env = variables;
-  const transport = defaultTransport(runtime({ hasNodeSockets: false, hasProxyFetch: true }));
-
-  const sent = transport({ ...request, url: `${origin}/a` }).then(
-    ({ rawBody }) => rawBody,
-    (error: unknown) => error,
-  );
-
+  vi.stubGlobal('Bun', {});
+  onTestFinished(() => void vi.unstubAllGlobals());
   const { hostname } = new URL(origin);
   const message = `baseUrl: ${hostname} is this machine, but the fetch of this runtime sends through the proxy squid.test:3128 (${named}); set NO_PROXY=${hostname}`;
-  expect(await sent).toEqual(named === undefined ? 'by fetch' : new ConfigError(message));
+  const transport = defaultTransport(runtime({ hasNodeSockets: false, hasProxyFetch: true }));
+  const send = () => transport({ ...request, url: `${origin}/a` }).then(({ rawBody }) => rawBody);
+
+  expect(await send().catch((error: unknown) => error)).toEqual(
+    named === undefined ? 'by fetch' : new ConfigError(message),
+  );
+  if (named !== undefined) {
+    const options = { baseUrl: origin, apiKey: API_KEY, fetch: globalThis.fetch };
+    expect(await errorOf(new FxRates(options).latest())).toMatchObject({ kind: 'config', message });
+    expect(await errorOf(probeService(origin, options))).toMatchObject({ code: 'invalid_option', message });
+  }
+  vi.stubGlobal('fetch', fakeFetch({})); // as msw does
+  expect(await send()).toBe('by fetch');
 });
 
 test('loads undici once, with the first request', async () => {

@@ -13,9 +13,10 @@ import {
   ProxyAgent,
   setGlobalDispatcher,
 } from 'undici';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { ConfigError, FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
 import { environmentProxy, proxyDispatcher } from '../../../src/environment-proxy.ts';
+import { probeService } from '../../../src/probe/index.ts';
 import { bundledProgram } from '../../helpers/child-program.ts';
 import { type ConnectProxy, startConnectProxy } from '../../helpers/connect-proxy.ts';
 import { fakeFetch } from '../../helpers/fake-fetch.ts';
@@ -120,32 +121,62 @@ test.each(['rates.fxrates.test', '.fxrates.test', '*'])('NO_PROXY=%s bypasses th
 /** Gives undici 7 a dispatcher that passes each request to the one of undici 8. */
 function wrapGlobalDispatcher(): void {
   const [one, two] = [1, 2].map((version) => Symbol.for(`undici.globalDispatcher.${version}`)) as [symbol, symbol];
-  const inner = Reflect.get(globalThis, one) as Dispatcher;
   class Dispatcher1Wrapper extends Dispatcher {
+    readonly #inner: Dispatcher;
+    constructor(inner: Dispatcher) {
+      super();
+      this.#inner = inner;
+    }
     override dispatch(...request: Parameters<Dispatcher['dispatch']>): boolean {
-      return inner.dispatch(...request);
+      return this.#inner.dispatch(...request);
     }
   }
+  const inner = Reflect.get(globalThis, one) as Dispatcher;
   Reflect.set(globalThis, two, inner);
-  Reflect.set(globalThis, one, new Dispatcher1Wrapper());
+  Reflect.set(globalThis, one, new Dispatcher1Wrapper(inner));
 }
 
-test.each([{}, { proxy: 'env' }, { proxy: false }] as const)(
-  'reaches a service on this machine without a proxy (%j), also if Node sends through one',
-  async (options) => {
+const nodeFetch = globalThis.fetch;
+const around: typeof fetch = (url, init) => nodeFetch(url, init);
+const probeEnd = ({ code }: { readonly code: unknown }) => code === 'probe_failed' && { EUR: 1 }; // it expects a quota record
+const latestByClient = (options: FxRatesOptions) => async (baseUrl: string) => client({ baseUrl, ...options }).latest();
+
+test.each<[string, (baseUrl: string) => Promise<unknown>, typeof fetch?]>([
+  ['no option', latestByClient({})],
+  ["proxy: 'env'", latestByClient({ proxy: 'env' })],
+  ['proxy: false', latestByClient({ proxy: false })],
+  ['the fetch of Node.js', latestByClient({ fetch: nodeFetch })],
+  ['a function around that fetch', latestByClient({ fetch: around })],
+  ['a function that replaces the global fetch', latestByClient({}), around],
+  ['probeService()', (baseUrl) => probeService(baseUrl, { apiKey: API_KEY }).catch(probeEnd)],
+])(
+  'reaches a service on this machine without a proxy with %s, also if Node sends through one',
+  async (_, call, fetch) => {
     const usual = getGlobalDispatcher();
     onTestFinished(() => setGlobalDispatcher(usual));
+    if (fetch !== undefined) vi.stubGlobal('fetch', fetch);
+    onTestFinished(() => void vi.unstubAllGlobals());
     process.env['HTTP_PROXY'] = proxy.url;
     const baseUrl = `http://127.0.0.1:${servicePort}`;
 
-    expect(await client({ baseUrl, ...options }).latest()).toEqual({ EUR: 1 });
+    expect(await call(baseUrl)).toEqual({ EUR: 1 });
     setGlobalDispatcher(new EnvHttpProxyAgent()); // as Node does with NODE_USE_ENV_PROXY
-    expect(await client({ baseUrl, ...options }).latest()).toEqual({ EUR: 1 });
+    expect(await call(baseUrl)).toEqual({ EUR: 1 });
     wrapGlobalDispatcher(); // as Node 26 does
-    expect(await client({ baseUrl, ...options }).latest()).toEqual({ EUR: 1 });
+    expect(await call(baseUrl)).toEqual({ EUR: 1 });
     expect(proxy.requests).toEqual([]);
   },
 );
+
+test('the fetch of Node.js sends to other hosts through the proxy that it uses', async () => {
+  const usual = getGlobalDispatcher();
+  onTestFinished(() => setGlobalDispatcher(usual));
+  process.env['HTTP_PROXY'] = proxy.url;
+  setGlobalDispatcher(new EnvHttpProxyAgent());
+
+  expect(await client({ fetch: nodeFetch }).latest()).toEqual({ EUR: 1 });
+  expect(proxy.requests).toHaveLength(1);
+});
 
 test('sends https through a CONNECT tunnel, and lets the process end', async () => {
   const [key, cert] = ['key.pem', 'cert.pem'].map(fixture);
