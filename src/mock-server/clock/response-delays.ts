@@ -22,13 +22,14 @@ export const SERVER_CLOSED = 'the server was closed';
  */
 export class ResponseDelays {
   readonly #clock: Clock;
+  readonly #mock: { readonly isClosed: boolean };
   /** Each with the id of the rule that makes the request hang. */
   readonly #waiting = new Map<AbortController, string | undefined>();
-  /** While it is true, waits end at once. */
-  isClosed = false;
 
-  constructor(clock: Clock) {
+  /** While the mock is closed, waits end at once. */
+  constructor(clock: Clock, mock: { readonly isClosed: boolean }) {
     this.#clock = clock;
+    this.#mock = mock;
   }
 
   /**
@@ -40,7 +41,7 @@ export class ResponseDelays {
     signal: AbortSignal | undefined,
     { hangingBy, onEndedEarly }: DelayOptions<Early>,
   ): Promise<Early | undefined> {
-    if (this.isClosed) return onEndedEarly(MOCK_CLOSED);
+    if (this.#mock.isClosed) return onEndedEarly(MOCK_CLOSED);
     if (signal?.aborted) return onEndedEarly(reasonOf(signal));
     const end = new AbortController();
     let early: Early | undefined;

@@ -132,7 +132,7 @@ export class Journal {
   #ring: JournalEntry[] = [];
   #last = 0;
   readonly #subscriptions = new Set<Subscription>();
-  /** While it is true, waits end at once. */
+  /** Whether the mock or the space is closed. While it is true, waits end at once, also those of rules. */
   isClosed = false;
 
   constructor(size: number) {

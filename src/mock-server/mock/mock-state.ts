@@ -93,7 +93,7 @@ export function createSpaceState(parent: MockState, own: OwnParts): MockState {
 
 function assembleState(given: OwnParts & Pick<MockState, 'options' | 'parent' | 'adapters' | 'responders'>): MockState {
   const { options, clock } = given;
-  const { journalSize } = options;
+  const journal = new Journal(options.journalSize);
   return {
     ...given,
     state: emptyStateOf(given),
@@ -102,8 +102,8 @@ function assembleState(given: OwnParts & Pick<MockState, 'options' | 'parent' | 
     warned: new Set(),
     spaces: new Map(),
     spaceNames: new Map(),
-    journal: new Journal(journalSize),
-    delays: new ResponseDelays(clock),
+    journal,
+    delays: new ResponseDelays(clock, journal),
   };
 }
 
@@ -124,7 +124,6 @@ export function isOpen(space: MockState): boolean {
 
 /** Ends the waits of a mock or a space, now and later, and closes the space: its keys are then unknown. */
 export function closeMock(mock: MockState): void {
-  mock.delays.isClosed = true;
   mock.delays.endAll();
   mock.journal.close();
   if (mock.name === undefined || !isOpen(mock)) return;

@@ -118,13 +118,12 @@ export class MockServer extends MockMethods implements AsyncDisposable {
   }
 
   #reopen(): void {
-    const { journal, delays } = this.#mock;
+    const { journal } = this.#mock;
     if (journal.isClosed && this.#state !== undefined) {
       const text = 'The mock was closed and has released its state file; create another one with createMockServer().';
       throw new MockServerError(text, { code: 'mock_closed', status: 410 });
     }
     journal.isClosed = false;
-    delays.isClosed = false;
   }
 
   /**
