@@ -64,6 +64,8 @@ export interface RouteRequest {
   readonly path?: Readonly<Record<string, unknown>>;
   readonly query?: object | undefined;
   readonly body?: unknown;
+  /** How long the mock may wait before it responds, in milliseconds. Default: 0. */
+  readonly waitMs?: number | undefined;
 }
 
 /** Input and output of a route. Its schemas check the parameters of `run`. */

@@ -33,7 +33,7 @@ export type RemoteSpace = RemoteMethods &
   AsyncDisposable;
 
 /**
- * Connects to a mock server in another process, by its `adminUrl`, or by its URL and the admin token. Methods reject with the `MockServerError` of the mock, or with code `no_mock_server` if the server is not a mock.
+ * Connects to a mock server in another process, by its `adminUrl`, or by its URL and the admin token. Methods reject with the `MockServerError` of the mock, or with code `no_mock_server` if the server is not a mock, or does not respond within 30 seconds.
  * @throws MockServerError with code `invalid_option`, for an invalid URL or a missing token.
  * @example const remote = connectMockServer(process.env.FXRATES_MOCK_ADMIN_URL)
  */
@@ -142,15 +142,16 @@ function createCalls(admin: AdminAddress) {
 async function sendAdmin(
   { url, token, origin }: AdminAddress,
   route: AdminRoute,
-  { path = {}, query = {}, body }: RouteRequest,
+  { path = {}, query = {}, body, waitMs = 0 }: RouteRequest,
 ): Promise<unknown> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const place = route.path.replace(/\{(\w+)\}/g, (_, parameter: string) => pathSegment(String(path[parameter])));
   // A string is JSON already. Its numbers keep their digits.
   const text = typeof body === 'string' ? body : JSON.stringify(body, sendable);
-  const sent = { url: `${url}${place}${searchOf(query)}`, method: route.method, headers, body: text };
+  const mostMs = SILENCE_MS + waitMs;
+  const sent = { url: `${url}${place}${searchOf(query)}`, method: route.method, headers, body: text, mostMs };
   const response = await requestFromWorker(sent).catch((cause: unknown) => {
-    throw noServer(origin, cause);
+    throw noServer(origin, cause, mostMs);
   });
   // Another server may respond to anything.
   if (response.headers[MOCK_HEADER] === undefined) throw refusalOf(response.status, undefined, origin);
@@ -195,13 +196,18 @@ function searchOf(query: object): string {
   return `?${new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)])))}`;
 }
 
+/** Milliseconds after which a server that does not respond is not a mock, or is stopped. */
+const SILENCE_MS = 30_000;
+
 /** The error of a connection that failed. */
-function noServer(origin: string, error: unknown): MockServerError {
+function noServer(origin: string, error: unknown, mostMs: number): MockServerError {
   const { code } = error as { readonly code?: unknown };
   const reason = typeof code === 'string' ? ` (${code})` : '';
-  const text = reason.includes('CERT')
-    ? `The certificate of ${origin} is not trusted${reason}; start Node with NODE_EXTRA_CA_CERTS=/path/to/cert.pem.`
-    : `There is no server at ${origin}${reason}; start one with fxrates mock.`;
+  let text = `There is no server at ${origin}${reason}; start one with fxrates mock.`;
+  if (reason.includes('CERT'))
+    text = `The certificate of ${origin} is not trusted${reason}; start Node with NODE_EXTRA_CA_CERTS=/path/to/cert.pem.`;
+  if (code === 'ETIMEDOUT')
+    text = `The server at ${origin} did not respond within ${mostMs / 1000} s; pass the adminUrl of a running fxrates mock.`;
   return new MockServerError(text, { code: 'no_mock_server', cause: error });
 }
 

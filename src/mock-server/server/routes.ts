@@ -259,7 +259,10 @@ export const adminRoutes: readonly AdminRoute[] = [
     response: list,
     calls: {
       'journal.waitFor': {
-        send: (filter?: RequestFilter, options?: WaitOptions) => ({ body: { filter, ...options } }),
+        send: (filter?: RequestFilter, options?: WaitOptions) => ({
+          body: { filter, ...options },
+          waitMs: wait.shape.timeoutMs.safeParse(options?.timeoutMs).data,
+        }),
         read: entriesIn,
       },
     },

@@ -6,6 +6,8 @@ interface WorkerRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
+  /** Milliseconds until the request fails with the code ETIMEDOUT. */
+  readonly mostMs: number;
 }
 
 interface WorkerResponse {
@@ -54,7 +56,7 @@ function startWorker(): Worker {
 const SOURCE = `
 const { parentPort } = require('node:worker_threads');
 const senders = { 'http:': require('node:http').request, 'https:': require('node:https').request };
-parentPort.on('message', ({ port, url, method, headers, body }) => {
+parentPort.on('message', ({ port, url, method, headers, body, mostMs }) => {
   const fail = ({ message, code }) => port.postMessage({ failure: { message, code } });
   const outgoing = senders[new URL(url).protocol](url, { method, headers, agent: false }, (incoming) => {
     const chunks = [];
@@ -65,7 +67,11 @@ parentPort.on('message', ({ port, url, method, headers, body }) => {
       port.postMessage({ response: { status, headers, text: Buffer.concat(chunks).toString() } });
     });
   });
-  outgoing.on('error', fail);
+  const timeout = setTimeout(() => {
+    fail({ message: 'No response within ' + mostMs + ' ms', code: 'ETIMEDOUT' });
+    outgoing.destroy();
+  }, mostMs);
+  outgoing.on('close', () => clearTimeout(timeout)).on('error', fail);
   outgoing.end(body);
 });
 `;

@@ -1,5 +1,6 @@
-import { createServer } from 'node:http';
-import { expect, test, vi } from 'vitest';
+import { createServer, type ServerResponse } from 'node:http';
+import { Worker } from 'node:worker_threads';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectMockServer, createMockServer, type RemoteMockServer } from '../../../src/mock-server/index.ts';
 import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
 import { listen } from '../../helpers/listen.ts';
@@ -225,6 +226,34 @@ test('a server that does not run is named, with the reason', async () => {
     code: 'no_mock_server',
     message: `There is no server at ${server.url} (ECONNREFUSED); start one with fxrates mock.`,
   });
+});
+
+test.each<[string, (outgoing: ServerResponse) => unknown]>([
+  ['nothing', () => undefined],
+  ['no end of its headers', ({ socket }) => socket?.write('HTTP/1.1 200 OK\r\n')],
+  ['no body', (outgoing) => outgoing.flushHeaders()],
+  ['no end of its body', (outgoing) => outgoing.write('{')],
+])('a server that sends %s is named after 30 s, after a wait for requests later', async (_, respond) => {
+  const { postMessage } = Worker.prototype;
+  Worker.prototype.postMessage = function (message, ...others) {
+    postMessage.call(this, { ...message, mostMs: message.mostMs / 1000 }, ...others); // the test does not wait as long
+  };
+  const server = createServer((__, outgoing) => void respond(outgoing));
+  onTestFinished(() => {
+    Worker.prototype.postMessage = postMessage;
+    server.close().closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${await listen(server)}`;
+  const remote = connectMockServer(url, 'a'.repeat(32));
+  const problem = (seconds: number) => ({
+    code: 'no_mock_server',
+    message: `The server at ${url} did not respond within ${seconds} s; pass the adminUrl of a running fxrates mock.`,
+  });
+
+  await expect(remote.clock.now()).rejects.toMatchObject(problem(30));
+  await expect(remote.journal.waitFor()).rejects.toMatchObject(problem(40));
+  await expect(remote.journal.waitFor({}, { timeoutMs: 5_000 })).rejects.toMatchObject(problem(35));
+  await expect(remote.journal.waitFor({}, { timeoutMs: -1 })).rejects.toMatchObject(problem(30));
 });
 
 async function connected() {
