@@ -1,4 +1,5 @@
 import * as promises from 'node:timers/promises';
+import type { Steps } from '../input/checked-input.ts';
 
 // Read when the module loads, and not from `globalThis`: fake timers of a test, installed earlier or later, must not stop
 // the mock. sinon also replaces the functions of the module.
@@ -12,6 +13,21 @@ export const monotonicNow = performance.now.bind(performance);
 export function nextTurn(): Promise<void> {
   return afterEvents();
 }
+
+/** All steps of a work, with a turn of the event loop every few milliseconds, so that other requests need not wait for its end. */
+export async function inTurns<Result>(
+  steps: Steps<Result>,
+  { turn = nextTurn, now = monotonicNow } = {},
+): Promise<Result> {
+  for (let since = now(), step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    if (now() - since < LONGEST_TURN_MS) continue;
+    await turn();
+    since = now();
+  }
+}
+
+const LONGEST_TURN_MS = 5;
 
 /** Milliseconds of real time, or until `signal` aborts; by default, the process does not end before. */
 export async function pause(ms: number, signal?: AbortSignal, { holdsProcess = true } = {}): Promise<void> {

@@ -1,10 +1,12 @@
 import * as z from 'zod';
-import { pause } from '../clock/event-loop.ts';
+import { inTurns, pause } from '../clock/event-loop.ts';
 import {
+  atOnce,
   checkedInput,
   expected,
   type Immutable,
   plainObject,
+  type Steps,
   strictObject,
   type ValueOf,
   wholeFrom,
@@ -61,7 +63,7 @@ interface JournalContext {
 export function createMockJournal(mock: JournalContext): MockJournal {
   const { journal } = mock;
   return {
-    list: (filter = {}) => journal.entries.filter(createMatcher(checkedFilter(filter, mock))),
+    list: (filter = {}) => atOnce(select(journal.entries, checkedFilter(filter, mock))),
     get dropped() {
       return journal.dropped;
     },
@@ -72,6 +74,22 @@ export function createMockJournal(mock: JournalContext): MockJournal {
     subscribe: (listener, options = {}) => journal.subscribe(listener, { spaces: options.spaces }),
     clear: () => journal.clear(),
   };
+}
+
+/** The first entries that match, at most `most`. Each is a step, because a regular expression can take long. */
+export function* select(
+  entries: readonly JournalEntry[],
+  filter: RequestFilter,
+  most = Number.POSITIVE_INFINITY,
+): Steps<readonly JournalEntry[]> {
+  const matches = createMatcher(filter);
+  const found: JournalEntry[] = [];
+  for (const entry of entries) {
+    if (matches(entry)) found.push(entry);
+    if (found.length === most) break;
+    yield;
+  }
+  return found;
 }
 
 /** The filter with each RegExp as JSON has it. Throws for a wrong field, and as `checkKnown()`. */
@@ -144,7 +162,7 @@ export async function waitForRequests(
   const { entries } = journal;
   // By identity: after clear(), another request gets the same number.
   const known = new WeakSet(entries);
-  const found = new Set(entries.filter(matches));
+  const found = new Set<JournalEntry>();
   const end = new AbortController();
   const listener = (entry: JournalEntry) => {
     known.add(entry);
@@ -157,21 +175,25 @@ export async function waitForRequests(
   };
   // A delayed response can turn out to be none, because the client disconnects.
   const onReplaced = (earlier: JournalEntry, entry: JournalEntry) => {
-    if (!known.has(earlier)) return; // cleared before the wait began
+    if (!known.delete(earlier)) return; // cleared before the wait began
     found.delete(earlier);
     listener(entry);
   };
   const stop = journal.subscribe(listener, { onReplaced, onClose: () => end.abort(CLOSED) });
   const ends = AbortSignal.any([end.signal, ...(signal === undefined ? [] : [signal])]);
-  // The caller waits in real time, perhaps in another process. Not AbortSignal.timeout: that lets the process end.
-  if (found.size < count) await pause(timeoutMs, ends);
-  stop();
+  try {
+    for (const entry of await inTurns(select(entries, filter))) if (known.has(entry)) found.add(entry);
+    // The caller waits in real time, perhaps in another process. Not AbortSignal.timeout: that lets the process end.
+    if (found.size < count) await pause(timeoutMs, ends);
+  } finally {
+    stop();
+  }
   if (found.size >= count) return Array.from(found).sort((one, other) => one.number - other.number);
   if (end.signal.reason instanceof MockServerError) throw end.signal.reason;
   const isClosed = end.signal.reason === CLOSED;
   const problem = isClosed ? 'before the mock or the space was closed' : `within ${timeoutMs} ms`;
   throw new MockServerError(
-    `${found.size} of ${count} requests arrived ${problem}. ${nearestText(mock, filter)}`,
+    `${found.size} of ${count} requests arrived ${problem}. ${await inTurns(nearestText(mock, filter))}`,
     isClosed ? { code: 'mock_closed', status: 410 } : { code: 'wait_timeout', status: 408 },
   );
 }
@@ -273,18 +295,18 @@ export function checkPatterns(given: unknown): void {
 const MOST_PATTERNS = 1_000;
 
 /** Throws if the requests that `filter` selects contradict the claim. Returns their number. */
-export function verifyRequests(mock: JournalContext, given: RequestFilter, claim: Claim): number {
+export function* verifyRequests(mock: JournalContext, given: RequestFilter, claim: Claim): Steps<number> {
   const filter = checkedFilter(given, mock);
-  const matching = mock.journal.entries.filter(createMatcher(filter));
+  const matching = yield* select(mock.journal.entries, filter);
   const selection = { filter, matching, mock };
   const { count, atLeast = count, atMost = count, sentWith, inOrder = [] } = checkedClaim(claim);
   if (sentWith !== undefined) checkKnown(sentWith, mock, 'sentWith');
   for (const [index, pattern] of inOrder.entries()) checkKnown(pattern, mock, `inOrder[${index}]`);
-  if (atLeast !== undefined && matching.length < atLeast) throw wrongCount(selection, claim);
+  if (atLeast !== undefined && matching.length < atLeast) throw yield* wrongCount(selection, claim);
   if (atMost !== undefined) refuseForgotten(selection);
-  if (atMost !== undefined && matching.length > atMost) throw wrongCount(selection, claim);
-  if (sentWith !== undefined) checkSentWith(selection, sentWith);
-  checkOrder(selection, inOrder);
+  if (atMost !== undefined && matching.length > atMost) throw yield* wrongCount(selection, claim);
+  if (sentWith !== undefined) yield* checkSentWith(selection, sentWith);
+  yield* checkOrder(selection, inOrder);
   return matching.length;
 }
 
@@ -304,41 +326,41 @@ function refuseForgotten({ mock, filter }: Selection): void {
   );
 }
 
-function wrongCount(selection: Selection, { count, atLeast, atMost }: Claim): MockServerError {
+function* wrongCount(selection: Selection, { count, atLeast, atMost }: Claim): Steps<MockServerError> {
   const { filter, matching, mock } = selection;
   const isShort = matching.length < (count ?? atLeast ?? 0);
   if (isShort) refuseForgotten(selection);
   const bounds = [atLeast === undefined ? [] : `at least ${atLeast}`, atMost === undefined ? [] : `at most ${atMost}`];
   const wanted = count ?? bounds.flat().join(' and ');
-  const requests = isShort ? nearestText(mock, filter) : surplusText(selection);
+  const requests = isShort ? yield* nearestText(mock, filter) : surplusText(selection);
   return unexpected(
     `Expected ${wanted} ${selectionText(filter, atMost ?? atLeast ?? count)}, got ${matching.length}. ${requests}`,
   );
 }
 
-function checkSentWith(selection: Selection, pattern: RequestFilter): void {
+function* checkSentWith(selection: Selection, pattern: RequestFilter): Steps<void> {
   const { matching, filter, mock } = selection;
-  if (matching.some(createMatcher(pattern))) return;
+  if ((yield* select(matching, pattern, 1)).length > 0) return;
   refuseForgotten(selection);
-  const nearest = matching.length === 0 ? nearestText(mock, filter) : nearestText(mock, pattern, matching);
+  const nearest = yield* matching.length === 0 ? nearestText(mock, filter) : nearestText(mock, pattern, matching);
   throw unexpected(
     `Expected a request with ${show(pattern)} among ${matching.length} ${selectionText(filter, matching.length)}. ${nearest}`,
   );
 }
 
-function checkOrder(selection: Selection, patterns: readonly RequestFilter[]): void {
+function* checkOrder(selection: Selection, patterns: readonly RequestFilter[]): Steps<void> {
   let from = 0;
   const used = new Set<JournalEntry>();
   for (const [index, pattern] of patterns.entries()) {
     const rest = selection.matching.slice(from);
-    const next = rest.find(createMatcher(pattern));
+    const [next] = yield* select(rest, pattern, 1);
     if (next === undefined) {
       refuseForgotten(selection);
       const after = from === 0 ? '' : ` after #${selection.matching[from - 1]?.number}`;
       const unused = selection.matching.slice(0, from).filter((entry) => !used.has(entry));
-      const early = unused.findLast(createMatcher(pattern));
+      const [early] = yield* select(unused.toReversed(), pattern, 1);
       const place = early === undefined ? '' : `#${early.number} matches, but came before. `;
-      const nearest = nearestText(selection.mock, pattern, rest);
+      const nearest = yield* nearestText(selection.mock, pattern, rest);
       throw unexpected(
         `Expected request ${index + 1} of ${patterns.length}, ${show(pattern)},${after} in this order. ${place}${nearest}`,
       );
@@ -370,9 +392,9 @@ function unexpected(message: string): MockServerError {
 }
 
 /** The requests that nearly match, with the fields that differ, and all requests. */
-function nearestText(mock: JournalContext, filter: RequestFilter, among = mock.journal.entries): string {
+function* nearestText(mock: JournalContext, filter: RequestFilter, among = mock.journal.entries): Steps<string> {
   const pattern = withPatterns(filter, mock);
-  const close = nearMisses(among, (entry) => {
+  const close = yield* nearMisses(among, (entry) => {
     const differences = [...filterDifferences(pattern, entry)];
     // A request that the rule is for, but with which it did nothing, such as a 429.
     return { pattern, differences: differences.length === 0 ? filterDifferences(filter, entry) : differences };

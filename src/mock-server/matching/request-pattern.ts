@@ -4,7 +4,7 @@ import { isRegExp } from '../../foreign-values.ts';
 import { operations } from '../../generated/operations.ts';
 import { editDistance } from '../../nearest-name.ts';
 import { redactKeys } from '../../redactor.ts';
-import { expected, type Immutable, recordOf, strictObject, type ValueOf } from '../input/checked-input.ts';
+import { expected, type Immutable, recordOf, type Steps, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { type RecordedValues, recordedHeader, recordedParameter } from '../input/masked-keys.ts';
 import { fieldError, invalidOption } from '../input/mock-server-error.ts';
 
@@ -194,9 +194,11 @@ export function matchesPattern(pattern: RequestPattern, request: MatchedRequest)
 
 /** The fields in which a request differs from a plain pattern, one by one. */
 export function* differences(pattern: RequestPattern, request: MatchedRequest): Generator<Difference, undefined> {
+  const limit = { leftMs: LONGEST_TEST_MS };
   for (const [field, wanted, actual] of comparedValues(pattern, request)) {
     if (wanted === undefined) continue;
-    const isMatch = field === 'path' ? matchesPath(String(wanted), request.path) : matchesValue(wanted, actual, field);
+    const isMatch =
+      field === 'path' ? matchesPath(String(wanted), request.path) : matchesValue(wanted, actual, { field, limit });
     if (!isMatch) yield { field, actual: shown(actual), expected: shownPattern(wanted) };
   }
 }
@@ -228,7 +230,13 @@ function ownValue<Value>(values: Readonly<Record<string, Value>>, name: string):
 type AnyPattern = Immutable<z.input<typeof listPattern>>;
 type Actual = string | readonly string[] | undefined;
 
-function matchesValue(wanted: AnyPattern, actual: Actual, field: string): boolean {
+interface ComparedField {
+  readonly field: string;
+  /** The time that is left for the regular expressions of the pattern. */
+  readonly limit: { leftMs: number };
+}
+
+function matchesValue(wanted: AnyPattern, actual: Actual, compared: ComparedField): boolean {
   const values = actual === undefined ? [] : [actual].flat();
   if (Array.isArray(wanted)) {
     return wanted.length === values.length && wanted.every((value, index) => String(value) === values[index]);
@@ -238,7 +246,9 @@ function matchesValue(wanted: AnyPattern, actual: Actual, field: string): boolea
   if (!('matches' in wanted)) return false;
   // With `g` and `y`, a match starts after the previous one.
   const regex = new RegExp(wanted.matches, wanted.flags?.replace(/[gy]/g, ''));
-  return values.some((value) => (isCertainlyFast(regex, value) ? regex.test(value) : testLimited(regex, value, field)));
+  return values.some((value) =>
+    isCertainlyFast(regex, value) ? regex.test(value) : testLimited(regex, value, compared),
+  );
 }
 
 /** A time limit takes 0.2 ms. Without repeated groups, each choice multiplies the steps by the length at most. */
@@ -247,18 +257,27 @@ function isCertainlyFast({ source }: RegExp, { length }: string): boolean {
   return !/\)[*+{]/.test(source) && Math.max(length, 2) ** (choices + 1) <= 1_000_000;
 }
 
-/** Throws for an expression that takes too long: without a limit, some block the process for hours. */
-function testLimited(regex: RegExp, text: string, field: string): boolean {
+/**
+ * Throws for an expression that takes too long: without a limit, some block the process for hours. What counts is processor
+ * time, because on a busy machine a fast expression can wait for longer.
+ */
+function testLimited(regex: RegExp, text: string, { field, limit }: ComparedField): boolean {
   regexContext ??= createContext();
-  try {
-    return TEST.runInContext(Object.assign(regexContext, { regex, text }), { timeout: LONGEST_TEST_MS });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-    const problem = `takes longer than ${LONGEST_TEST_MS} ms for ${text.length} characters with ${regex}`;
-    throw fieldError(field, `${problem}; avoid repetitions in repeated groups.`, { code: SLOW_PATTERN });
-  } finally {
-    Object.assign(regexContext, { regex: undefined, text: '' });
-  }
+  do {
+    const before = process.cpuUsage();
+    try {
+      const timeout = Math.max(1, Math.ceil(limit.leftMs));
+      return TEST.runInContext(Object.assign(regexContext, { regex, text }), { timeout });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+    } finally {
+      const { user, system } = process.cpuUsage(before);
+      limit.leftMs -= (user + system) / 1000;
+      Object.assign(regexContext, { regex: undefined, text: '' });
+    }
+  } while (limit.leftMs > 0);
+  const problem = `takes longer than ${LONGEST_TEST_MS} ms for ${text.length} characters with ${regex}`;
+  throw fieldError(field, `${problem}; avoid repetitions in repeated groups.`, { code: SLOW_PATTERN });
 }
 
 /** Code of the error for a regular expression that takes too long. */
@@ -324,15 +343,16 @@ interface NearMiss<Candidate> {
  * The candidates, requests or patterns, that nearly match: up to three, the nearest first. Of those at the same distance the
  * last one is first: it is the newest request, or the rule that would count. `most` is the largest distance.
  */
-export function nearMisses<Candidate>(
+export function* nearMisses<Candidate>(
   candidates: readonly Candidate[],
   compare: (candidate: Candidate) => Comparison,
   most = Number.POSITIVE_INFINITY,
-): readonly NearMiss<Candidate>[] {
+): Steps<readonly NearMiss<Candidate>[]> {
   let near: (ReturnType<typeof compared> & Pick<NearMiss<Candidate>, 'candidate'>)[] = [];
   for (const candidate of candidates.toReversed()) {
     const found = { candidate, ...compared(compare(candidate), near[MOST_CLOSE - 1]?.distance ?? most) };
     if (found.isClose) near = [...near, found].sort((one, other) => one.distance - other.distance).slice(0, MOST_CLOSE);
+    yield;
   }
   return near.map(({ candidate, differences, distance }) => ({
     ...{ candidate, distance },

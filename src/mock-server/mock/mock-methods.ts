@@ -121,7 +121,7 @@ export class MockMethods {
    * @example mock.expectRequests({ status: 429 }).toHaveCount(1)
    */
   expectRequests(filter: RequestFilter = {}): RequestExpectation {
-    return createExpectation((claim) => void verifyRequests(this.#mock, filter, claim));
+    return createExpectation((claim) => void atOnce(verifyRequests(this.#mock, filter, claim)));
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { AdapterName } from '../http/message.ts';
+import { atOnce } from '../input/checked-input.ts';
 import { within } from '../input/mock-server-error.ts';
 import { differences, type MatchedRequest, matchesPattern, nearMisses } from '../matching/request-pattern.ts';
 import { chance } from '../service/random.ts';
@@ -105,7 +106,7 @@ export class RuleTurns {
       const pattern = patternOf(rule, request);
       return { pattern, differences: differences(pattern, request) };
     };
-    const close = nearMisses(candidates, compare, isUnknownRoute ? Number.POSITIVE_INFINITY : NEAR);
+    const close = atOnce(nearMisses(candidates, compare, isUnknownRoute ? Number.POSITIVE_INFINITY : NEAR));
     return close.map(({ candidate: { id }, text }) => `${id} ${text}`);
   }
 

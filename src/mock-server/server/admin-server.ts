@@ -4,7 +4,7 @@ import { CollectedBytes } from '../../collected-bytes.ts';
 import { parseJson } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { createOperationFinder, type FoundOperation } from '../../operation.ts';
-import { monotonicNow, nextTurn } from '../clock/event-loop.ts';
+import { inTurns } from '../clock/event-loop.ts';
 import { hasBody, parseTarget } from '../http/parse-request.ts';
 import { checkedInput, type Steps } from '../input/checked-input.ts';
 import { MockServerError, show, thrownText } from '../input/mock-server-error.ts';
@@ -41,10 +41,8 @@ export interface AdminRoute extends Omit<RouteDescription, 'steps'> {
   /** Whether a request without a body is refused: the schema refuses `{}`, which stands for no body, or the text is needed. */
   readonly needsBody: boolean;
   readonly mostBytes: number;
-  /** Returns the value of the response. */
+  /** Returns the value of the response, or steps to it, between which the server handles other requests. */
   readonly run: (call: AdminCall<unknown, unknown>) => unknown;
-  /** The same in steps, between which the server handles other requests. It is run instead. */
-  readonly steps?: ((call: AdminCall<unknown, unknown>) => Steps<unknown>) | undefined;
 }
 
 /** How a method of `connectMockServer` calls a route. */
@@ -136,6 +134,7 @@ export function method(name: RouteName, id: MethodId, { calls, steps, ...descrip
   const givenIn = (call: AdminCall<unknown, unknown>) =>
     [...inPath.map((parameter) => call.path[parameter]), ...others.map((place) => call[place])] as never[]; // checked by the method
   const run: AdminRoute['run'] = (call) => {
+    if (steps !== undefined) return steps(call.state, ...givenIn(call));
     const target: object = own === part ? call.mock : Reflect.get(call.mock, part);
     return Reflect.get(target, own).apply(target, givenIn(call));
   };
@@ -152,7 +151,6 @@ export function method(name: RouteName, id: MethodId, { calls, steps, ...descrip
     id,
     calls: { [id]: { send }, ...calls },
     run,
-    steps: steps && ((call) => steps(call.state, ...givenIn(call))),
   };
 }
 
@@ -279,9 +277,14 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
   const disconnected = new AbortController();
   outgoing.once('close', () => disconnected.abort());
   const call = { ...where, body, query, signal: disconnected.signal };
-  const value = await (route.steps === undefined ? route.run(call) : inTurns(route.steps(call)));
+  const result = route.run(call);
+  const value = await (isSteps(result) ? inTurns(result) : result);
   if (route.response === undefined) sendJson(outgoing, { status: 204, json: '' });
   else sendJson(outgoing, { status: 200, json: await inTurns(jsonOf(value)) });
+}
+
+function isSteps(result: unknown): result is Steps<unknown> {
+  return Object(result)[Symbol.toStringTag] === 'Generator';
 }
 
 /** A result as JSON. Lists, also in an object, can be long: each of their entries is a step. */
@@ -311,21 +314,6 @@ function* objectPieces(value: object): Generator<string, void> {
   }
   yield '}';
 }
-
-/** All steps of a work, with a turn of the event loop every few milliseconds, so that other requests need not wait for its end. */
-export async function inTurns<Result>(
-  steps: Steps<Result>,
-  { turn = nextTurn, now = monotonicNow } = {},
-): Promise<Result> {
-  for (let since = now(), step = steps.next(); ; step = steps.next()) {
-    if (step.done) return step.value;
-    if (now() - since < LONGEST_TURN_MS) continue;
-    await turn();
-    since = now();
-  }
-}
-
-const LONGEST_TURN_MS = 5;
 
 async function checkedBody(route: AdminRoute, incoming: IncomingMessage): Promise<unknown> {
   const { isText = false, checksBody = false, needsBody, mostBytes } = route;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { presetOrChanges, type SwitchDescription, switchDescription } from '../behaviour/behaviour.ts';
 import { clockMode, clockOptions, clockState, clockStep } from '../clock/clock.ts';
 import { checkedInput, expected } from '../input/checked-input.ts';
-import { createMatcher, journalEntry, type RequestFilter, requestFilter } from '../journal/journal.ts';
+import { journalEntry, type RequestFilter, requestFilter } from '../journal/journal.ts';
 import {
   audit,
   type Claim,
@@ -10,6 +10,7 @@ import {
   checkedFilter,
   checkPatterns,
   claim,
+  select,
   verifyRequests,
   type WaitOptions,
   waitForRequests,
@@ -243,13 +244,13 @@ export const adminRoutes: readonly AdminRoute[] = [
         read: () => undefined,
       },
     },
-    run({ state, body }) {
+    *run({ state, body }) {
       checkPatterns(body);
       const { filter = {}, ...given } = checkedInput(verification, body, {
         what: 'a field of the body',
         whole: 'body',
       });
-      return { count: verifyRequests(state, filter, given) };
+      return { count: yield* verifyRequests(state, filter, given) };
     },
   }),
   route('POST /requests/wait', {
@@ -375,9 +376,9 @@ function clockStateOf({ mock: { clock } }: Pick<AdminCall<unknown, unknown>, 'mo
   return { mode: clock.mode, frozen: clock.isFrozen, now, iso: new Date(now).toISOString() };
 }
 
-function listRequests(mock: MockState, { limit, ...filter }: RequestFilter & { readonly limit: number }) {
+function* listRequests(mock: MockState, { limit, ...filter }: RequestFilter & { readonly limit: number }) {
   const { journal } = mock;
-  const found = journal.entries.filter(createMatcher(checkedFilter(filter, mock)));
+  const found = yield* select(journal.entries, checkedFilter(filter, mock));
   // With a cursor the oldest that were not read yet, without one the newest.
   const entries = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit);
   return { entries, total: found.length, dropped: journal.dropped };

@@ -1,5 +1,6 @@
+import { Script } from 'node:vm';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { operations } from '../../../src/generated/operations.ts';
 import { createMockServer, type RequestFilter } from '../../../src/mock-server/index.ts';
 import { matchesPattern } from '../../../src/mock-server/matching/request-pattern.ts';
@@ -103,6 +104,28 @@ test.each<[string, RequestFilter]>([
         /^(query\.text|headers\.x-text) takes longer than 50 ms for 31 characters with \/\^/,
       ),
     }),
+  );
+});
+
+test('a regular expression that waited for the processor is tested again', () => {
+  const { runInContext } = Script.prototype;
+  onTestFinished(() => void Object.assign(Script.prototype, { runInContext }));
+  Script.prototype.runInContext = () => {
+    Object.assign(Script.prototype, { runInContext });
+    throw Object.assign(new Error(), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' });
+  };
+  const request = { method: 'GET', path: '/', query: {}, headers: { 'x-a': 'aaa' } };
+
+  expect(matchesPattern({ headers: { 'x-a': { matches: '^(a+)+$' } } }, request)).toBe(true);
+});
+
+test('the regular expressions of a pattern share the time limit', () => {
+  const names = Array.from({ length: 500 }, (_, index) => `x-${index}`);
+  const valuesOf = <Value>(value: Value) => Object.fromEntries(names.map((name) => [name, value]));
+  const request = { method: 'GET', path: '/', query: {}, headers: valuesOf(`${'a'.repeat(18)}!`) };
+
+  expect(() => matchesPattern({ headers: valuesOf({ matches: '^(a+)+$|!' }) }, request)).toThrow(
+    expect.objectContaining({ code: 'slow_pattern' }),
   );
 });
 

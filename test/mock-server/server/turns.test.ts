@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
+import { inTurns } from '../../../src/mock-server/clock/event-loop.ts';
 import { createMockServer, type MockServer, recordedRules } from '../../../src/mock-server/index.ts';
 import type { Steps } from '../../../src/mock-server/input/checked-input.ts';
+import { createHandler } from '../../../src/mock-server/mock/handle-request.ts';
 import { MockMethods } from '../../../src/mock-server/mock/mock-methods.ts';
-import { createMockState } from '../../../src/mock-server/mock/mock-state.ts';
+import { createMockState, type MockState } from '../../../src/mock-server/mock/mock-state.ts';
 import { checkOptions } from '../../../src/mock-server/mock/options.ts';
-import { type AdminCall, inTurns, jsonOf } from '../../../src/mock-server/server/admin-server.ts';
+import { type AdminCall, jsonOf } from '../../../src/mock-server/server/admin-server.ts';
 import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
 
 const ENTRIES = 50;
@@ -13,14 +15,27 @@ function listOf(entry: (index: number) => unknown): readonly unknown[] {
   return Array.from({ length: ENTRIES }, (_, index) => entry(index));
 }
 
-/** The steps of a route on a new mock, and the methods of that. */
-function stepsOf(id: string, body: unknown) {
-  const state = createMockState(checkOptions({}));
+/** What a route returns on a mock, and the methods of that. */
+function runRoute(id: string, body: unknown, state = createMockState(checkOptions({}))) {
   const mock = new MockMethods(state);
   const route = adminRoutes.find((one) => one.id === id);
   const { signal } = new AbortController();
   const call: AdminCall<unknown, unknown> = { state, mock, path: {}, body, query: {}, signal };
-  return { mock, steps: route?.steps?.(call) ?? expect.unreachable(id) };
+  return { mock, result: route?.run(call) };
+}
+
+function stepsOf(id: string, body: unknown, state?: MockState) {
+  const { mock, result } = runRoute(id, body, state);
+  return { mock, steps: result as Steps<unknown> };
+}
+
+/** A mock that has received requests with these values of the parameter `text`. */
+function mockWithRequests(texts: readonly string[]): MockState {
+  const state = createMockState(checkOptions({}));
+  const handle = createHandler(state);
+  for (const text of texts)
+    void handle({ method: 'GET', target: `/api/v1/quota?text=${text}`, headers: {} }, { adapter: 'fetch' });
+  return state;
 }
 
 function snapshotOf(fill: (mock: ReturnType<typeof createMockServer>) => unknown) {
@@ -48,6 +63,42 @@ test.each<[string, string, unknown]>([
   while (!steps.next().done) count += 1;
 
   expect(count).toBeGreaterThanOrEqual(ENTRIES);
+});
+
+test.each<[string, string, object]>([
+  ['listRequests', 'found', { limit: 1000 }],
+  ['findRequests', 'found', { limit: 1000, filter: { query: { text: { matches: 'a' } } } }],
+  ['verifyRequests', 'right number', { count: ENTRIES }],
+  ['verifyRequests', 'number', { atLeast: ENTRIES + 1 }],
+  ['verifyRequests', 'pattern', { filter: { status: 200 }, sentWith: { operation: 'latest' } }],
+  ['verifyRequests', 'pattern in order', { inOrder: [{ query: { text: 'last' } }] }],
+  ['verifyRequests', 'pattern before another', { inOrder: [{ query: { text: 'a' } }, { query: { text: 'b' } }] }],
+])('%s compares no two requests with a %s in one step', (id, _, input) => {
+  const state = mockWithRequests(listOf(() => 'a') as string[]);
+  const { steps } = stepsOf(id, input, state);
+  let count = 0;
+
+  try {
+    while (!steps.next().done) count += 1;
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'unexpected_requests' });
+    expect(count).toBeGreaterThanOrEqual(2 * ENTRIES - 2); // those that are nearest are found, too
+  }
+
+  expect(count).toBeGreaterThanOrEqual(ENTRIES);
+});
+
+test('a wait for requests that are in the journal compares them in turns', async () => {
+  const state = mockWithRequests(listOf(() => `${'a'.repeat(16)}!`) as string[]);
+  const filter = { query: { text: { matches: '^(a+)+$|!' } } }; // takes about a millisecond for each
+  let hadTurn = false;
+  setImmediate(() => {
+    hadTurn = true;
+  });
+
+  await runRoute('waitForRequests', { filter, count: ENTRIES, timeoutMs: 0 }, state).result;
+
+  expect(hadTurn).toBe(true);
 });
 
 test.each<[string, (mock: MockServer) => unknown]>([
@@ -112,11 +163,11 @@ test('the server checks a body in turns', async () => {
   const { url, adminToken } = await mock.serve();
   const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
   const route = adminRoutes.find(({ id }) => id === 'restore') ?? {};
-  const { steps } = { steps: undefined, ...route };
+  const { run } = { run: undefined, ...route };
   let hadTurn = false;
   let hadTurnInTime = false;
   Object.assign(route, {
-    *steps(): Steps<unknown> {
+    *run(): Steps<unknown> {
       setImmediate(() => {
         hadTurn = true;
       });
@@ -127,7 +178,7 @@ test('the server checks a body in turns', async () => {
   });
 
   const response = await fetch(`${url}/__fxrates/state`, { method: 'PUT', headers, body: '{}' });
-  Object.assign(route, { steps });
+  Object.assign(route, { run });
 
   expect([response.status, hadTurnInTime]).toEqual([204, true]);
 });
