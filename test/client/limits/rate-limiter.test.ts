@@ -97,6 +97,25 @@ test('a call of low priority is sent at its next slot, which is later than that 
   expect(limiter.tryAcquire({ priority: 'low', waits: false })).toBeDefined();
 });
 
+test.each<[string, (permit: Permit) => Partial<AcquireOptions>, number]>([
+  ['a call of normal priority', () => ({}), 6],
+  ['a quota() of the client itself', () => ({ priority: 'high', isOwn: true }), 8],
+  ['a call that is sent again', (retryOf) => ({ retryOf }), 8],
+])('beside %s, calls of low priority use their part of ten slots', async (_, optionsOf, expected) => {
+  const { clock, limiter } = setUpLimiter({ perMinute: 10 });
+  const first = await limiter.acquire();
+  first.end({ kind: 'accepted' });
+  await clock.advance(60_000);
+
+  (await limiter.acquire(optionsOf(first))).end({ kind: 'accepted' });
+  const later = await limiter.acquire({ priority: 'low' });
+  later.end({ kind: 'accepted' });
+  await clock.advance(1);
+  const sent = Array.from({ length: 10 }, () => limiter.tryAcquire({ priority: 'low', waits: false }));
+
+  expect(sent.filter(Boolean)).toHaveLength(expected);
+});
+
 test('a call that must wait does not ask the store for a slot', async () => {
   const clock = new FakeClock();
   const store = new MemoryLimitStore(clock);
