@@ -13,20 +13,17 @@ beforeEach(() => {
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 
-test.skipIf(process.platform === 'win32')(
-  'a file keeps its mode, and a private one is for its owner only',
-  async () => {
-    const path = join(folder, 'file.json');
-    await writeFile(path, 'old');
-    await chmod(path, 0o640);
+test.skipIf(process.platform === 'win32')('a file keeps its mode; a private one is for its owner only', async () => {
+  const path = join(folder, 'file.json');
+  await writeFile(path, 'old');
+  await chmod(path, 0o640);
 
-    await replaceFile(path, 'new');
-    const kept = await modeOf(path);
-    await replaceFile(path, 'secret', { isPrivate: true });
+  await replaceFile(path, 'new');
+  const kept = await modeOf(path);
+  await replaceFile(path, 'secret', { isPrivate: true });
 
-    expect([kept, await modeOf(path)]).toEqual([0o640, 0o600]);
-  },
-);
+  expect([kept, await modeOf(path)]).toEqual([0o640, 0o600]);
+});
 
 test.skipIf(process.platform === 'win32')('a symbolic link stays, and the file behind it is replaced', async () => {
   const [target, link] = [join(folder, 'target.json'), join(folder, 'link.json')];
@@ -128,21 +125,18 @@ test.runIf(process.platform === 'linux')('a folder that the system does not make
   expect(() => makeFolder('/proc/fxrates/cache')).toThrow(expect.objectContaining({ code: 'ENOENT' }));
 });
 
-test.skipIf(process.platform === 'win32')(
-  'the missing file behind a symbolic link is created, and the link stays',
-  async () => {
-    const [target, link] = [join(folder, 'target.json'), join(folder, 'link.json')];
-    await symlink('target.json', link);
+test.skipIf(process.platform === 'win32')('a missing file behind a link is created, and the link stays', async () => {
+  const [target, link] = [join(folder, 'target.json'), join(folder, 'link.json')];
+  await symlink('target.json', link);
 
-    await checkWritable(link);
-    const checked = await readdir(folder);
-    await replaceFile(link, 'new');
+  await checkWritable(link);
+  const checked = await readdir(folder);
+  await replaceFile(link, 'new');
 
-    expect(checked).toEqual(['link.json']);
-    expect(await readlink(link)).toBe('target.json');
-    expect(await readFile(target, 'utf8')).toBe('new');
-  },
-);
+  expect(checked).toEqual(['link.json']);
+  expect(await readlink(link)).toBe('target.json');
+  expect(await readFile(target, 'utf8')).toBe('new');
+});
 
 test('a file can be written several times at once', async () => {
   const path = join(folder, 'file.json');

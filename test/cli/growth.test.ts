@@ -74,7 +74,7 @@ async function effort(line: string, text: string): Promise<{ readonly steps: num
 }
 
 test.each(['-o table', '-o json', '-o csv', '-o tsv', '--get a'])(
-  'latest %s takes twice the steps for an answer of twice the size',
+  'latest %s takes steps in proportion to the answer',
   async (options) => {
     const line = `latest ${options}`;
     await effort(line, '{}'); // loads what the line needs

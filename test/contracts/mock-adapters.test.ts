@@ -49,56 +49,47 @@ test.each(mockAdapters)('$name reads a leading double slash as another path', as
   expect(mock.journal.list().at(-1)).toMatchObject({ path: '//api/v1/latest' });
 });
 
-test.each(mockAdapters)(
-  '$name: a request is early from the arrival of a refusal to the end of its Retry-After',
-  async ({ open }) => {
-    const { mock, key, id } = mockWithKey({ seed: 7 });
-    const { send, close } = await open(mock);
-    const ask = () => send({ target: '/api/v1/quota', headers: { authorization: `Bearer ${key}` } });
+test.each(mockAdapters)('$name: a request is early from a refusal to the end of its Retry-After', async ({ open }) => {
+  const { mock, key, id } = mockWithKey({ seed: 7 });
+  const { send, close } = await open(mock);
+  const ask = () => send({ target: '/api/v1/quota', headers: { authorization: `Bearer ${key}` } });
 
-    for (let request = 0; request < 32; request += 1) await ask();
-    await mock.clock.advance(60_000);
-    await ask();
-    await close();
+  for (let request = 0; request < 32; request += 1) await ask();
+  await mock.clock.advance(60_000);
+  await ask();
+  await close();
 
-    expect(mock.audit().earlyRetries).toMatchObject([{ number: 32, keyId: id, earlyByMs: 60_000 }]);
-  },
-);
+  expect(mock.audit().earlyRetries).toMatchObject([{ number: 32, keyId: id, earlyByMs: 60_000 }]);
+});
 
-test.each(mockAdapters)(
-  'of 400 simultaneous requests through $name, as many as both limits allow are served',
-  async ({ open }) => {
-    const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
-    const [monthly, minutely] = [mock.createKey({ plan: 'developer' }), mock.createKey({ plan: 'developer' })];
-    mock.keys.setUsage(monthly.id, { month: 100_000 - 150 });
-    const { send, close } = await open(mock);
-    const askAll = async (key: string) => {
-      const request = { target: '/api/v1/latest?symbols=EUR', headers: { authorization: key } };
-      const responses = await Promise.all(Array.from({ length: 400 }, () => send(request)));
-      const codes = responses.map(({ body }) => /"code":"(\w+)"/.exec(body)?.[1] ?? 'served');
-      return ['served', 'quota_exceeded', 'rate_limited'].map((one) => codes.filter((code) => code === one).length);
-    };
+test.each(mockAdapters)('of 400 requests at once, as many as both limits allow are served: $name', async ({ open }) => {
+  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+  const [monthly, minutely] = [mock.createKey({ plan: 'developer' }), mock.createKey({ plan: 'developer' })];
+  mock.keys.setUsage(monthly.id, { month: 100_000 - 150 });
+  const { send, close } = await open(mock);
+  const askAll = async (key: string) => {
+    const request = { target: '/api/v1/latest?symbols=EUR', headers: { authorization: key } };
+    const responses = await Promise.all(Array.from({ length: 400 }, () => send(request)));
+    const codes = responses.map(({ body }) => /"code":"(\w+)"/.exec(body)?.[1] ?? 'served');
+    return ['served', 'quota_exceeded', 'rate_limited'].map((one) => codes.filter((code) => code === one).length);
+  };
 
-    const counts = await Promise.all([monthly.key, minutely.key].map(askAll)).finally(close);
+  const counts = await Promise.all([monthly.key, minutely.key].map(askAll)).finally(close);
 
-    expect(counts).toEqual([
-      [150, 250, 0],
-      [300, 0, 100],
-    ]);
-    expect([monthly, minutely].map(({ id }) => mock.keys.get(id).month.used)).toEqual([100_000, 300]);
-  },
-);
+  expect(counts).toEqual([
+    [150, 250, 0],
+    [300, 0, 100],
+  ]);
+  expect([monthly, minutely].map(({ id }) => mock.keys.get(id).month.used)).toEqual([100_000, 300]);
+});
 
-test.each(mockAdapters)(
-  'a rule for a route of its own receives the body of a request, through $name',
-  async ({ open }) => {
-    const { mock } = mockWithKey({ seed: 7 });
-    const match = { path: '/api/v1/echo', method: 'POST' };
-    mock.rules.add({ match, counted: false, respond: ({ body }) => ({ body: `heard ${body}` }) });
-    const { send, close } = await open(mock);
+test.each(mockAdapters)('a rule for its own route receives the body of a request, through $name', async ({ open }) => {
+  const { mock } = mockWithKey({ seed: 7 });
+  const match = { path: '/api/v1/echo', method: 'POST' };
+  mock.rules.add({ match, counted: false, respond: ({ body }) => ({ body: `heard ${body}` }) });
+  const { send, close } = await open(mock);
 
-    const { status, body } = await send({ ...match, target: match.path, body: 'words' }).finally(close);
+  const { status, body } = await send({ ...match, target: match.path, body: 'words' }).finally(close);
 
-    expect([status, body]).toEqual([200, 'heard words']);
-  },
-);
+  expect([status, body]).toEqual([200, 'heard words']);
+});

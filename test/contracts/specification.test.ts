@@ -58,19 +58,16 @@ test('the paths of the API are relative to the base URL', async () => {
   expect(urls).toEqual([`${BASE_URL}/api/v1/latest`, `${BASE_URL}/gateway/api/v1/latest`]);
 });
 
-test.each([LATEST, QUOTA])(
-  '%s without a key is refused, and the client never sends it without a key',
-  async (target) => {
-    const mock = newMock();
+test.each([LATEST, QUOTA])('%s without a key is refused, and the client never sends it so', async (target) => {
+  const mock = newMock();
 
-    const { status, body } = await ask(mock, target);
-    const error = await errorOf(() => new FxRates({ ...mock.clientOptions(), apiKey: '' }).latest());
+  const { status, body } = await ask(mock, target);
+  const error = await errorOf(() => new FxRates({ ...mock.clientOptions(), apiKey: '' }).latest());
 
-    expect([status, body.success, body.data]).toEqual([401, false, undefined]);
-    expect(error).toMatchObject({ kind: 'config' });
-    expect(mock.journal.list()).toHaveLength(1);
-  },
-);
+  expect([status, body.success, body.data]).toEqual([401, false, undefined]);
+  expect(error).toMatchObject({ kind: 'config' });
+  expect(mock.journal.list()).toHaveLength(1);
+});
 
 test.each<[FxRatesOptions['auth'], (key: string) => [string | null, string]]>([
   ['bearer', (key) => [`Bearer ${key}`, '']],
@@ -158,28 +155,25 @@ test.each(PLANS)('the plan $plan serves $perMinute requests a minute and $perMon
   expect(ending.map(({ status }) => status)).toEqual([200, perMonth === null ? 200 : 429]);
 });
 
-test.each(PLANS)(
-  'the client returns the documented quota record of the plan $plan unchanged',
-  async ({ plan, perMinute, perMonth }) => {
-    const { mock, key } = mockWithKey({ plan });
-    await ask(mock, LATEST, { key });
-    const { body } = await ask(mock, QUOTA, { key });
+test.each(PLANS)('the quota record of the plan $plan is returned unchanged', async ({ plan, perMinute, perMonth }) => {
+  const { mock, key } = mockWithKey({ plan });
+  await ask(mock, LATEST, { key });
+  const { body } = await ask(mock, QUOTA, { key });
 
-    const quota = await watched(mock, key).fx.quota();
+  const quota = await watched(mock, key).fx.quota();
 
-    expect(quota).toEqual(body.data);
-    expect(quota).toEqual({
-      plan,
-      monthly_used: 1,
-      monthly_limit: perMonth,
-      rate_limit_per_minute: perMinute,
-      snapshot_granularity: expect.stringMatching(/^\d+[a-z]+$/),
-      historical_days: expect.any(Number),
-      resets_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-    });
-    expect(Number.isInteger(quota.historical_days)).toBe(true);
-  },
-);
+  expect(quota).toEqual(body.data);
+  expect(quota).toEqual({
+    plan,
+    monthly_used: 1,
+    monthly_limit: perMonth,
+    rate_limit_per_minute: perMinute,
+    snapshot_granularity: expect.stringMatching(/^\d+[a-z]+$/),
+    historical_days: expect.any(Number),
+    resets_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  });
+  expect(Number.isInteger(quota.historical_days)).toBe(true);
+});
 
 test('a 429 rate_limited has a numeric Retry-After and is not counted', async () => {
   const { mock, id, key } = mockWithKey();

@@ -250,20 +250,17 @@ test('status as JSON, with a key that the service refuses', async () => {
   });
 });
 
-test.each(['', ' --no-verify'])(
-  'status%s refuses a stored key of another origin, and sends nothing',
-  async (option) => {
-    await login();
+test.each(['', ' --no-verify'])('status%s refuses a stored key of another origin and sends nothing', async (option) => {
+  await login();
 
-    const { code, stdout, requests } = await run(`auth status${option} --base-url https://other.test`);
+  const { code, stdout, requests } = await run(`auth status${option} --base-url https://other.test`);
 
-    expect({ code, requests }).toEqual({ code: 4, requests: [] });
-    expect(stdout).toContain('https://other.test (from --base-url)');
-    expect(stdout.replace(/\s+/g, ' ')).toContain(
-      `fail key refusing to send the stored key to https://other.test — it belongs to ${ORIGIN}`,
-    );
-  },
-);
+  expect({ code, requests }).toEqual({ code: 4, requests: [] });
+  expect(stdout).toContain('https://other.test (from --base-url)');
+  expect(stdout.replace(/\s+/g, ' ')).toContain(
+    `fail key refusing to send the stored key to https://other.test — it belongs to ${ORIGIN}`,
+  );
+});
 
 test('logout removes the key of its profile, twice without failing', async () => {
   await login();
@@ -284,25 +281,22 @@ test('logout removes the key of its profile, twice without failing', async () =>
   expect((await run('quota')).code).toBe(4);
 });
 
-test.each([STORED, { origin: ORIGIN }, null])(
-  'a stored entry such as %j is named, and can be replaced',
-  async (entry) => {
-    const store = () => writeFile(join(folder, 'credentials.json'), JSON.stringify({ keys: { default: entry } }));
-    await store();
+test.each([STORED, { origin: ORIGIN }, null])('a stored entry like %j is named, and can be replaced', async (entry) => {
+  const store = () => writeFile(join(folder, 'credentials.json'), JSON.stringify({ keys: { default: entry } }));
+  await store();
 
-    const { code, stderr } = await run('quota', { env: { FXRATES_BASE_URL: ORIGIN } });
-    const logout = await run('auth logout');
-    await store();
+  const { code, stderr } = await run('quota', { env: { FXRATES_BASE_URL: ORIGIN } });
+  const logout = await run('auth logout');
+  await store();
 
-    expect(code).toBe(3);
-    expect(stderr).toContain('the entry of profile default is not an object with the texts origin and api_key\n');
-    expect(stderr).toContain('  Store the key again:  fxrates auth login\n');
-    expect(stderr).not.toContain(STORED);
-    expect(logout.stderr).toContain('key of profile default removed');
-    expect((await login()).code).toBe(0);
-    expect((await run('quota')).code).toBe(0);
-  },
-);
+  expect(code).toBe(3);
+  expect(stderr).toContain('the entry of profile default is not an object with the texts origin and api_key\n');
+  expect(stderr).toContain('  Store the key again:  fxrates auth login\n');
+  expect(stderr).not.toContain(STORED);
+  expect(logout.stderr).toContain('key of profile default removed');
+  expect((await login()).code).toBe(0);
+  expect((await run('quota')).code).toBe(0);
+});
 
 test('token prints the key to a pipe, and to a terminal with --show', async () => {
   await login();

@@ -91,17 +91,14 @@ test('with --json, the age of a cached response is an event', async () => {
   expect(JSON.parse(stderr)).toEqual({ event: 'cached_response', age_seconds: 30 });
 });
 
-test.skipIf(process.platform === 'win32')(
-  'only the owner can read cached responses, which do not contain the key',
-  async () => {
-    await run('latest --cache 10m', { replies: rates(1) });
-    const [name = ''] = await entries();
+test.skipIf(process.platform === 'win32')('only the owner can read cached responses, which have no key', async () => {
+  await run('latest --cache 10m', { replies: rates(1) });
+  const [name = ''] = await entries();
 
-    expect((await stat(folder())).mode & 0o777).toBe(0o700);
-    expect((await stat(join(folder(), name))).mode & 0o777).toBe(0o600);
-    expect(name + (await readFile(join(folder(), name), 'utf8'))).not.toContain(API_KEY);
-  },
-);
+  expect((await stat(folder())).mode & 0o777).toBe(0o700);
+  expect((await stat(join(folder(), name))).mode & 0o777).toBe(0o600);
+  expect(name + (await readFile(join(folder(), name), 'utf8'))).not.toContain(API_KEY);
+});
 
 test('a folder that cannot be written causes only a warning', async () => {
   await writeFile(join(home, '.cache'), 'not a folder');

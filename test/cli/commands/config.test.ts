@@ -115,22 +115,19 @@ test.each([
   expect((await run('latest')).code).toBe(0);
 });
 
-test.skipIf(process.platform === 'win32')(
-  'config.json can be a symbolic link, which stays one, with a BOM',
-  async () => {
-    const target = join(folder, 'dotfiles.json');
-    await writeFile(target, '\uFEFF{"retries":1}', { mode: 0o600 });
-    await symlink(target, join(folder, 'config.json'));
+test.skipIf(process.platform === 'win32')('config.json can be a symbolic link, which stays, with a BOM', async () => {
+  const target = join(folder, 'dotfiles.json');
+  await writeFile(target, '\uFEFF{"retries":1}', { mode: 0o600 });
+  await symlink(target, join(folder, 'config.json'));
 
-    const { code } = await run('config set timeout 10s');
-    const { stdout } = await run('doctor --offline -o table');
+  const { code } = await run('config set timeout 10s');
+  const { stdout } = await run('doctor --offline -o table');
 
-    expect(code).toBe(0);
-    expect(JSON.parse(await readFile(target, 'utf8'))).toMatchObject({ retries: 1, timeout: '10s' });
-    expect((await lstat(join(folder, 'config.json'))).isSymbolicLink()).toBe(true);
-    expect(stdout).toMatch(/^ok +config file\s+\S+\s+\(mode\s+0600\)/m);
-  },
-);
+  expect(code).toBe(0);
+  expect(JSON.parse(await readFile(target, 'utf8'))).toMatchObject({ retries: 1, timeout: '10s' });
+  expect((await lstat(join(folder, 'config.json'))).isSymbolicLink()).toBe(true);
+  expect(stdout).toMatch(/^ok +config file\s+\S+\s+\(mode\s+0600\)/m);
+});
 
 test('an invalid config.json is reported with line and column by the commands that need it', async () => {
   const path = join(folder, 'config.json');
@@ -169,15 +166,12 @@ test.each(['quota --base-url ftp://wrong.test', 'config get nonsense', 'config s
   },
 );
 
-test.each([{ FXRATES_OUTPUT: 'json' }, {}])(
-  'a command that sends nothing has the output of %j or config.json',
-  async (env) => {
-    await writeFile(join(folder, 'config.json'), '{"timeout":"5s","output":"json","retries":"many"}');
+test.each([{ FXRATES_OUTPUT: 'json' }, {}])('a command without requests obeys %j or config.json', async (env) => {
+  await writeFile(join(folder, 'config.json'), '{"timeout":"5s","output":"json","retries":"many"}');
 
-    expect(await run('config get timeout', { env })).toMatchObject({ code: 0, stdout: '"5s"\n' });
-    expect(JSON.parse((await run('config get nonsense', { env })).stderr).error.code).toBe('usage');
-  },
-);
+  expect(await run('config get timeout', { env })).toMatchObject({ code: 0, stdout: '"5s"\n' });
+  expect(JSON.parse((await run('config get nonsense', { env })).stderr).error.code).toBe('usage');
+});
 
 test('an option for the output overrides its variable, also for errors', async () => {
   const { stderr } = await run('quota --base-url ftp://wrong.test -o tsv', { env: { FXRATES_OUTPUT: 'json' } });

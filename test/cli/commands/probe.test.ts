@@ -149,19 +149,16 @@ test('explains a certificate that is not trusted as other commands do', async ()
   expect(stderr).not.toContain('right base URL');
 });
 
-test.each([200, 302, 404])(
-  'names the base URL if the response to quota has the status %d and no record',
-  async (status) => {
-    const fetch = async () => new Response('<html>', { status });
+test.each([200, 302, 404])('names the base URL if the response to quota is a %d without a record', async (status) => {
+  const fetch = async () => new Response('<html>', { status });
 
-    const { stderr } = await runCli('probe', { fetch });
+  const { stderr } = await runCli('probe', { fetch });
 
-    expect(stderr).toContain(
-      `cannot probe https://api.example.test — the response to quota, HTTP ${status}, is not a quota record\n`,
-    );
-    expect(stderr).toContain('  Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.\n');
-  },
-);
+  expect(stderr).toContain(
+    `cannot probe https://api.example.test — the response to quota, HTTP ${status}, is not a quota record\n`,
+  );
+  expect(stderr).toContain('  Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.\n');
+});
 
 test('no connection to a proxy is left open, so that the command ends', async () => {
   const service = createServer((_, response) => response.end(JSON.stringify({ success: true, data: quotaRecord() })));

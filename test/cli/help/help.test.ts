@@ -30,19 +30,16 @@ test.each([...PAGES, ['help', 'options']].map((argv) => [argv.join(' ') || '(not
   },
 );
 
-test.each([40, 60, 80, 120])(
-  'no line but a command to copy is wider than a terminal of %d columns',
-  async (columns) => {
-    for (const argv of [...PAGES, ['help', 'options']]) {
-      const { stdout } = await runCli(argv, { columns });
+test.each([40, 60, 80, 120])('no line but a command to copy is wider than %d columns', async (columns) => {
+  for (const argv of [...PAGES, ['help', 'options']]) {
+    const { stdout } = await runCli(argv, { columns });
 
-      const wide = stdout.split('\n').filter((line) => line.length > columns && !/^ {2}\$ |^Usage: /.test(line));
-      expect(wide).toEqual([]);
-      if (columns === 80 && !argv.includes('options'))
-        expect([argv, stdout.split('\n').length < 38]).toEqual([argv, true]);
-    }
-  },
-);
+    const wide = stdout.split('\n').filter((line) => line.length > columns && !/^ {2}\$ |^Usage: /.test(line));
+    expect(wide).toEqual([]);
+    if (columns === 80 && !argv.includes('options'))
+      expect([argv, stdout.split('\n').length < 38]).toEqual([argv, true]);
+  }
+});
 
 test('help looks the same with and without colour', async () => {
   for (const argv of PAGES) {

@@ -75,17 +75,14 @@ test.each([
   expect(stdout).not.toContain('\u001b');
 });
 
-test.each(['latest', 'quota', 'auth status', 'doctor'])(
-  '%s on a terminal is text for people, and -o table is the same in a pipe',
-  async (line) => {
-    const onTerminal = await runCli(line, { env, replies, tty: ['stdout'], columns: 80 });
-    const inPipe = await runCli(`${line} -o table`, { env, replies });
-    const plain = await runCli(`${line} --no-color`, { env, replies, tty: ['stdout'], columns: 80 });
+test.each(['latest', 'quota', 'auth status', 'doctor'])('%s prints on a terminal what -o table does', async (line) => {
+  const onTerminal = await runCli(line, { env, replies, tty: ['stdout'], columns: 80 });
+  const inPipe = await runCli(`${line} -o table`, { env, replies });
+  const plain = await runCli(`${line} --no-color`, { env, replies, tty: ['stdout'], columns: 80 });
 
-    expect(() => JSON.parse(onTerminal.stdout)).toThrow(SyntaxError);
-    expect(inPipe.stdout).toBe(plain.stdout);
-  },
-);
+  expect(() => JSON.parse(onTerminal.stdout)).toThrow(SyntaxError);
+  expect(inPipe.stdout).toBe(plain.stdout);
+});
 
 test.each(['auth status', 'doctor'])('%s is text in the log of a CI job, too', async (line) => {
   const { stdout } = await runCli(line, { env: { ...env, CI: 'true' }, replies });

@@ -21,12 +21,9 @@ test.each([
   expect(requests[0]?.url).toBe(`https://api.example.test/api/v1/latest${search}`);
 });
 
-test.each(['base =USD', ' base=USD'])(
-  '%j is refused: the service would ignore the parameter and count the call',
-  async (text) => {
-    expect(await usageError(['latest', text])).toContain('starts or ends with white space');
-  },
-);
+test.each(['base =USD', ' base=USD'])('%j is refused: the service would ignore it and count the call', async (text) => {
+  expect(await usageError(['latest', text])).toContain('starts or ends with white space');
+});
 
 test.each(['?base=EUR&symbols=USD', 'base=EUR&symbols=USD', '/api/v1/latest?base=EUR&symbols=USD'])(
   '%s, copied from a URL, is rejected, and the error shows it as parameters',

@@ -119,31 +119,28 @@ test.each([
   [407, 'user:secret@', 'refused the user and the password (HTTP 407); check HTTPS_PROXY', 1],
   [403, '', 'did not connect to the service (HTTP 403)', 1],
   [502, '', 'did not connect to the service (HTTP 502)', 2],
-])(
-  'a proxy that responds with %d (credentials: %j) is named with the next step',
-  async (status, user, says, attempts) => {
-    const proxy = await refusing(status);
-    const { host } = new URL(proxy.url);
-    const env = { HTTPS_PROXY: `http://${user}${host}` };
+])('a proxy that responds %d (credentials: %j) is named with the next step', async (status, user, says, attempts) => {
+  const proxy = await refusing(status);
+  const { host } = new URL(proxy.url);
+  const env = { HTTPS_PROXY: `http://${user}${host}` };
 
-    const { code, stderr } = await runCli('latest --retries 1 -q', { env, clock: realClock });
-    const requests = proxy.requests.length;
-    const { stdout } = await runCli('doctor -o table', {
-      env: { ...env, FXRATES_API_KEY: API_KEY.replace(/.$/, '0') }, // the limiter of the other key knows the failures
-      clock: realClock,
-    });
-    await proxy.close();
+  const { code, stderr } = await runCli('latest --retries 1 -q', { env, clock: realClock });
+  const requests = proxy.requests.length;
+  const { stdout } = await runCli('doctor -o table', {
+    env: { ...env, FXRATES_API_KEY: API_KEY.replace(/.$/, '0') }, // the limiter of the other key knows the failures
+    clock: realClock,
+  });
+  await proxy.close();
 
-    const why = `the proxy ${host} (HTTPS_PROXY) ${says.replace('HOST', host)}`;
-    expect(code).toBe(6);
-    const sent = attempts === 1 ? '' : `, after ${attempts} attempts`;
-    expect(stderr).toContain(`fxrates: cannot reach api.example.test — ${why}${sent}\n`);
-    expect(stderr).toContain('To bypass it:  export NO_PROXY=api.example.test');
-    expect(requests).toBe(attempts);
-    expect(stdout.replace(/\s+/g, ' ')).toContain(`fail service cannot reach api.example.test — ${why}`);
-    expect(stdout + stderr).not.toContain('secret');
-  },
-);
+  const why = `the proxy ${host} (HTTPS_PROXY) ${says.replace('HOST', host)}`;
+  expect(code).toBe(6);
+  const sent = attempts === 1 ? '' : `, after ${attempts} attempts`;
+  expect(stderr).toContain(`fxrates: cannot reach api.example.test — ${why}${sent}\n`);
+  expect(stderr).toContain('To bypass it:  export NO_PROXY=api.example.test');
+  expect(requests).toBe(attempts);
+  expect(stdout.replace(/\s+/g, ' ')).toContain(`fail service cannot reach api.example.test — ${why}`);
+  expect(stdout + stderr).not.toContain('secret');
+});
 
 test('a host in NO_PROXY has no hint about the proxy', async () => {
   const env = { HTTPS_PROXY: PROXY, NO_PROXY: '.example.test' };

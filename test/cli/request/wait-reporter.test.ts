@@ -127,15 +127,12 @@ test('a wait longer than --max-wait fails immediately and names a sufficient val
 `);
 });
 
-test.each(['latest --no-wait', 'latest --max-wait 2s'])(
-  '%s warns that the unit of Retry-After is not certain',
-  async (line) => {
-    const { code, stderr } = await runCli(line, { replies: rateLimited('5000') });
+test.each(['latest --no-wait', 'latest --max-wait 2s'])('%s warns of a doubtful unit of Retry-After', async (line) => {
+  const { code, stderr } = await runCli(line, { replies: rateLimited('5000') });
 
-    expect(code).toBe(7);
-    expect(stderr).toMatch(/Retry-After 5000 is too long .* tried as milliseconds\n.*rate limited — retry in 5 s, /);
-  },
-);
+  expect(code).toBe(7);
+  expect(stderr).toMatch(/Retry-After 5000 is too long .* tried as milliseconds\n.*rate limited — retry in 5 s, /);
+});
 
 test('--max-wait bounds the sum of all waits', async () => {
   const clock = new FakeClock();
@@ -222,23 +219,20 @@ test.each([
   ['a 503 with Retry-After 91', once(down('91')), { byDefault: [ofService, 1] }],
   ['two lost connections', [failedFetch('ECONNRESET'), failedFetch('ECONNRESET'), success()], { byDefault: [0, 3] }],
   ['an outage that eight attempts meet', [...Array(8).fill(failure(503)), success()], { byDefault: [0, 9] }],
-])(
-  '%s: exit code and number of requests by default, with --no-wait and with --max-wait 1s are %j',
-  async (_, replies, expected) => {
-    const line = `latest --retries ${Math.max(2, replies.length - 1)}`;
-    const { byDefault, noWait = byDefault, maxWait = byDefault }: Partial<Record<string, number[]>> = expected;
+])('%s: exit code and requests by default, with --no-wait and --max-wait 1s are %j', async (_, replies, expected) => {
+  const line = `latest --retries ${Math.max(2, replies.length - 1)}`;
+  const { byDefault, noWait = byDefault, maxWait = byDefault }: Partial<Record<string, number[]>> = expected;
 
-    for (const [options, outcome] of [
-      ['', byDefault],
-      [' --no-wait', noWait],
-      [' --max-wait 1s', maxWait],
-    ] as const) {
-      const { code, requests } = await runCli(`${line}${options}`, { replies });
+  for (const [options, outcome] of [
+    ['', byDefault],
+    [' --no-wait', noWait],
+    [' --max-wait 1s', maxWait],
+  ] as const) {
+    const { code, requests } = await runCli(`${line}${options}`, { replies });
 
-      expect([options, code, requests.length]).toEqual([options, ...(outcome ?? [])]);
-    }
-  },
-);
+    expect([options, code, requests.length]).toEqual([options, ...(outcome ?? [])]);
+  }
+});
 
 test('the error of a wait that is too long has the status and the ID of the refusal', async () => {
   const refusal = rateLimited('30');

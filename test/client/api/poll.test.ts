@@ -334,27 +334,24 @@ test.each(moments)('an abort %s ends the poll at once, and leaves no timer', asy
   expect(fetch.requests).toHaveLength(requests);
 });
 
-test.each(moments)(
-  'return() %s ends a pending next() at once, and leaves no timer',
-  async (_, latest, quota, requests) => {
-    for (const itemsOf of [(poll: Poll<unknown>) => poll, (poll: Poll<unknown>) => poll.withMeta()]) {
-      const { fx, clock, fetch } = testClient(latest, { quota });
-      const iterator: AsyncIterator<unknown> = itemsOf(fx.poll())[Symbol.asyncIterator]();
-      if (requests === 2 && latest !== 'never') await iterator.next();
-      const pending = iterator.next();
-      await quiet();
+test.each(moments)('return() %s ends a next() at once, and leaves no timer', async (_, latest, quota, requests) => {
+  for (const itemsOf of [(poll: Poll<unknown>) => poll, (poll: Poll<unknown>) => poll.withMeta()]) {
+    const { fx, clock, fetch } = testClient(latest, { quota });
+    const iterator: AsyncIterator<unknown> = itemsOf(fx.poll())[Symbol.asyncIterator]();
+    if (requests === 2 && latest !== 'never') await iterator.next();
+    const pending = iterator.next();
+    await quiet();
 
-      const ended = iterator.return?.();
+    const ended = iterator.return?.();
 
-      expect(await ticksUntilSettled(pending)).toBeLessThan(50);
-      expect(await pending).toEqual({ done: true, value: undefined });
-      expect(await ended).toEqual({ done: true, value: undefined });
-      expect(await iterator.next()).toEqual({ done: true, value: undefined });
-      expect(fetch.requests).toHaveLength(requests);
-      expect(await clock.left()).toBe(0);
-    }
-  },
-);
+    expect(await ticksUntilSettled(pending)).toBeLessThan(50);
+    expect(await pending).toEqual({ done: true, value: undefined });
+    expect(await ended).toEqual({ done: true, value: undefined });
+    expect(await iterator.next()).toEqual({ done: true, value: undefined });
+    expect(fetch.requests).toHaveLength(requests);
+    expect(await clock.left()).toBe(0);
+  }
+});
 
 test.each([
   ['in its loop, later than the interval', rich],

@@ -53,31 +53,28 @@ function expectNoLostUpdate(writes: readonly Write[], { version, state }: LimitE
   expect([version, state]).toEqual([last, stateOf(last)]);
 }
 
-test.each([0, 1])(
-  'a process that is killed at any step leaves the old state or the new one, after %i writes',
-  (before) => {
-    const left: string[] = [];
-    for (let step = 0, wasKilled = true; wasKilled; step += 1) {
-      const { writes, update, current } = setUp(before);
-      const killed = killedAt(step);
+test.each([0, 1])('a process killed at any step leaves the old state or the new one, after %i writes', (before) => {
+  const left: string[] = [];
+  for (let step = 0, wasKilled = true; wasKilled; step += 1) {
+    const { writes, update, current } = setUp(before);
+    const killed = killedAt(step);
 
-      try {
-        update(killed.files);
-      } catch {
-        // It is dead.
-      }
-      const { version, state } = current();
-      update();
-
-      expect([version, state]).toEqual([version, stateOf(version)]);
-      expect(writes.at(-1)).toEqual({ from: version, to: `v${before + 2}` });
-      left.push(version);
-      wasKilled = killed.wasKilled();
-      expect(step).toBeLessThan(STEPS_AT_MOST);
+    try {
+      update(killed.files);
+    } catch {
+      // It is dead.
     }
-    expect([...new Set(left)]).toEqual([before === 0 ? '' : 'v1', `v${before + 1}`]);
-  },
-);
+    const { version, state } = current();
+    update();
+
+    expect([version, state]).toEqual([version, stateOf(version)]);
+    expect(writes.at(-1)).toEqual({ from: version, to: `v${before + 2}` });
+    left.push(version);
+    wasKilled = killed.wasKilled();
+    expect(step).toBeLessThan(STEPS_AT_MOST);
+  }
+  expect([...new Set(left)]).toEqual([before === 0 ? '' : 'v1', `v${before + 1}`]);
+});
 
 test('a read returns a complete state, however often other processes write between two steps', () => {
   for (let step = 0, wasPaused = true; wasPaused; step += 1) {

@@ -202,29 +202,26 @@ const USELESS: readonly [string, RegExp, () => void][] = [
   ],
 ];
 
-test.each(USELESS)(
-  '%s: calls continue without the store after one warning, and use it again afterwards',
-  async (_, reason, spoil) => {
-    fs.mkdirSync(join(base, 'state'));
-    spoil();
-    const { fx, warnings } = testClient(success(), { clock, rateLimit: { store } });
+test.each(USELESS)('%s: calls continue after one warning, and use the store again later', async (_, reason, spoil) => {
+  fs.mkdirSync(join(base, 'state'));
+  spoil();
+  const { fx, warnings } = testClient(success(), { clock, rateLimit: { store } });
 
-    const results = await Promise.all(differentCalls(fx, 5));
-    await clock.advance(3_000);
-    results.push(...(await Promise.all(differentCalls(fx, 5, { deadlineMs: 500 }))));
+  const results = await Promise.all(differentCalls(fx, 5));
+  await clock.advance(3_000);
+  results.push(...(await Promise.all(differentCalls(fx, 5, { deadlineMs: 500 }))));
 
-    expect(results).toHaveLength(10);
-    expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toMatch(reason);
+  expect(results).toHaveLength(10);
+  expect(warnings).toHaveLength(1);
+  expect(warnings[0]).toMatch(reason);
 
-    fs.rmSync(join(base, 'state'), { recursive: true });
-    await clock.advance(3_000);
-    await fx.latest({ call: 'again' });
-    await clock.advance(100);
-    expect(folders()).toHaveLength(1);
-    expect(warnings).toHaveLength(1);
-  },
-);
+  fs.rmSync(join(base, 'state'), { recursive: true });
+  await clock.advance(3_000);
+  await fx.latest({ call: 'again' });
+  await clock.advance(100);
+  expect(folders()).toHaveLength(1);
+  expect(warnings).toHaveLength(1);
+});
 
 /** Root may do everything everywhere. */
 async function unprivileged(work: () => Promise<void>): Promise<void> {
@@ -237,32 +234,29 @@ async function unprivileged(work: () => Promise<void>): Promise<void> {
   }
 }
 
-test.skipIf(isRoot && !canBeNobody)(
-  'a folder that cannot be written is an error for a write, and can still be read',
-  async () => {
-    fs.chmodSync(base, 0o755);
-    fs.mkdirSync(join(base, 'mine'));
-    if (isRoot) fs.chownSync(join(base, 'mine'), NOBODY, NOBODY);
-    root = join(base, 'mine', 'limits');
-    await unprivileged(async () => {
-      await fileStore(root, { clock }).exchange('key', '', offer('a'));
-      fs.chmodSync(join(root, folders()[0] ?? ''), 0o500);
-      fs.chmodSync(root, 0o500);
+test.skipIf(isRoot && !canBeNobody)('a folder that cannot be written fails a write, and can be read', async () => {
+  fs.chmodSync(base, 0o755);
+  fs.mkdirSync(join(base, 'mine'));
+  if (isRoot) fs.chownSync(join(base, 'mine'), NOBODY, NOBODY);
+  root = join(base, 'mine', 'limits');
+  await unprivileged(async () => {
+    await fileStore(root, { clock }).exchange('key', '', offer('a'));
+    fs.chmodSync(join(root, folders()[0] ?? ''), 0o500);
+    fs.chmodSync(root, 0o500);
 
-      const other = fileStore(root, { clock });
-      const known = await read();
-      const written = other.exchange('key', 'a', offer('b'));
-      const added = other.exchange('other key', '', offer('a'));
+    const other = fileStore(root, { clock });
+    const known = await read();
+    const written = other.exchange('key', 'a', offer('b'));
+    const added = other.exchange('other key', '', offer('a'));
 
-      expect(known).toMatchObject({ version: 'a', state: 'of a' });
-      await expect(written).rejects.toThrow(/EACCES/);
-      await expect(added).rejects.toThrow(/EACCES/);
-      expect(await read()).toMatchObject({ version: 'a', state: 'of a' });
-      fs.chmodSync(root, 0o700);
-      fs.chmodSync(join(root, folders()[0] ?? ''), 0o700);
-    });
-  },
-);
+    expect(known).toMatchObject({ version: 'a', state: 'of a' });
+    await expect(written).rejects.toThrow(/EACCES/);
+    await expect(added).rejects.toThrow(/EACCES/);
+    expect(await read()).toMatchObject({ version: 'a', state: 'of a' });
+    fs.chmodSync(root, 0o700);
+    fs.chmodSync(join(root, folders()[0] ?? ''), 0o700);
+  });
+});
 
 test.skipIf(!isRoot)("another user's folder is refused, and stays as it is", async () => {
   fs.mkdirSync(root, { recursive: true, mode: 0o700 });
@@ -280,32 +274,29 @@ test.skipIf(!canBeNobody)("a folder below one of another user's is refused", asy
   await unprivileged(() => expect(store.exchange('key', '', offer('a'))).rejects.toThrow(/EACCES/));
 });
 
-test.each(['before it is created', 'while it is in use'])(
-  'a disk that is full %s is an error, and nothing is lost',
-  async (when) => {
-    let isFull = false;
-    const writeFileSync: Files['writeFileSync'] = (path, text, options) => {
-      if (!isFull) return fs.writeFileSync(path, text, options);
-      fs.writeFileSync(path, String(text).slice(0, 7), options); // what still fitted
-      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
-    };
-    const exchange = fileExchange(root, { now: () => clock.now(), files: { ...fs, writeFileSync } });
-    const known = when === 'while it is in use' ? 'a' : '';
-    if (known) exchange('key', '', offer('a'));
-    const files = () => (fs.existsSync(root) ? fs.readdirSync(root, { recursive: true }).length : 0);
-    const before = files();
-    isFull = true;
+test.each(['before it is created', 'while it is in use'])('a full disk %s is an error, without loss', async (when) => {
+  let isFull = false;
+  const writeFileSync: Files['writeFileSync'] = (path, text, options) => {
+    if (!isFull) return fs.writeFileSync(path, text, options);
+    fs.writeFileSync(path, String(text).slice(0, 7), options); // what still fitted
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+  };
+  const exchange = fileExchange(root, { now: () => clock.now(), files: { ...fs, writeFileSync } });
+  const known = when === 'while it is in use' ? 'a' : '';
+  if (known) exchange('key', '', offer('a'));
+  const files = () => (fs.existsSync(root) ? fs.readdirSync(root, { recursive: true }).length : 0);
+  const before = files();
+  isFull = true;
 
-    expect(() => exchange('key', known, offer('b'))).toThrow(/ENOSPC/);
-    const during = await read();
-    const filesDuring = files();
-    isFull = false;
+  expect(() => exchange('key', known, offer('b'))).toThrow(/ENOSPC/);
+  const during = await read();
+  const filesDuring = files();
+  isFull = false;
 
-    expect(during).toMatchObject({ version: known });
-    expect(filesDuring).toBe(before);
-    expect(exchange('key', known, offer('b'))).toMatchObject({ isWritten: true });
-  },
-);
+  expect(during).toMatchObject({ version: known });
+  expect(filesDuring).toBe(before);
+  expect(exchange('key', known, offer('b'))).toMatchObject({ isWritten: true });
+});
 
 if (!canMountDisk) process.stderr.write('SKIPPED: the test of a disk that is really full. It needs Linux and root.\n');
 

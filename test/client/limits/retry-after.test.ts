@@ -157,19 +157,16 @@ test('a request accepted after the tried wait confirms milliseconds permanently'
   expect(unitAfter(later, 5)).toBe('milliseconds');
 });
 
-test.each(['2996', '3000', '5', '2.5', undefined])(
-  'a refusal after the trial, with %s, refutes milliseconds permanently',
-  (value) => {
-    const tried = refuse([[3_000, 600_000]]);
+test.each(['2996', '3000', '5', '2.5', undefined])('a refusal after the trial (%s) refutes milliseconds', (value) => {
+  const tried = refuse([[3_000, 600_000]]);
 
-    const refuted = weighRefusal(tried, { retryAfter: hint(value), sentAt: 603_000, now: 603_100 });
+  const refuted = weighRefusal(tried, { retryAfter: hint(value), sentAt: 603_000, now: 603_100 });
 
-    expect(refuted.evidence).toBe('refuted');
-    const later = accept(refuse([[5_000, 900_000]], refuted), 990_000);
-    expect(later.evidence).toBe('refuted');
-    expect(unitAfter(later, 5_000)).toBe('seconds');
-  },
-);
+  expect(refuted.evidence).toBe('refuted');
+  const later = accept(refuse([[5_000, 900_000]], refuted), 990_000);
+  expect(later.evidence).toBe('refuted');
+  expect(unitAfter(later, 5_000)).toBe('seconds');
+});
 
 test('a refusal of a request sent before the end of the tried wait proves nothing', () => {
   const early = [50, 1_000, 2_999].map((at) => [3_000, at] as const);
@@ -179,17 +176,14 @@ test('a refusal of a request sent before the end of the tried wait proves nothin
   expect(state).toEqual({ evidence: 'on-trial', endsAt: 3_000 });
 });
 
-test.each(['seconds', 'milliseconds'] as const)(
-  'a unit set to %s is never doubted, and a wait in it proves none',
-  (unit) => {
-    const state = accept(refuse([[3_000, 0]]), 400_000);
-    const settings = { ...DEFAULT_LIMITER_SETTINGS, retryAfterUnit: unit };
-    const refusal = { kind: 'refused', retryAfter: hint('3000'), sentAt: 0, now: 0 } as const;
+test.each(['seconds', 'milliseconds'] as const)('a unit set to %s is not doubted, and its waits prove none', (unit) => {
+  const state = accept(refuse([[3_000, 0]]), 400_000);
+  const settings = { ...DEFAULT_LIMITER_SETTINGS, retryAfterUnit: unit };
+  const refusal = { kind: 'refused', retryAfter: hint('3000'), sentAt: 0, now: 0 } as const;
 
-    expect(unitAfter(state, 4_000, unit)).toBe(unit);
-    expect(applyReport(initialState(60), refusal, settings).unit).toEqual(UNKNOWN_UNIT);
-  },
-);
+  expect(unitAfter(state, 4_000, unit)).toBe(unit);
+  expect(applyReport(initialState(60), refusal, settings).unit).toEqual(UNKNOWN_UNIT);
+});
 
 test('a decimal or a date is no evidence', () => {
   expect(

@@ -521,23 +521,20 @@ const misbehaviours: [string, Misbehaviour][] = [
   ['rejects', { rejects: new Error('down') }],
   ['gives text of another program', { gives: 'another program' }],
 ];
-test.each<[string, Misbehaviour]>(misbehaviours)(
-  'a store that %s when it is read and written does not fail a call',
-  async (_, fault) => {
-    const { metaOf, store, clock, warnings } = cached();
-    await metaOf();
-    store.onGet = fault;
-    store.onSet = fault;
-    const startedAt = clock.now();
+test.each(misbehaviours)('a store that %s when it is read and written does not fail a call', async (_, fault) => {
+  const { metaOf, store, clock, warnings } = cached();
+  await metaOf();
+  store.onGet = fault;
+  store.onSet = fault;
+  const startedAt = clock.now();
 
-    const isForeign = typeof fault === 'object' && 'gives' in fault;
-    expect(await metaOf()).toMatchObject({ source: 'network', data: { n: 2 } });
-    expect(await metaOf()).toMatchObject(isForeign ? { source: 'network' } : { source: 'cache', data: { n: 2 } });
+  const isForeign = typeof fault === 'object' && 'gives' in fault;
+  expect(await metaOf()).toMatchObject({ source: 'network', data: { n: 2 } });
+  expect(await metaOf()).toMatchObject(isForeign ? { source: 'network' } : { source: 'cache', data: { n: 2 } });
 
-    expect(clock.now()).toBe(startedAt);
-    expect(warnings).toEqual(isForeign ? [] : [AWAY('down')]);
-  },
-);
+  expect(clock.now()).toBe(startedAt);
+  expect(warnings).toEqual(isForeign ? [] : [AWAY('down')]);
+});
 
 test('a store whose errors all differ causes one warning', async () => {
   const { metaOf, store, warnings } = cached();

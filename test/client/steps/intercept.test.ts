@@ -62,22 +62,19 @@ test('the first middleware is the outermost', async () => {
   expect(order).toEqual(['outer before', 'inner before', 'inner after', 'outer after']);
 });
 
-test.each(['bearer', 'header', 'query'] as const)(
-  'the request of a middleware does not contain the key (%s)',
-  async (auth) => {
-    let shown = '';
-    const look: Middleware = (request, next) => {
-      shown = `${request.url} ${JSON.stringify([...request.headers])}`;
-      return next(request);
-    };
-    const { fx, fetch } = testClient(success(), { auth, middleware: [look] });
+test.each(['bearer', 'header', 'query'] as const)('the request of a middleware has no key (%s)', async (auth) => {
+  let shown = '';
+  const look: Middleware = (request, next) => {
+    shown = `${request.url} ${JSON.stringify([...request.headers])}`;
+    return next(request);
+  };
+  const { fx, fetch } = testClient(success(), { auth, middleware: [look] });
 
-    await fx.latest();
+  await fx.latest();
 
-    expect(shown).not.toContain(API_KEY);
-    expect(JSON.stringify(fetch.requests[0])).toContain(API_KEY);
-  },
-);
+  expect(shown).not.toContain(API_KEY);
+  expect(JSON.stringify(fetch.requests[0])).toContain(API_KEY);
+});
 
 test('a middleware can add headers, parameters and a signature made with the key', async () => {
   const sign: Middleware = (request, next) => {

@@ -294,19 +294,16 @@ test('without a limiter, a 429 without Retry-After that the call may not wait fo
   expect(String(error)).toContain("(HTTP 429, rate_limited); the wait is unknown, and onLimit is 'throw'");
 });
 
-test.each([undefined, '1'])(
-  'at the retryAt of a 429 with Retry-After %s, the next call is sent',
-  async (retryAfter) => {
-    const { fx, clock, fetch } = testClient(rateLimited(retryAfter), { onLimit: 'throw' });
+test.each([undefined, '1'])('at the retryAt of a 429 with Retry-After %s, a call is sent', async (retryAfter) => {
+  const { fx, clock, fetch } = testClient(rateLimited(retryAfter), { onLimit: 'throw' });
 
-    for (let call = 0; call < 8; call += 1) {
-      const { retryAt } = (await errorOf(fx.latest({ call }))) as RateLimitError;
-      await clock.advance(Number(retryAt) - clock.now());
-    }
+  for (let call = 0; call < 8; call += 1) {
+    const { retryAt } = (await errorOf(fx.latest({ call }))) as RateLimitError;
+    await clock.advance(Number(retryAt) - clock.now());
+  }
 
-    expect(fetch.requests).toHaveLength(8);
-  },
-);
+  expect(fetch.requests).toHaveLength(8);
+});
 
 const TOO_LATE = 'which is too late for the deadline of the call (deadlineMs)';
 
@@ -321,27 +318,24 @@ test.each<[Reply, FxRatesOptions, string]>([
   [down('6'), { maxRetryAfterMs: 5_000 }, `${SAID}; the next attempt is in 6 s, which is longer than maxRetryAfterMs`],
   [coded('ECONNRESET'), { deadlineMs: 100 }, ` (ECONNRESET); the next attempt is in 0.4 s, ${TOO_LATE}`],
   [new Error('gone'), { deadlineMs: 100 }, ` (no response); the next attempt is in 0.4 s, ${TOO_LATE}`],
-])(
-  'while the service is down with %o, a call with %j rejects at once, without retries',
-  async (reply, options, why) => {
-    const retries: unknown[] = [];
-    const { fx, clock, fetch } = testClient(reply, { ...options, onRetry: (event) => retries.push(event) });
-    const failures: FxRatesError[] = [];
-    while (fx.limits()?.service === 'up' || failures.length === 0) {
-      failures.push((await errorOf(fx.latest({ n: failures.length }, { maxRetries: 0 }))) as FxRatesError);
-    }
-    const before = clock.now();
+])('if the service is down with %o, a call with %j rejects at once, without retries', async (reply, options, why) => {
+  const retries: unknown[] = [];
+  const { fx, clock, fetch } = testClient(reply, { ...options, onRetry: (event) => retries.push(event) });
+  const failures: FxRatesError[] = [];
+  while (fx.limits()?.service === 'up' || failures.length === 0) {
+    failures.push((await errorOf(fx.latest({ n: failures.length }, { maxRetries: 0 }))) as FxRatesError);
+  }
+  const before = clock.now();
 
-    const error = await errorOf(fx.latest({ late: true }));
+  const error = await errorOf(fx.latest({ late: true }));
 
-    const { name, status, code, requestId } = failures.at(-1)!;
-    const message = `The service is down${why}`;
-    expect(error).toMatchObject({ name, status, code, requestId, attempts: [], cause: failures.at(-1), message });
-    expect([retries.length, clock.now() - before]).toEqual([0, 0]);
-    expect(fetch.requests).toHaveLength(failures.length);
-    expect(await clock.left()).toBe(0);
-  },
-);
+  const { name, status, code, requestId } = failures.at(-1)!;
+  const message = `The service is down${why}`;
+  expect(error).toMatchObject({ name, status, code, requestId, attempts: [], cause: failures.at(-1), message });
+  expect([retries.length, clock.now() - before]).toEqual([0, 0]);
+  expect(fetch.requests).toHaveLength(failures.length);
+  expect(await clock.left()).toBe(0);
+});
 
 test('a waiting call whose response would be too late names its deadline', async () => {
   const slowly = (reply: Reply) => async (): Promise<Reply> => {

@@ -50,12 +50,9 @@ test.concurrent.each<Scene[][]>([
   for (const scene of scenes) expectRightEndings(scene, endings[scene] ?? {});
 });
 
-test.each<Scene>(['an Agent', 'an Agent with interceptors', 'a MockAgent', 'a proxy'])(
-  'works with %s',
-  async (scene) => {
-    expectRightEndings(scene, await play(scene, server.url));
-  },
-);
+test.each<Scene>(['an Agent', 'an Agent with interceptors', 'a MockAgent', 'a proxy'])('supports %s', async (scene) => {
+  expectRightEndings(scene, await play(scene, server.url));
+});
 
 const nodeFetch = await bundledProgram(new URL('./node-fetch.child.ts', import.meta.url));
 

@@ -108,18 +108,15 @@ test('a dispatcher that never reports its connection can send a body beyond the 
 test.each([
   [new Error('enough'), new Error('enough')],
   ['enough', new Error('cancelled', { cause: 'enough' })],
-])(
-  'a request cancelled with %j in the middle of its response ends the connection with an Error',
-  async (reason, error) => {
-    const { dispatcher, cancellation, response } = send();
-    dispatcher.open().respond(200);
+])('a request cancelled with %j amid its response ends the connection with an Error', async (reason, error) => {
+  const { dispatcher, cancellation, response } = send();
+  dispatcher.open().respond(200);
 
-    cancellation.cancel(reason);
+  cancellation.cancel(reason);
 
-    await expect(response).rejects.toBe(reason);
-    expect(dispatcher.aborts).toEqual([error]);
-  },
-);
+  await expect(response).rejects.toBe(reason);
+  expect(dispatcher.aborts).toEqual([error]);
+});
 
 test.each<[string, (handler: Handler) => void]>([
   ['complete', (handler) => handler.onComplete?.([])],

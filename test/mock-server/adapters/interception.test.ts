@@ -77,23 +77,20 @@ test.each([
   expect(globals()).toEqual(ORIGINAL);
 });
 
-test.each(['bypass', 'error'] as const)(
-  'listen() rejects if an msw server with %j listens already',
-  async (strategy) => {
-    await using mock = createMockServer();
-    const server = setupServer(msw.http.get('https://mail.test/', () => msw.HttpResponse.text('sent')));
-    server.listen({ onUnhandledRequest: strategy, onUnhandledFrame: strategy } as object);
+test.each(['bypass', 'error'] as const)('listen() rejects if an msw server with %j listens', async (strategy) => {
+  await using mock = createMockServer();
+  const server = setupServer(msw.http.get('https://mail.test/', () => msw.HttpResponse.text('sent')));
+  server.listen({ onUnhandledRequest: strategy, onUnhandledFrame: strategy } as object);
 
-    const message = expect.stringMatching(/such as nock.*mock\.serve\(\).*setupServer\(\.\.\.mockHandlers\(mock\)\)/);
-    expect(() => mock.listen()).toThrow(expect.objectContaining({ code: 'msw_in_use', message }));
-    expect(await (await fetch('https://mail.test/')).text()).toBe('sent');
-    server.close();
+  const message = expect.stringMatching(/such as nock.*mock\.serve\(\).*setupServer\(\.\.\.mockHandlers\(mock\)\)/);
+  expect(() => mock.listen()).toThrow(expect.objectContaining({ code: 'msw_in_use', message }));
+  expect(await (await fetch('https://mail.test/')).text()).toBe('sent');
+  server.close();
 
-    expect(globals()).toEqual(ORIGINAL);
-    mock.listen();
-    expect((await fetch(`${mock.baseUrl}/api/v1/latest`)).status).toBe(401);
-  },
-);
+  expect(globals()).toEqual(ORIGINAL);
+  mock.listen();
+  expect((await fetch(`${mock.baseUrl}/api/v1/latest`)).status).toBe(401);
+});
 
 test.each([
   [

@@ -240,23 +240,20 @@ test('a body that is too large is refused without reading it all, and the connec
   expect(response).toContain('"code":"content_too_large"');
 });
 
-test.each(['text/plain', '*/*', undefined])(
-  'GET / is ready for a program that accepts %s, outside the journal',
-  async (accept) => {
-    const mock = newMock();
-    await using server = await mock.serve();
+test.each(['text/plain', '*/*', undefined])('GET / is ready for %s, outside the journal', async (accept) => {
+  const mock = newMock();
+  await using server = await mock.serve();
 
-    for (const method of ['GET', 'HEAD']) {
-      const { status, body } = await byNodeHttp(server.url)({ target: '/', method, headers: accept ? { accept } : {} });
-      expect([method, status]).toEqual([method, 200]);
-      expect(body).toMatch(
-        method === 'HEAD' ? /^$/ : /^The fxrates mock server is ready\. Health: \/__fxrates\/health; .*\n$/,
-      );
-    }
-    expect(mock.journal.list()).toEqual([]);
-    expect((await fetch(server.url, { method: 'POST' })).status).toBe(404);
-  },
-);
+  for (const method of ['GET', 'HEAD']) {
+    const { status, body } = await byNodeHttp(server.url)({ target: '/', method, headers: accept ? { accept } : {} });
+    expect([method, status]).toEqual([method, 200]);
+    expect(body).toMatch(
+      method === 'HEAD' ? /^$/ : /^The fxrates mock server is ready\. Health: \/__fxrates\/health; .*\n$/,
+    );
+  }
+  expect(mock.journal.list()).toEqual([]);
+  expect((await fetch(server.url, { method: 'POST' })).status).toBe(404);
+});
 
 test('https on an http port is named in the response, and once in a warning', async () => {
   await using server = await newMock().serve();

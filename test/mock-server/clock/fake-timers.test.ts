@@ -12,20 +12,17 @@ afterEach(() => void vi.useRealTimers());
 /** The defaults of jest and sinon also fake these. */
 const ALL = { toFake: [...(['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'Date'] as const)] };
 
-test.each(['real', 'virtual'] as const)(
-  'after fake timers, a client on a %s clock still waits for the limit',
-  async (clock) => {
-    const mock = createMockServer({ clock });
-    const fx = new FxRates({ apiKey: mock.createKey({ plan: 'free' }).key, ...mock.clientOptions() });
-    vi.useFakeTimers({ toFake: [...ALL.toFake, 'queueMicrotask', 'performance'] });
-    await fx.latest();
-    vi.useRealTimers();
+test.each(['real', 'virtual'] as const)('after fake timers, a %s clock still waits for the limit', async (clock) => {
+  const mock = createMockServer({ clock });
+  const fx = new FxRates({ apiKey: mock.createKey({ plan: 'free' }).key, ...mock.clientOptions() });
+  vi.useFakeTimers({ toFake: [...ALL.toFake, 'queueMicrotask', 'performance'] });
+  await fx.latest();
+  vi.useRealTimers();
 
-    await Promise.all(Array.from({ length: 20 }, (_, day) => fx.latest({ day })));
+  await Promise.all(Array.from({ length: 20 }, (_, day) => fx.latest({ day })));
 
-    mock.expectRequests({ status: 200 }).toHaveCount(21);
-  },
-);
+  mock.expectRequests({ status: 200 }).toHaveCount(21);
+});
 
 test('the journal calls a request early after a Retry-After under the fake timers of jest', async () => {
   vi.useFakeTimers({ toFake: [...ALL.toFake, 'queueMicrotask'] });

@@ -48,23 +48,20 @@ test('rejects after timeoutMs with a list of all received requests', async () =>
   });
 });
 
-test.each(['mock', 'space'] as const)(
-  'a wait ends when its %s is closed, so that the process can end',
-  async (kind) => {
-    const mock = createMockServer();
-    const scope = kind === 'mock' ? mock : mock.space({ name: 'one' });
-    const waiting = expect(scope.journal.waitFor({}, { timeoutMs: 600_000 })).rejects.toMatchObject({
-      code: 'mock_closed',
-      message: expect.stringMatching(/^0 of 1 requests arrived before the mock or the space was closed\./),
-    });
+test.each(['mock', 'space'] as const)('a wait ends when its %s is closed, so the process can end', async (kind) => {
+  const mock = createMockServer();
+  const scope = kind === 'mock' ? mock : mock.space({ name: 'one' });
+  const waiting = expect(scope.journal.waitFor({}, { timeoutMs: 600_000 })).rejects.toMatchObject({
+    code: 'mock_closed',
+    message: expect.stringMatching(/^0 of 1 requests arrived before the mock or the space was closed\./),
+  });
 
-    await scope.close();
+  await scope.close();
 
-    await waiting;
-    if (kind === 'space') await expect(scope.journal.waitFor()).rejects.toMatchObject({ code: 'mock_closed' });
-    await mock.close();
-  },
-);
+  await waiting;
+  if (kind === 'space') await expect(scope.journal.waitFor()).rejects.toMatchObject({ code: 'mock_closed' });
+  await mock.close();
+});
 
 test('waits on a closed mock end at once, until it is opened again', async () => {
   const { mock, send } = mockWithKey();

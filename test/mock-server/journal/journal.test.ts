@@ -381,21 +381,18 @@ test('waitFor() leaves out a delayed request whose client is gone', async () => 
   mock.expectRequests({ status: 200 }).toHaveCount(2);
 });
 
-test.each([0, 1000])(
-  'waitFor() finds a request that ends without a response, with journalSize %i',
-  async (journalSize) => {
-    const given = mockWithKey({ journalSize });
-    given.mock.rules.add({ delayMs: 60_000 });
-    const waiting = given.mock.journal.waitFor({ status: 0 });
+test.each([0, 1000])('waitFor() finds a request that ends without a response, journalSize %i', async (journalSize) => {
+  const given = mockWithKey({ journalSize });
+  given.mock.rules.add({ delayMs: 60_000 });
+  const waiting = given.mock.journal.waitFor({ status: 0 });
 
-    const client = new AbortController();
-    const ended = given.send('/api/v1/latest', { signal: client.signal }).catch(() => undefined);
-    client.abort();
-    await ended;
+  const client = new AbortController();
+  const ended = given.send('/api/v1/latest', { signal: client.signal }).catch(() => undefined);
+  client.abort();
+  await ended;
 
-    expect(await waiting).toMatchObject([{ number: 1, status: 0 }]);
-  },
-);
+  expect(await waiting).toMatchObject([{ number: 1, status: 0 }]);
+});
 
 test('waitFor() resolves to the requests as the journal has them at the end', async () => {
   const { mock, send } = mockWithKey();

@@ -80,7 +80,7 @@ test('in the command for curl, only a masked key becomes the key from the enviro
 });
 
 test.skipIf(process.platform === 'win32')(
-  'in the command for curl, control characters are escaped, and the shell restores them',
+  'control characters for curl are escaped, and the shell restores them',
   () => {
     const body = `a'b\\c\n\t\u001b[31mred\u0007é\u0085\u202eevil\u{e0041}5 fx_live_… end\u0000`.slice(0, -1);
     const entry = {

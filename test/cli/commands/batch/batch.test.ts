@@ -489,25 +489,22 @@ test('if the reader closes the pipe, the batch ends silently and --failed-out ha
   expect(jsonLines(readFileSync(path, 'utf8'))).toHaveLength(3);
 });
 
-test.each(['', '--ordered'])(
-  'if a line cannot be written, --failed-out has its query and the rest: %s',
-  async (flag) => {
-    const path = join(folder, 'unwritten.txt');
-    const args = ['-', '--failed-out', path, ...(flag === '' ? [] : [flag])];
+test.each(['', '--ordered'])('if a line is not written, --failed-out has its query and the rest: %s', async (flag) => {
+  const path = join(folder, 'unwritten.txt');
+  const args = ['-', '--failed-out', path, ...(flag === '' ? [] : [flag])];
 
-    const { code, stdout, stderr } = await batch(args, {
-      stdin: 'n=0\nfail=404\nn=2\nn=3\n',
-      stdoutError: 'ENOSPC',
-      stdoutWrites: 1,
-    });
+  const { code, stdout, stderr } = await batch(args, {
+    stdin: 'n=0\nfail=404\nn=2\nn=3\n',
+    stdoutError: 'ENOSPC',
+    stdoutWrites: 1,
+  });
 
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/batch stopped after [^:]+: 1 succeeded, 0 failed, 3 without a result\n/);
-    expect(stderr).toContain('fxrates: cannot write the output');
-    expect(jsonLines(stdout).map(({ query }) => query)).toEqual([{ n: '0' }]);
-    expect(jsonLines(readFileSync(path, 'utf8'))).toEqual([{ fail: '404' }, { n: '2' }, { n: '3' }]);
-  },
-);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/batch stopped after [^:]+: 1 succeeded, 0 failed, 3 without a result\n/);
+  expect(stderr).toContain('fxrates: cannot write the output');
+  expect(jsonLines(stdout).map(({ query }) => query)).toEqual([{ n: '0' }]);
+  expect(jsonLines(readFileSync(path, 'utf8'))).toEqual([{ fail: '404' }, { n: '2' }, { n: '3' }]);
+});
 
 /** Presses Ctrl-C three seconds after the request that contains `during`, and never responds to it. */
 function interrupted(args: readonly string[], stdin: string, during: string) {

@@ -169,26 +169,23 @@ test('files in a folder that cannot be opened are not reported as missing', asyn
   }
 });
 
-test.skipIf(process.platform === 'win32')(
-  'files that others can read are a warning with the command to run',
-  async () => {
-    folder = join(folder, "a user's files"); // the command has to be quoted, and changes no other mode
-    await mkdir(folder);
-    for (const name of ['config.json', 'credentials.json']) {
-      await writeFile(join(folder, name), '{}');
-      await chmod(join(folder, name), 0o644);
-    }
+test.skipIf(process.platform === 'win32')('files that others can read cause a warning with a command', async () => {
+  folder = join(folder, "a user's files"); // the command has to be quoted, and changes no other mode
+  await mkdir(folder);
+  for (const name of ['config.json', 'credentials.json']) {
+    await writeFile(join(folder, name), '{}');
+    await chmod(join(folder, name), 0o644);
+  }
 
-    const { check, requests } = await doctor({}, '--offline');
+  const { check, requests } = await doctor({}, '--offline');
 
-    expect(requests).toEqual([]);
-    expect(check('service')).toBeUndefined();
-    expect(check('config file')).toMatchObject({ status: 'warn', text: expect.stringContaining('(mode 0644)') });
-    expect(check('config file').next).toEqual([`chmod 600 ${quoteForShell(join(folder, 'config.json'))}`]);
-    expect(check('credentials').text).toContain('(mode 0600)'); // corrected, as by each command that reads a key
-    expect((await stat(join(folder, 'config.json'))).mode & 0o777).toBe(0o644);
-  },
-);
+  expect(requests).toEqual([]);
+  expect(check('service')).toBeUndefined();
+  expect(check('config file')).toMatchObject({ status: 'warn', text: expect.stringContaining('(mode 0644)') });
+  expect(check('config file').next).toEqual([`chmod 600 ${quoteForShell(join(folder, 'config.json'))}`]);
+  expect(check('credentials').text).toContain('(mode 0600)'); // corrected, as by each command that reads a key
+  expect((await stat(join(folder, 'config.json'))).mode & 0o777).toBe(0o644);
+});
 
 test.each([
   ['api.example.test', 'none: NO_PROXY lists api.example.test'],

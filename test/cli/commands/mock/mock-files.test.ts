@@ -238,11 +238,8 @@ test
   expect(stderr).toMatch(/it has more than \d+ bytes/);
 });
 
-test.each(['--state', '--setup', '--replay', '--tls-cert', '--tls-key'])(
-  'refuses an empty path of %s',
-  async (option) => {
-    expect(await usageError(['mock', '--port', '0', option, ''])).toContain(
-      `${option} expects the path of a file, got ''`,
-    );
-  },
-);
+test.each(['--state', '--setup', '--replay', '--tls-cert', '--tls-key'])('refuses an empty %s', async (option) => {
+  expect(await usageError(['mock', '--port', '0', option, ''])).toContain(
+    `${option} expects the path of a file, got ''`,
+  );
+});

@@ -54,19 +54,16 @@ test.each([
   expect(stdout).toContain(`[${start}`);
 });
 
-test.each(['quota', 'quota --json'])(
-  '%s in a pipe is the record as received, with the added fields at its end',
-  async (line) => {
-    const body =
-      '{"success":true,"data":{"plan":"free", "monthly_used":742,"monthly_limit":1000.0,"rate_limit_per_minute":30,"snapshot_granularity":"5min","historical_days":90,"resets_at":"2026-02-01T00:00:00.000Z","new":1.10 }}';
+test.each(['quota', 'quota --json'])('%s in a pipe is the record as received, then the added fields', async (line) => {
+  const body =
+    '{"success":true,"data":{"plan":"free", "monthly_used":742,"monthly_limit":1000.0,"rate_limit_per_minute":30,"snapshot_granularity":"5min","historical_days":90,"resets_at":"2026-02-01T00:00:00.000Z","new":1.10 }}';
 
-    const { stdout } = await runCli(line, { replies: { body } });
+  const { stdout } = await runCli(line, { replies: { body } });
 
-    expect(stdout).toBe(
-      '{"plan":"free", "monthly_used":742,"monthly_limit":1000.0,"rate_limit_per_minute":30,"snapshot_granularity":"5min","historical_days":90,"resets_at":"2026-02-01T00:00:00.000Z","new":1.10,"monthly_remaining":258,"forecast":{"basis":"period_average","period_start":"2026-01-01T00:00:00.000Z","elapsed_percent":66.4,"per_day":36,"used_at_reset":1117,"exhausts_at":"2026-01-28T18:13:02Z","safe_per_day":24.8,"min_interval_seconds":3484,"confidence":"ok"}}\n',
-    );
-  },
-);
+  expect(stdout).toBe(
+    '{"plan":"free", "monthly_used":742,"monthly_limit":1000.0,"rate_limit_per_minute":30,"snapshot_granularity":"5min","historical_days":90,"resets_at":"2026-02-01T00:00:00.000Z","new":1.10,"monthly_remaining":258,"forecast":{"basis":"period_average","period_start":"2026-01-01T00:00:00.000Z","elapsed_percent":66.4,"per_day":36,"used_at_reset":1117,"exhausts_at":"2026-01-28T18:13:02Z","safe_per_day":24.8,"min_interval_seconds":3484,"confidence":"ok"}}\n',
+  );
+});
 
 test.each([
   ['used up', { monthly_used: 1000 }, '1,000 of 1,000  [████████████████] 100.0 %', '0  (used up)', '0'],

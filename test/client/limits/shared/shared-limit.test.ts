@@ -11,6 +11,7 @@ import { ask, hint, StrictLimiter } from '../../../helpers/strict-limiter.ts';
 import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
 
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 function setUp(options: Partial<RateLimiterOptions> = {}) {
   const clock = new FakeClock();
@@ -111,7 +112,7 @@ test('the calls of a process that died count as sent, half a minute later', asyn
 });
 
 test.each(['down', 'silent'] as const)(
-  'a store that is %s: each process continues with its share, and reports that once',
+  'with a %s store, each process uses its share, reported once',
   async (health) => {
     const { clock, store, outages, startProcess, serve } = setUp({ perMinute: 40 });
     const [one, other] = [startProcess(), startProcess()];
@@ -460,31 +461,28 @@ test('a limit that a process reads while the store fails is shared with the othe
   expect(one.limits().perMinute).toBe(20);
 });
 
-test.each([3_600_000, -3_600_000])(
-  'while a store whose clock is %i ms ahead fails, its process waits in its own time',
-  async (aheadMs) => {
-    const { clock, store, startProcess, serve } = setUp({ perMinute: 'learn' });
-    store.aheadMs = aheadMs;
-    const limiter = startProcess();
-    await serve(limiter);
-    store.health = 'down';
+test.each([HOUR, -HOUR])('while a store %i ms ahead fails, its process waits in its own time', async (aheadMs) => {
+  const { clock, store, startProcess, serve } = setUp({ perMinute: 'learn' });
+  store.aheadMs = aheadMs;
+  const limiter = startProcess();
+  await serve(limiter);
+  store.health = 'down';
 
-    const granted = ask(limiter, 40);
-    await clock.advance(100);
-    const wanted = [limiter.isLimitWanted];
-    limiter.configure(40);
-    wanted.push(limiter.isLimitWanted);
-    await clock.advance(2 * MINUTE);
-    wanted.push(limiter.isLimitWanted);
-    granted[0]?.end({ kind: 'refused', retryAfter: hint('30') });
+  const granted = ask(limiter, 40);
+  await clock.advance(100);
+  const wanted = [limiter.isLimitWanted];
+  limiter.configure(40);
+  wanted.push(limiter.isLimitWanted);
+  await clock.advance(2 * MINUTE);
+  wanted.push(limiter.isLimitWanted);
+  granted[0]?.end({ kind: 'refused', retryAfter: hint('30') });
 
-    expect(wanted).toEqual([true, false, true]);
-    expect(limiter.limits().gate).toEqual({ until: new Date(clock.now() + 30_000) });
-  },
-);
+  expect(wanted).toEqual([true, false, true]);
+  expect(limiter.limits().gate).toEqual({ until: new Date(clock.now() + 30_000) });
+});
 
-test.each([3_600_000, -3_600_000])(
-  'a store that fails again, after it has shown a clock %i ms ahead, changes no wait',
+test.each([HOUR, -HOUR])(
+  'a store that fails again after showing a clock %i ms ahead changes no wait',
   async (aheadMs) => {
     const { clock, store, startProcess } = setUp();
     store.aheadMs = aheadMs;
@@ -633,28 +631,25 @@ test('a refusal while a process could not reach the store delays all just until 
   expect([early, later.flat().length]).toEqual([0, 2]);
 });
 
-test.each([1_000, 3 * MINUTE])(
-  'a limit that a process reads %i ms before it reaches the store applies to all',
-  async (outageMs) => {
-    const { clock, store, startProcess, send } = setUp({ perMinute: 'learn' });
-    const link = linkTo(store);
-    const [one, other] = [startProcess({ link }), startProcess()];
-    link.isUp = false;
-    const granted = await send(one, 1);
-    one.configure(40);
-    granted[0]?.end({ kind: 'unused' });
-    await clock.advance(outageMs);
+test.each([1_000, 3 * MINUTE])('a limit read %i ms before the store is reached applies to all', async (outageMs) => {
+  const { clock, store, startProcess, send } = setUp({ perMinute: 'learn' });
+  const link = linkTo(store);
+  const [one, other] = [startProcess({ link }), startProcess()];
+  link.isUp = false;
+  const granted = await send(one, 1);
+  one.configure(40);
+  granted[0]?.end({ kind: 'unused' });
+  await clock.advance(outageMs);
 
-    link.isUp = true;
-    ask(one, 1);
-    ask(other, 1);
-    await clock.advance(100);
-    ask(other, 1);
-    await clock.advance(100);
+  link.isUp = true;
+  ask(one, 1);
+  ask(other, 1);
+  await clock.advance(100);
+  ask(other, 1);
+  await clock.advance(100);
 
-    expect([one, other].map((limiter) => limiter.limits().perMinute)).toEqual([40, 40]);
-  },
-);
+  expect([one, other].map((limiter) => limiter.limits().perMinute)).toEqual([40, 40]);
+});
 
 test('after an hour without the store, the requests of the first minute no longer count', async () => {
   const { clock, store, startProcess, serve } = setUp();
