@@ -52,12 +52,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
     ).toBe(hash);
   });
 
-  const EARLY = [
-    'latest | head -c 10',
-    '--help | head -1',
-    'latest -o tsv | true',
-    'batch --each n=1,2,3 -q | head -1',
-  ];
+  const EARLY = ['latest | head -c 10', '--help | head -1', 'latest -o tsv | true', 'batch --each n=1,2 -q | head -1'];
   test.each(EARLY)('a reader that stops early is not a failure: %s', async (line) => {
     const { code, stderr } = await runShell(`fxrates ${line}`, { env });
 
@@ -195,17 +190,9 @@ describe.skipIf(!hasBundle)('what the built command loads', () => {
     expect(stderr).not.toMatch(/load "\S*(\/main\.cjs|commander|\/dist\/(index|mock-server)\.cjs|undici|zod|msw)/);
   });
 
-  const WITHOUT_REQUEST = [
-    '',
-    '--help',
-    'latest --help',
-    'help options',
-    'latest USD',
-    'cache path',
-    '__complete -- qu',
-  ];
+  const NO_REQUEST = ['', '--help', 'latest --help', 'help options', 'latest USD', 'cache path', '__complete -- q'];
 
-  test.each(WITHOUT_REQUEST)("'%s' loads neither SDK nor mock nor undici", async (line) => {
+  test.each(NO_REQUEST)("'%s' loads neither SDK nor mock nor undici", async (line) => {
     const argv = line.split(' ').filter((word) => word !== '');
     const { stderr } = await runBundle(argv, { env: { ...env, NODE_DEBUG } });
 

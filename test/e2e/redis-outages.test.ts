@@ -159,10 +159,7 @@ const OUTAGES: readonly [string, { start: readonly string[][]; end: readonly str
     },
   ],
   ['clients are paused', { start: [['CLIENT', 'PAUSE', `${PAUSE_MS}`]], end: [], reason: /1000 ms/ }],
-  [
-    'writes are paused',
-    { start: [['CLIENT', 'PAUSE', '60000', 'WRITE']], end: [['CLIENT', 'UNPAUSE']], reason: /1000 ms/ },
-  ],
+  ['writes wait', { start: [['CLIENT', 'PAUSE', '60000', 'WRITE']], end: [['CLIENT', 'UNPAUSE']], reason: /1000 ms/ }],
 ];
 
 /** A Redis, and a client that shares its limit through it. */

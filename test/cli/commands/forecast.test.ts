@@ -52,7 +52,7 @@ test.each<[string, Partial<QuotaData>, now: string, expected: object]>([
     { remaining: 1010, usedAtReset: -15, exhaustsAt: undefined, confidence: 'low' },
   ],
   [
-    'that is not used',
+    'unused',
     { monthly_used: 0 },
     NOW,
     { remaining: 1000, usedAtReset: 0, exhaustsAt: undefined, confidence: 'low' },

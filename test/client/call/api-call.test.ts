@@ -70,12 +70,7 @@ test.each<[string, StandardSchema, unknown, unknown]>([
   ],
   ['the output of an asynchronous schema', schemaOf(async (value) => ({ value: [value] })), { n: 1 }, [{ n: 1 }]],
   // As the specification of schemas says.
-  [
-    'the value if the list of issues is undefined',
-    schemaOf((value) => ({ value, issues: undefined })),
-    { n: 1 },
-    { n: 1 },
-  ],
+  ['the value if issues are undefined', schemaOf((value) => ({ value, issues: undefined })), { n: 1 }, { n: 1 }],
 ])('returns %s', async (_, by, data, output) => {
   await expect(checked(by, data)).resolves.toEqual(output);
 });

@@ -233,11 +233,7 @@ test.each<[string, Reply, Options]>([
   ],
   ['of a broken response', { body: 'no json' }, {}],
   ['of a limit, without staleIfLimitedMs', rateLimited('30'), { onLimit: 'throw', keep: { staleIfLimitedMs: 0 } }],
-  [
-    'of a limit, if the response is older than that',
-    rateLimited('30'),
-    { onLimit: 'throw', keep: { staleIfLimitedMs: 30_000 } },
-  ],
+  ['of a limit, if the response is older', rateLimited('30'), { onLimit: 'throw', keep: { staleIfLimitedMs: 30_000 } }],
 ])('does not return a stale response instead of the error %s', async (_, reply, options) => {
   const { fx } = await stale(reply, options);
 
@@ -472,15 +468,7 @@ const everyMinute = success(quotaRecord({ snapshot_granularity: '1min' }));
 test.each<[string, Reply, 'snapshot' | number, number, Reply, string, readonly string[]]>([
   ['uses a stored response without quota()', everyFiveMinutes, 'snapshot', 299_999, everyFiveMinutes, 'cache', []],
   ['sends after the interval', everyFiveMinutes, 'snapshot', 300_000, everyFiveMinutes, 'network', ['quota', 'latest']],
-  [
-    'applies another plan after an hour',
-    everyDay,
-    'snapshot',
-    3_600_000,
-    everyFiveMinutes,
-    'network',
-    ['quota', 'latest'],
-  ],
+  ['applies a new plan in an hour', everyDay, 'snapshot', 3_600_000, everyFiveMinutes, 'network', ['quota', 'latest']],
   ['uses the stored interval if quota() fails', everyDay, 'snapshot', 3_600_000, failure(500), 'cache', ['quota']],
   ['ignores another maximum age', everyMinute, 3_600_000, 60_000, everyMinute, 'network', ['quota', 'latest']],
 ])("'snapshot' in the next process %s", async (...[, quota, maxAgeMs, laterMs, quotaThen, source, paths]) => {
@@ -617,10 +605,7 @@ test('a store that hangs when it is written delays no call and leaves no timer',
 
 test.each<[string, Parameters<FakeStore['overwrite']>[0]]>([
   ['is not what the contract says any more', (kept) => ({ ...kept, rawBody: '{"success":true,"data":[1]}' })],
-  [
-    'is an error',
-    (kept) => ({ ...kept, rawBody: '{"success":false,"error":{"code":"x","message":"y","status":400}}' }),
-  ],
+  ['fails', (kept) => ({ ...kept, rawBody: '{"success":false,"error":{"code":"x","message":"y","status":400}}' })],
   ['is no JSON', (kept) => ({ ...kept, rawBody: '{"success":' })],
   ['comes from the future', (kept) => ({ ...kept, storedAtMs: kept.storedAtMs + 60_001 })],
 ])('a cached response that %s is ignored and replaced', async (_, change) => {

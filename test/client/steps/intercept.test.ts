@@ -112,11 +112,7 @@ test.each([
     (request: Parameters<Middleware>[0]) => ({ ...request, url: 'https://evil.test/' }),
     /cannot be sent to https:\/\/evil.test/,
   ],
-  [
-    'a key of its own',
-    withHeader('authorization', 'Bearer other'),
-    /^middleware: 'authorization' cannot be set.*apiKey/,
-  ],
+  ['its own key', withHeader('authorization', 'Bearer other'), /^middleware: 'authorization' cannot be set.*apiKey/],
   ['a host of its own', withHeader('host', 'evil.test'), /^middleware: 'host' cannot be set/],
   [
     'a key in the URL',

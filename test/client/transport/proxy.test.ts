@@ -264,10 +264,7 @@ test.each([
 
 test.each([
   ['http://us@er:sec/ret@proxy.test:3128', "'http://***@proxy.test:3128' is not the URL of a proxy"],
-  [
-    'socks5://user:secret@proxy.test:1',
-    "'socks5://***@proxy.test:1' names a socks5 proxy; http and https are supported",
-  ],
+  ['socks5://me:secret@proxy.test:1', "'socks5://***@proxy.test:1' names a socks5 proxy; http and https are supported"],
 ])('a proxy that cannot be used is a ConfigError of the constructor: %s', async (url, says) => {
   process.env['HTTP_PROXY'] = url;
 

@@ -86,10 +86,7 @@ test('a file may have the $schema of an editor, and a byte order mark', async ()
 
 test.each<[string | object, string]>([
   ['{', 'setup is "{"; expected a setup as JSON.'],
-  [
-    './mock/setup.json',
-    'setup is "./mock/setup.json"; expected a setup as JSON: the content of the file, not its path.',
-  ],
+  ['./setup.json', 'setup is "./setup.json"; expected a setup as JSON: the content of the file, not its path.'],
   ['{\n  "keys": [{},]\n}', '\\n}"; expected a setup as JSON. It is wrong at line 2, column 15.'],
   ['[]', 'setup is []; expected an object.'],
   ['{ "rule": [] }', 'rule is not a field of a setup; did you mean rules? Valid names: keys, behaviour, rules, '],

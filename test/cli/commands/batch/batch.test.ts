@@ -376,13 +376,7 @@ test('a batch without queries succeeds', async () => {
 test.each([
   ['a key that is rejected with 401', failure(401), undefined, 4, 'authentication'],
   ['a key that is rejected with 403', failure(403), failure(403), 4, 'authentication'],
-  [
-    'a used-up monthly quota',
-    failure(429, { code: 'quota_exceeded' }),
-    success(exhaustedQuota()),
-    8,
-    'quota_exhausted',
-  ],
+  ['a used-up quota', failure(429, { code: 'quota_exceeded' }), success(exhaustedQuota()), 8, 'quota_exhausted'],
 ] as const)('with %s, every query fails, without a request for each', async (_, replies, quota, expected, kind) => {
   const { code, stdout, requests } = await batch('-', {
     stdin: lines(500),

@@ -218,11 +218,7 @@ test.each([
   ['a proxy that is none', { env: { HTTPS_PROXY: 'proxy.test' } }, ['proxy fail', 'service skip']],
   ['a server error', { replies: failure(500) }, ['service fail', 'clock skip']],
   ['a record that is no quota', { replies: success({ plan: 1 }) }, ['service fail', 'clock skip']],
-  [
-    'a certificate file that is missing',
-    { env: { NODE_EXTRA_CA_CERTS: '/none.pem' } },
-    ['certificates warn', 'clock skip'],
-  ],
+  ['a missing certificate file', { env: { NODE_EXTRA_CA_CERTS: '/none.pem' } }, ['certificates warn', 'clock skip']],
 ] as const)('%s has a next step', async (_, options, expected) => {
   const { statuses, check } = await doctor(options);
 

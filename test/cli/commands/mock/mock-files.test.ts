@@ -196,10 +196,7 @@ test.each([
   [['--behaviour', 'lenien'], /expected a preset \(documented.*\n\n {2}Did you mean lenient\?\n$/],
   [['--behaviour', 'rateWindw=token-bucket'], /\n\n {2}All switches and their values: {2}docs\/switches\.md, or TAB/],
   [['--behaviour', fileOf('broken.json', '{ "rateWindow": }')], /broken\.json — it is not valid JSON/],
-  [
-    ['--setup', fileOf('utf16.json', Buffer.from('\uFEFF{}', 'utf16le'))],
-    /utf16\.json — it is UTF-16; save it as UTF-8/,
-  ],
+  [['--setup', fileOf('u16.json', Buffer.from('\uFEFF{}', 'utf16le'))], /u16\.json — it is UTF-16; save it as UTF-8/],
   [['--replay', fileOf('keyz.json', '{ "keyz": [] }')], /keyz\.json — replay\["keyz"\] is \[\]; expected an envelope/],
   [['--behaviour', fileOf('typo.json', '{ "rateWindows": "fixed-epoch" }')], /behaviour\.rateWindows is not a switch/],
   [['--behaviour', fileOf('number.json', '7')], /number\.json — expected an object of switches/],

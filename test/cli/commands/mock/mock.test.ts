@@ -278,10 +278,7 @@ test.each([
 test.each([
   ['mock -- probe https://api.example.test', ['probe', 'https://api.example.test']],
   ['mock --port 0 -- probe', ['probe']],
-  [
-    '--color never mock --plan=developer -q -- probe --max-requests 1 -- x',
-    ['probe', '--max-requests', '1', '--', 'x'],
-  ],
+  ['--color never mock --plan=free -q -- probe --max-requests 1 -- x', ['probe', '--max-requests', '1', '--', 'x']],
   ['-qo json mock --port 0 -- probe', ['probe']],
   ['-qvo json mock -- probe x', ['probe', 'x']],
 ])('%s runs the program probe, not the subcommand', async (line, expected) => {

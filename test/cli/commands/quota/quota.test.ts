@@ -73,20 +73,8 @@ test.each([
   ['without a limit (null)', { monthly_limit: null }, '742  (no fixed limit)', 'no fixed limit', 'null'],
   ['without a limit (text)', { monthly_limit: 'unlimited' }, '742  (no fixed limit)', 'no fixed limit', 'null'],
   ['without a finite limit', { monthly_limit: '9'.repeat(400) }, '742  (no fixed limit)', 'no fixed limit', 'null'],
-  [
-    'of an Unlimited plan with 0',
-    { plan: 'unlimited', monthly_limit: 0 },
-    '742  (no fixed limit)',
-    'no fixed limit',
-    'null',
-  ],
-  [
-    'with a limit of 0',
-    { monthly_used: 0, monthly_limit: 0 },
-    '0 of 0  [████████████████] 100.0 %',
-    '0  (used up)',
-    '0',
-  ],
+  ['of Unlimited with 0', { plan: 'unlimited', monthly_limit: 0 }, '742  (no fixed limit)', 'no fixed limit', 'null'],
+  ['with limit 0', { monthly_used: 0, monthly_limit: 0 }, '0 of 0  [████████████████] 100.0 %', '0  (used up)', '0'],
 ])('a quota %s', async (_, changes, used, remaining, json) => {
   const reply = success(quotaRecord(changes));
 
@@ -99,18 +87,8 @@ test.each([
 
 test.each([
   ['no documented form', quotaRecord({ snapshot_granularity: '15 minutes' }), {}, 'Snapshots   15 minutes\n'],
-  [
-    'a reset in the past',
-    quotaRecord({ resets_at: '2026-01-01T00:00:00.000Z' }),
-    {},
-    '(in the past; is a clock wrong?)',
-  ],
-  [
-    'each value in one line',
-    quotaRecord({ plan: 'free\nKey         forged' }),
-    {},
-    'Plan        free\\nKey         forged\n',
-  ],
+  ['a past reset', quotaRecord({ resets_at: '2026-01-01T00:00:00.000Z' }), {}, '(in the past; is a clock wrong?)'],
+  ['one line each', quotaRecord({ plan: 'free\nKey         forged' }), {}, 'Plan        free\\nKey         forged\n'],
   ['a new field', quotaRecord({ fair_use: { threshold: 5 } }), {}, 'fair_use.threshold5\n'],
   ['the time left by the clock of the service', quotaRecord(), { date: 'Sat, 31 Jan 2026 23:00:00 GMT' }, '(in 1 h)'],
 ])('shows %s', async (_, record, headers, expected) => {

@@ -169,10 +169,7 @@ test.each<[string, (now: number) => string, number?]>([
   ['with a limit of half a request', withLimit({ limit: 0.5 })],
   ['with a negative limit', withLimit({ configured: -30 })],
   ['with a limit as text', withLimit({ limit: '7' })],
-  [
-    'blocked for a week',
-    stored((state) => ({ ...state, limit: { ...state.limit, blockedUntil: state.at + WEEK_MS } })),
-  ],
+  ['blocked a week', stored((state) => ({ ...state, limit: { ...state.limit, blockedUntil: state.at + WEEK_MS } }))],
   [
     'with a gate that opens in a week',
     stored((state) => ({
