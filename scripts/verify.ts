@@ -2,7 +2,8 @@
  * `npm test`: all checks that must pass before a change is merged. Continues after a failure, so that one run reports
  * all of them. The last line counts each test, and each other step as one; skipped tests have a line before it.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -12,7 +13,7 @@ import { TSC_7 } from '../test/helpers/typescript.ts';
 
 type Step = readonly [name: string, command: readonly string[]];
 
-/** Both lists run in parallel: the first needs only the sources, the second builds and checks the package. */
+/** One after the other, beside the build and the tests: they need only the sources. */
 const SOURCE_STEPS: readonly Step[] = [
   ['generated code is up to date', ['tsx', 'scripts/generate.ts', '--check']],
   ['format, lint and import rules (biome)', ['biome', 'check', '--error-on-warnings', '.']],
@@ -20,12 +21,11 @@ const SOURCE_STEPS: readonly Step[] = [
   ['types of the control panel (tsc)', [TSC_7, '-p', 'src/mock-server/panel/browser']],
   ['English of documents and help (prose)', ['tsx', 'scripts/lint-prose.ts']],
   ['no dead files, exports or dependencies (knip)', ['knip']],
-];
-const PACKAGE_STEPS: readonly Step[] = [
-  ['build (tsup)', ['tsup', '--silent']],
-  ['demo', ['tsx', 'scripts/demo.ts']],
   ['docstrings of the API reference (typedoc)', ['typedoc', '--emit', 'none']],
 ];
+/** The tests and the demo use the package. */
+const BUILD: Step = ['build (tsup)', ['tsup', '--silent']];
+const DEMO: Step = ['demo', ['tsx', 'scripts/demo.ts']];
 
 if (process.argv.length > 2) {
   process.stderr.write(
@@ -34,8 +34,18 @@ if (process.argv.length > 2) {
   process.exit(2);
 }
 
-const steps = (await Promise.all([SOURCE_STEPS, PACKAGE_STEPS].map(runSteps))).flat();
-const tests = runTests();
+/** While vitest writes to the terminal, the results of steps wait here. */
+const waiting: string[] = [];
+let isTesting = false;
+
+const ofSources = runSteps(SOURCE_STEPS);
+const built = await runStep(BUILD);
+isTesting = true;
+const shown = runStep(DEMO);
+const tests = await runTests();
+isTesting = false;
+for (const line of waiting) print(line);
+const steps = [built, await shown, ...(await ofSources)];
 const failed = tests.failed + steps.filter((isGood) => !isGood).length;
 process.exitCode = failed === 0 ? 0 : 1;
 if (tests.skipped > 0) print(`\n${tests.skipped} skipped`);
@@ -64,15 +74,12 @@ async function runStep([name, [tool = '', ...rest]]: Step): Promise<boolean> {
 }
 
 /** Runs the tests, prints their output, and reads the counts from vitest's report. */
-function runTests(): { readonly passed: number; readonly failed: number; readonly skipped: number } {
+async function runTests(): Promise<{ readonly passed: number; readonly failed: number; readonly skipped: number }> {
   const folder = mkdtempSync(join(tmpdir(), 'fxrates-verify-'));
   const report = join(folder, 'report.json');
-  const { status } = spawnSync(
-    binary('vitest'),
-    ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
-    { stdio: ['ignore', 'inherit', 'inherit'] },
-  );
+  const args = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   try {
+    const [status] = await once(spawn(binary('vitest'), args, { stdio: ['ignore', 'inherit', 'inherit'] }), 'exit');
     const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(readFileSync(report, 'utf8'));
     // A failure that no test has, such as an unhandled rejection, counts as one.
     const failed = numFailedTests === 0 && status !== 0 ? 1 : numFailedTests;
@@ -91,5 +98,6 @@ function binary(name: string): string {
 }
 
 function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  if (isTesting) waiting.push(text);
+  else process.stdout.write(`${text}\n`);
 }

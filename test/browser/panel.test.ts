@@ -219,26 +219,27 @@ browserTest('shows a JSON error beside the field of a rule, and sends the text a
   expect(problems).toEqual([]);
 });
 
-browserTest.for([
-  ['match.query', 'Which requests', 'base=XXX', 360],
-  ['match.headers', 'Which requests', 'x-trace: abc', 1280],
-  ['nth', 'When', 'first', 360],
-  ['probability', 'When', '7', 360], // which the browser checks
-  ['delayMs', 'Delay and failure', '1s', 360],
-] as const)(
-  'focuses an invalid %s, also in a group that is closed',
-  async ([name, group, typed, width], { expect }) => {
-    await using panel = await serving({ viewport: { width, height: 740 } });
-    const { mock, adminUrl, page } = panel;
-    await openPanel(page, adminUrl);
-    const form = page.getByRole('form', { name: 'New rule' });
+browserTest('focuses an invalid field, also in a group that is closed', async () => {
+  await using panel = await serving();
+  const { mock, adminUrl, page } = panel;
+  await openPanel(page, adminUrl);
+  const form = page.getByRole('form', { name: 'New rule' });
+
+  for (const [name, group, typed, width] of [
+    ['match.query', 'Which requests', 'base=XXX', 360],
+    ['match.headers', 'Which requests', 'x-trace: abc', 1280],
+    ['nth', 'When', 'first', 360],
+    ['probability', 'When', '7', 360], // which the browser checks
+    ['delayMs', 'Delay and failure', '1s', 360],
+  ] as const) {
+    await page.setViewportSize({ width, height: 740 });
     const field = form.getByLabel(name, { exact: true });
     const id = `rule-${name.replace('.', '-')}`;
-
-    await form.getByText(group, { exact: true }).click();
+    const toggle = () => form.getByText(group, { exact: true }).click();
+    await toggle();
     await field.fill(typed);
     for (let attempt = 0; attempt < 2; attempt += 1) {
-      await form.getByText(group, { exact: true }).click();
+      await toggle();
       await form.getByRole('button', { name: 'Add rule' }).click();
       expect(await focused(page)).toBe(id);
       const last = name === 'probability' ? field : form.locator(`#${id}-error`);
@@ -247,9 +248,11 @@ browserTest.for([
       expect(top?.y).toBeGreaterThanOrEqual(0);
       expect((bottom?.y ?? 740) + (bottom?.height ?? 0)).toBeLessThanOrEqual(740);
     }
-    expect(mock.rules.list()).toEqual([]);
-  },
-);
+    await field.fill('');
+    await toggle();
+  }
+  expect(mock.rules.list()).toEqual([]);
+});
 
 browserTest('a new rule has only what was typed', async () => {
   await using panel = await serving();

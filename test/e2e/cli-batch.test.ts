@@ -16,9 +16,9 @@ afterAll(() => mock.close());
 
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `n=${n} symbols=EUR\n`).join('');
 
-/** The minute of the mock ends 10 s after its start, so the last of 40 commands waits no longer. */
+/** The minute of the mock ends 10 s after its start, so the last of 34 commands waits no longer. */
 const NOW = '2026-01-31T12:00:50Z';
-const COUNT = inLongRuns(100, 40);
+const COUNT = inLongRuns(100, 34);
 const WINDOWS = inLongRuns(['fixed-epoch', 'sliding-log'] as const, ['fixed-epoch'] as const);
 
 // The last one waits for ten seconds, so they run side by side.
