@@ -372,11 +372,7 @@ test.each([
   [`${OK} content`, undefined, "/responses/200: 'content' is missing: every response of the service is the envelope"],
   [`${GET} responses 204`, { description: '' }, "/responses/204: unknown status '204'"],
   [`${OK} content`, { 'text/csv': {} }, "/responses/200/content: unknown media type 'text/csv'"],
-  [
-    `${JSON_OK} examples one value data count`,
-    'x',
-    '/examples/one/value/data/count: "x" is not a valid example: Invalid input',
-  ],
+  [`${JSON_OK} examples one value data count`, 'x', '/examples/one/value/data/count: "x" is not a valid example'],
   [`${JSON_OK} schema`, CLOSED, '/schema: the response is not the envelope of the service'],
   [
     'components schemas ClosedResponse properties success',
@@ -533,13 +529,9 @@ test.each([
 });
 
 test.each([
+  ['{ maxLenght: 3 }', "property 'maxLenght' is not expected here; did you mean 'maxLength'?", '/maxLenght'],
   [
-    '{ type: string, maxLenght: 3 }',
-    "property 'maxLenght' is not expected here; did you mean 'maxLength'?",
-    '/maxLenght',
-  ],
-  [
-    '{ type: string, x-extensible-enums: [a] }',
+    '{ x-extensible-enums: [a] }',
     "unknown key 'x-extensible-enums'; did you mean 'x-extensible-enum'?",
     '/x-extensible-enums',
   ],
@@ -552,32 +544,20 @@ test.each([
   ['{ type: [] }', 'at least one item is expected', '/type'],
   ['{ const: { a: 1 } }', 'only text, numbers, true, false and null are implemented here', '/const'],
   ['{ type: boolean, const: "true" }', `${COMBINED}: none of "true" is possible`],
-  [
-    '{ type: [string, integer], enum: [a, 1.5] }',
-    "enum value '1.5' must be of allowed types: 'string,integer'",
-    '/enum/1',
-  ],
+  ['{ type: [string, array], enum: [1.5] }', "enum value '1.5' must be of allowed types: 'string,array'", '/enum/0'],
   ['{ enum: [] }', 'at least one item is expected', '/enum'],
-  [
-    '{ type: object, required: [a], additionalProperties: false }',
-    "'a' is required but not among properties",
-    '/required/0',
-  ],
+  ['{ required: [a], additionalProperties: false }', "'a' is required but not among properties", '/required/0'],
   [
     '{ patternProperties: { a: {} } }',
     "'patternProperties' is implemented with one pattern, additionalProperties: false",
     '/patternProperties',
   ],
   [
-    '{ type: object, properties: { a: { type: object, propertees: {} } } }',
+    '{ properties: { a: { propertees: {} } } }',
     "property 'propertees' is not expected here",
     '/properties/a/propertees',
   ],
-  [
-    '{ type: object, properties: { a/b~c: { typ: string } } }',
-    "property 'typ' is not expected here",
-    '/properties/a/b~c/typ',
-  ],
+  ['{ properties: { a/b~c: { typ: string } } }', "property 'typ' is not expected here", '/properties/a/b~c/typ'],
   ['{ type: object, properties: { __proto__: {} } }', "every object has '__proto__'", '/properties/__proto__'],
   ['{ type: object, required: [toString] }', "every object has 'toString'", '/required/0'],
   ['{ type: object, additionalProperties: { typ: string } }', "property 'typ' is not", '/additionalProperties/typ'],
@@ -590,11 +570,7 @@ test.each([
   ['{ allOf: [{ additionalProperties: false }, { required: [a] }] }', `${COMBINED}: 'a' is required and not allowed`],
   ['{ type: string, allOf: [{ pattern: a }, { pattern: b }] }', `${COMBINED}: one value of 'pattern' is`],
   ["{ $ref: '#/components/schemas/Nobody' }", "'#/components/schemas/Nobody' does not exist", '/$ref'],
-  [
-    "{ $ref: 'other.yaml#/Other' }",
-    "only references into this document are implemented, not 'other.yaml#/Other'",
-    '/$ref',
-  ],
+  ["{ $ref: 'b.yaml#/B' }", "only references into this document are implemented, not 'b.yaml#/B'", '/$ref'],
   ['text', 'a map is expected'],
   ['false', 'the schema false, which no value matches, is not implemented; leave it out'],
 ])('%s is refused: %s', async (yaml, problem, at = '') => {

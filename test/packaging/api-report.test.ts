@@ -18,24 +18,29 @@ const ENTRIES = {
 
 // The build has written the same declarations, so a test after it does not.
 const folder = hasBundle ? join(ROOT, '.declarations') : temporaryFolder();
+let program: ts.Program;
+let checker: ts.TypeChecker;
 beforeAll(() => {
-  if (hasBundle) return;
   const project = join(ROOT, 'scripts/tsconfig.declarations.json');
-  execFileSync(process.execPath, [TSC_7, '-p', project, '--outDir', folder]);
+  if (!hasBundle) execFileSync(process.execPath, [TSC_7, '-p', project, '--outDir', folder]);
+  const paths = Object.values(ENTRIES).map((path) => join(folder, `${path}.d.ts`));
+  program = ts.createProgram(paths, { types: [], lib: ['lib.es2023.d.ts'], module: ts.ModuleKind.NodeNext });
+  checker = program.getTypeChecker();
 });
+
+function exportsOf(entry: keyof typeof ENTRIES): ts.Symbol[] {
+  const file = program.getSourceFile(join(folder, `${ENTRIES[entry]}.d.ts`));
+  const symbol = file && checker.getSymbolAtLocation(file);
+  return symbol ? checker.getExportsOfModule(symbol) : [];
+}
 
 /** After a deliberate change: `npx vitest run test/packaging/api-report.test.ts -u`. */
 test('the public types are those of the report', async () => {
-  await expect(reportOf(folder)).toMatchFileSnapshot('api-report.md');
+  await expect(reportOf(Object.keys(ENTRIES) as (keyof typeof ENTRIES)[])).toMatchFileSnapshot('api-report.md');
 });
 
 test('an editor shows a doc comment for each field of the mock server', () => {
-  const path = join(folder, `${ENTRIES['fxrates/mock-server']}.d.ts`);
-  const program = ts.createProgram([path], { types: [], lib: ['lib.es2023.d.ts'], module: ts.ModuleKind.NodeNext });
-  const checker = program.getTypeChecker();
-  const file = program.getSourceFile(path);
-  const symbol = file && checker.getSymbolAtLocation(file);
-  const aliases = symbol ? checker.getExportsOfModule(symbol) : [];
+  const aliases = exportsOf('fxrates/mock-server');
   const undocumented = aliases.flatMap((alias) => {
     const type = checker.getDeclaredTypeOfSymbol(checker.getAliasedSymbol(alias));
     if (OPAQUE.includes(alias.name)) return [];
@@ -54,15 +59,10 @@ test('an editor shows a doc comment for each field of the mock server', () => {
 const OPAQUE = ['Delay', 'Snapshot', 'ValuePattern'];
 
 /** The exports of each entry by name, then every declaration that they use, without comments. */
-function reportOf(folder: string): string {
-  const paths = Object.values(ENTRIES).map((path) => join(folder, `${path}.d.ts`));
-  const program = ts.createProgram(paths, { types: [], typeRoots: [], module: ts.ModuleKind.Preserve, noLib: true });
-  const checker = program.getTypeChecker();
+function reportOf(entries: readonly (keyof typeof ENTRIES)[]): string {
   const used = new Map<string, ts.Declaration>();
-  const lists = Object.keys(ENTRIES).map((entry, place) => {
-    const file = program.getSourceFile(paths[place] ?? '');
-    const symbol = file && checker.getSymbolAtLocation(file);
-    const exported = (symbol ? checker.getExportsOfModule(symbol) : []).filter((one) => !isGenerated(targetOf(one)));
+  const lists = entries.map((entry) => {
+    const exported = exportsOf(entry).filter((one) => !isGenerated(targetOf(one)));
     for (const one of exported) collect(one);
     const names = exported.map(({ name }) => name).sort();
     return `## ${entry}\n\n${names.join(', ')}`;
