@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parse, parseDocument, type YAMLMap } from 'yaml';
+import { parse } from 'yaml';
 import type { Parameter, Query, Schema } from '../../scripts/generator/contract.ts';
 import { contractOf } from '../../scripts/generator/main.ts';
 import { isTakenOperationId } from '../../scripts/generator/names.ts';
@@ -9,7 +9,7 @@ import { createProgram } from '../../src/cli/program/program.ts';
 import { FxRates } from '../../src/client/index.ts';
 import { operations } from '../../src/generated/operations.ts';
 
-const stress = await readFile(join(import.meta.dirname, '../fixtures/stress.openapi.yaml'), 'utf8');
+const stress = parse(await readFile(join(import.meta.dirname, '../fixtures/stress.openapi.yaml'), 'utf8'));
 
 const PATH = 'paths /api/v1/closed';
 const GET = `${PATH} get`;
@@ -22,7 +22,7 @@ const CLOSED = { $ref: '#/components/schemas/Closed' };
 const RESPONSE = '#/components/schemas/ClosedResponse';
 
 test('an operation has its facts, and its parameters have their types for help', async () => {
-  const [closed] = (await contractOf(parseDocument(stress).toJS())).operations;
+  const [closed] = (await contractOf(stressWith())).operations;
 
   expect(closed).toMatchObject({
     id: 'closed',
@@ -58,19 +58,12 @@ test('an operation with x-free-form-query accepts any parameters', async () => {
 });
 
 test('parameters of the path and of the query are one object; those of the path item count, too', async () => {
-  const document = stressDocument();
-  const item = document.getIn(['paths', '/api/v1/closed']) as YAMLMap;
-  document.setIn(['paths', '/api/v1/closed/{day}'], item);
-  document.deleteIn(['paths', '/api/v1/closed']);
-  item.set(
-    'parameters',
-    document.createNode([
-      { name: 'day', in: 'path', required: true, schema: { $ref: '#/components/schemas/Day' } },
-      { name: 'places', in: 'query', schema: { type: 'string' } },
-    ]),
-  );
+  const item = stressWith(`${PATH} parameters`, [
+    { name: 'day', in: 'path', required: true, schema: { $ref: '#/components/schemas/Day' } },
+    { name: 'places', in: 'query', schema: { type: 'string' } },
+  ]).paths['/api/v1/closed'];
 
-  const [closed] = (await contractOf(document.toJS())).operations;
+  const [closed] = (await contractOf(stressWith('paths', { '/api/v1/closed/{day}': item }))).operations;
 
   const { parameters } = closed!.query as Query & { kind: 'named' };
   expect(parameters.map(({ name, in: place, type }) => [name, place, type])).toEqual([
@@ -499,21 +492,17 @@ test('without components and extensions, the other problems are reported, too', 
   await expect(refused).rejects.toThrow("'requestBody' is not implemented");
 });
 
-function stressDocument() {
-  return parseDocument(stress);
-}
-
 /** The stress spec with some values set, or removed with `undefined`. */
-function stressWith(...changes: readonly unknown[]): Record<string, unknown> {
-  const document = stressDocument();
+function stressWith(...changes: readonly unknown[]) {
+  const document = structuredClone(stress);
   for (let index = 0; index < changes.length; index += 2) {
-    const path = String(changes[index])
-      .split(' ')
-      .map((key) => (/^\d$/.test(key) ? Number(key) : key));
-    if (changes[index + 1] === undefined) document.deleteIn(path);
-    else document.setIn(path, document.createNode(changes[index + 1]));
+    const keys = String(changes[index]).split(' ');
+    const last = keys.pop() ?? '';
+    const place = keys.reduce((node, key) => (node[key] ??= {}), document);
+    place[last] = changes[index + 1];
+    if (place[last] === undefined) delete place[last];
   }
-  return document.toJS();
+  return document;
 }
 
 test.each([
