@@ -74,22 +74,28 @@ function callsOf(replies: Reply | readonly Reply[], options: FxRatesOptions = {}
 
 const own = { status: 200, code: undefined, waitedMs: 0, reason: 'first' } as const;
 const none = { source: undefined, waitedMs: 0, attempts: [] };
-const ended: [string, () => Ended, (fx: FxRates) => Promise<unknown>, Partial<CallEvent>][] = [
+const unsent = { ...none, callId: undefined };
+const refused = { ...own, status: 401, code: 'some_code' };
+const keyless = () => {
+  throw new Error('no key');
+};
+
+test.each<[string, Reply | readonly Reply[], (fx: FxRates) => Promise<unknown>, Partial<CallEvent>, FxRatesOptions?]>([
   [
     'that succeeds',
-    () => callsOf(success()),
+    success(),
     (fx) => fx.latest(),
     { operation: 'latest', source: 'network', waitedMs: 0, attempts: [own], error: undefined },
   ],
   [
     'to a path',
-    () => callsOf(success()),
+    success(),
     (fx) => fx.get('/api/v1/other', { query: { a: 1 } }),
     { operation: '/api/v1/other', source: 'network', attempts: [own] },
   ],
   [
     'that is retried',
-    () => callsOf([failure(503, { code: 'down' }), success()]),
+    [failure(503, { code: 'down' }), success()],
     (fx) => fx.latest(),
     {
       source: 'network',
@@ -102,67 +108,46 @@ const ended: [string, () => Ended, (fx: FxRates) => Promise<unknown>, Partial<Ca
   ],
   [
     'that the service refuses',
-    () => callsOf(failure(401)),
+    failure(401),
     (fx) => fx.latest(),
-    { source: 'network', attempts: [{ ...own, status: 401, code: 'some_code' }], error: { kind: 'authentication' } },
+    { source: 'network', attempts: [refused], error: { kind: 'authentication' } },
   ],
   [
     'that ends during its first attempt',
-    () => callsOf('never'),
+    'never',
     (fx) => fx.latest({}, { deadlineMs: 100 }),
     { source: 'network', durationMs: 100, waitedMs: 0, error: { kind: 'timeout' } },
   ],
   [
     'that may not wait for the limit',
-    () => callsOf(success(), { rateLimit: { perMinute: 1 } }),
+    success(),
     (fx) => fx.latest().then(() => fx.latest({}, { onLimit: 'throw' })),
     { ...none, durationMs: 0, error: { kind: 'rate_limited' } },
+    { rateLimit: { perMinute: 1 } },
   ],
   [
     'with a wrong option',
-    () => callsOf(success()),
+    success(),
     (fx) => fx.latest({}, { timeoutMs: -1 }),
-    { ...none, operation: 'latest', callId: undefined, error: { kind: 'config' } },
+    { ...unsent, operation: 'latest', error: { kind: 'config' } },
   ],
-  [
-    'with a wrong query',
-    () => callsOf(success()),
-    (fx) => fx.latest({ api_key: 'x' }),
-    { ...none, callId: undefined, error: { kind: 'config' } },
-  ],
-  [
-    'to a wrong path',
-    () => callsOf(success()),
-    (fx) => fx.get('nowhere'),
-    { ...none, operation: 'get', callId: undefined, error: { kind: 'config' } },
-  ],
+  ['with a wrong query', success(), (fx) => fx.latest({ api_key: 'x' }), { ...unsent, error: { kind: 'config' } }],
+  ['to a wrong path', success(), (fx) => fx.get('nowhere'), { ...unsent, operation: 'get', error: { kind: 'config' } }],
   [
     'with an aborted signal',
-    () => callsOf(success()),
+    success(),
     (fx) => fx.latest({}, { signal: AbortSignal.abort() }),
-    { ...none, callId: undefined, error: { kind: 'aborted' } },
+    { ...unsent, error: { kind: 'aborted' } },
   ],
   [
     'of a closed client',
-    () => callsOf(success()),
+    success(),
     (fx) => fx.close().then(() => fx.latest()),
-    { ...none, callId: undefined, error: { kind: 'config' } },
+    { ...unsent, error: { kind: 'config' } },
   ],
-  [
-    'whose key function throws',
-    () =>
-      callsOf(success(), {
-        apiKey: () => {
-          throw new Error('no key');
-        },
-      }),
-    (fx) => fx.latest(),
-    { ...none, error: new Error('no key') },
-  ],
-];
-
-test.each(ended)('reports a call %s', async (_, create, work, expected) => {
-  const { events, client } = create();
+  ['without a key', success(), (fx) => fx.latest(), { ...none, error: new Error('no key') }, { apiKey: keyless }],
+])('reports a call %s', async (_, replies, work, expected, options) => {
+  const { events, client } = callsOf(replies, options);
 
   const result = await client.clock.run(work(client.fx).catch((error: unknown) => error));
 
