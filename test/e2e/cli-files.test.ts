@@ -130,14 +130,7 @@ describe.skipIf(!hasBundle)('the built command and its home folder', () => {
     'a HOME of another user prevents no call whose URL and key are set, and is named once',
     async () => {
       await chmod(folder, 0o700); // of root
-      const as = [
-        '--reuid=65534',
-        '--regid=65534',
-        '--clear-groups',
-        process.execPath,
-        BUNDLE,
-        ...'quota --get plan'.split(' '),
-      ];
+      const as = ['--reuid=999', '--regid=999', '--clear-groups', process.execPath, BUNDLE, 'quota', '--get', 'plan'];
       const env = { HOME: folder, FXRATES_SHARE_LIMIT: 'on' };
       const given = { ...env, FXRATES_BASE_URL: server.url, FXRATES_API_KEY: key };
 

@@ -541,11 +541,7 @@ test.each([
     "'patternProperties' is implemented with one pattern, additionalProperties: false",
     '/patternProperties',
   ],
-  [
-    '{ properties: { a: { propertees: {} } } }',
-    "property 'propertees' is not expected here",
-    '/properties/a/propertees',
-  ],
+  ['{ properties: { a: { propertees: {} } } }', "property 'propertees' is not expected", '/properties/a/propertees'],
   ['{ properties: { a/b~c: { typ: string } } }', "property 'typ' is not expected here", '/properties/a/b~c/typ'],
   ['{ type: object, properties: { __proto__: {} } }', "every object has '__proto__'", '/properties/__proto__'],
   ['{ type: object, required: [toString] }', "every object has 'toString'", '/required/0'],

@@ -192,18 +192,10 @@ test('a usage error applies the settings color and output of config.json', async
   expect((await wrong()).stderr).toContain("unknown option '--nonsense'");
 });
 
-test.skipIf(process.platform === 'win32').each([
-  ['a pipe', (path: string) => execFileSync('mkfifo', [path]), 'it is not a file'],
-  [
-    'UTF-16',
-    (path: string) => writeFileSync(path, Buffer.from('\uFEFF{}', 'utf16le')),
-    'it is UTF-16; save it as UTF-8',
-  ],
-  [
-    'a setting with a list',
-    (path: string) => writeFileSync(path, '{"timeout":["3s"]}'),
-    'timeout is null, an object or a list',
-  ],
+test.skipIf(process.platform === 'win32').each<[string, (path: string) => unknown, string]>([
+  ['a pipe', (path) => execFileSync('mkfifo', [path]), 'it is not a file'],
+  ['UTF-16', (path) => writeFileSync(path, Buffer.from('\uFEFF{}', 'utf16le')), 'it is UTF-16; save it as UTF-8'],
+  ['a list as setting', (path) => writeFileSync(path, '{"timeout":["3s"]}'), 'timeout is null, an object or a list'],
 ])('%s in place of config.json is refused at once', async (_, make, why) => {
   const path = join(folder, 'config.json');
   make(path);

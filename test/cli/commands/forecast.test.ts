@@ -51,12 +51,7 @@ test.each<[string, Partial<QuotaData>, now: string, expected: object]>([
     NOW,
     { remaining: 1010, usedAtReset: -15, exhaustsAt: undefined, confidence: 'low' },
   ],
-  [
-    'unused',
-    { monthly_used: 0 },
-    NOW,
-    { remaining: 1000, usedAtReset: 0, exhaustsAt: undefined, confidence: 'low' },
-  ],
+  ['unused', { monthly_used: 0 }, NOW, { remaining: 1000, usedAtReset: 0, exhaustsAt: undefined, confidence: 'low' }],
   [
     'at the start of its period, which has no average,',
     { monthly_used: 0 },

@@ -83,12 +83,7 @@ test.each([
 });
 
 test('with --json, in any position, a parser error is one JSON line', async () => {
-  for (const line of [
-    'latest --bse --json',
-    '--json latest --bse',
-    '-o json latest --bse',
-    'latest --output=json --bse',
-  ]) {
+  for (const line of ['latest --b --json', '--json latest --b', '-o json latest --b', 'latest --output=json --b']) {
     expect(JSON.parse(await usageError(line)).error).toMatchObject({ code: 'usage', exit_code: 2 });
   }
 });

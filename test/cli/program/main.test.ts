@@ -7,14 +7,7 @@ import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const SEND_NO_SINGLE_REQUEST = [
   ...['auth login --key-stdin', 'auth status', 'auth token', 'auth logout', 'doctor', 'doctor --offline'],
-  ...[
-    'batch -',
-    'probe https://api.example.test',
-    'mock',
-    'mock --port 0 -- node',
-    'config list',
-    'config set timeout 5s',
-  ],
+  ...['batch -', 'probe https://a.test', 'mock', 'mock --port 0 -- node', 'config list', 'config set timeout 5s'],
   ...['cache path', 'cache clear', 'completion bash', 'help latest'],
 ];
 const PRINT_NO_DATA = [

@@ -19,12 +19,7 @@ test.each([
 });
 
 test.each([
-  [
-    'a 404',
-    { FXRATES_BASE_URL: 'https://a.test/x' },
-    failure(404),
-    'Is https://a.test/x the right base URL? It comes from',
-  ],
+  ['a 404', { FXRATES_BASE_URL: 'https://a.t/x' }, failure(404), 'Is https://a.t/x the right base URL? It comes from'],
   [
     'an http port that closes the connection',
     { FXRATES_BASE_URL: 'http://127.0.0.1:4010/x/' },

@@ -397,11 +397,7 @@ test('a schema types the data, and quota can be polled too', async () => {
 test.each([
   ['a misspelt option', { evry: 1 }, /did you mean 'every'/],
   ['an interval of 0', { every: 0 }, /every: expected a positive number/],
-  [
-    'an interval in words',
-    { every: '5m' },
-    /every: expected a positive number of milliseconds, or 'quota', or 'snapshot', got '5m'/,
-  ],
+  ['an interval in words', { every: '5m' }, /every: .*, or 'quota', or 'snapshot', got '5m'/],
   ['a hook that is none', { onError: 'log' }, /onError/],
   ['an operation that does not exist', { operation: 'rates' }, /operation: expected 'latest' or 'quota'/],
   ['an option of a call that is wrong', { timeoutMs: -1 }, /timeoutMs/],

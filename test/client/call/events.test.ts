@@ -139,12 +139,7 @@ test.each<[string, Reply | readonly Reply[], (fx: FxRates) => Promise<unknown>, 
     (fx) => fx.latest({}, { signal: AbortSignal.abort() }),
     { ...unsent, error: { kind: 'aborted' } },
   ],
-  [
-    'of a closed client',
-    success(),
-    (fx) => fx.close().then(() => fx.latest()),
-    { ...unsent, error: { kind: 'config' } },
-  ],
+  ['after close()', success(), (fx) => fx.close().then(() => fx.latest()), { ...unsent, error: { kind: 'config' } }],
   ['without a key', success(), (fx) => fx.latest(), { ...none, error: new Error('no key') }, { apiKey: keyless }],
 ])('reports a call %s', async (_, replies, work, expected, options) => {
   const { events, client } = callsOf(replies, options);

@@ -8,7 +8,7 @@ const KEY = `fx_live_${'ab'.repeat(24)}`;
 const TRANSPORTS = [
   ['the default transport', undefined],
   ['fetch', fetch],
-  ['the fetch of the command line', httpFetch],
+  ['fetch of the CLI', httpFetch],
 ] as const;
 
 /** Calls `latest` of a server that sends `body` with this content encoding. Returns also the requests that it received. */

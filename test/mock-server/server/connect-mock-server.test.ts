@@ -190,11 +190,7 @@ test.each<readonly [string, (remote: RemoteMockServer) => unknown, string]>([
   ['a bigint', ({ rules }) => rules.add({ respond: { data: { a: 1n } } }), WITHOUT_JSON],
   ['a function', ({ setUp }) => setUp({ rules: [{ respond: () => ({ data: 1 }) }] }), WITHOUT_JSON],
   ['undefined in a rule', ({ rules }) => rules.add({ match: UNDEFINED, respond: { data: 1 } }), WITHOUT_VALUE],
-  [
-    'undefined in a setup',
-    ({ setUp }) => setUp({ rules: [{ match: UNDEFINED, respond: { data: 1 } }] }),
-    WITHOUT_VALUE,
-  ],
+  ['undefined in setup', ({ setUp }) => setUp({ rules: [{ match: UNDEFINED, respond: { data: 1 } }] }), WITHOUT_VALUE],
   ['undefined in a filter', ({ journal }) => journal.list(UNDEFINED), WITHOUT_VALUE],
   ['undefined in an expectation', ({ expectRequests }) => expectRequests(UNDEFINED).toHaveCount(0), WITHOUT_VALUE],
 ])('%s, which JSON would lose, is refused before it is sent', async (_, use, message) => {
