@@ -15,7 +15,6 @@ type Step = readonly [name: string, command: readonly string[]];
 
 /** One after the other, beside the build and the tests: they need only the sources. */
 const SOURCE_STEPS: readonly Step[] = [
-  ['generated code is up to date', ['tsx', 'scripts/generate.ts', '--check']],
   ['format, lint and import rules (biome)', ['biome', 'check', '--error-on-warnings', '.']],
   ['types (tsc)', [TSC_7, '--incremental', '--tsBuildInfoFile', 'node_modules/.cache/verify.tsbuildinfo']],
   ['types of the control panel (tsc)', [TSC_7, '-p', 'src/mock-server/panel/browser']],
