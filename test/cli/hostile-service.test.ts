@@ -143,7 +143,8 @@ test.each(
   const folder = temporaryFolder();
   for (const { args = [], ...options } of casesWith(key, line)) {
     const words = `${log}${line}`.replace('{folder}', folder).split(' ');
-    const env = { ...options.env, HOME: folder, NO_COLOR: '1' };
+    // A wait of ten minutes, the default, would read the limit that commands share six hundred times.
+    const env = { ...options.env, HOME: folder, NO_COLOR: '1', FXRATES_MAX_WAIT: '12s' };
 
     const { stdout, stderr } = await runCli([...args, ...words], { ...options, env, tty });
 
