@@ -39,7 +39,7 @@ test('for any arguments, exits with a documented code and shows neither a bug no
   const line = fc.array(argument, { maxLength: 8 }).filter((words) => !words.includes('mock'));
   await fc.assert(
     fc.asyncProperty(line, reply, async (words, replies) => {
-      const env = { HOME: folder, FXRATES_API_KEY: CANARY, NO_COLOR: '1' };
+      const env = { HOME: folder, FXRATES_API_KEY: CANARY, NO_COLOR: '1', FXRATES_MAX_WAIT: '12s' };
 
       const { code, stdout, stderr } = await runCli(words, { env, replies });
 
