@@ -162,7 +162,7 @@ test.each(WINDOWS)('a restored snapshot continues exactly like the original: %s'
       expect((await new Story(copy, original.keys).play(after)).transcript).toEqual(first.transcript);
       expect((await new Story(fork, original.keys).play(after)).transcript).toEqual(first.transcript);
     }),
-    { numRuns: inLongRuns(12, 4), examples: [IN_BETWEEN] },
+    { numRuns: inLongRuns(12, 2), examples: [IN_BETWEEN] },
   );
 });
 
