@@ -74,7 +74,7 @@ test.each([
   '16 low priority: a batch leaves calls beside it their slots (%s, limit %i, with a store: %j)',
   { timeout: 60_000 },
   async (kind, limit, isShared) => {
-    const minutes = limit === 30 ? inLongRuns(10, 5) : 3;
+    const minutes = limit === 30 ? inLongRuns(10, 3) : inLongRuns(3, 2);
     const beside = await run(kind, { limit, minutes, hasPages: true, isShared });
     const alone = await run(kind, { limit, minutes, hasPages: false, isShared });
 
