@@ -289,9 +289,9 @@ test('the help of quota has the parameters that the spec adds to it', async () =
 const NEEDED = ['/api/v1/latest', '/api/v1/quota'];
 const NEEDED_SCHEMAS = /^(Latest|Quota|Error)(Data|Detail|Response)$/;
 
-const documents = fc.sample(addition, { seed: 13, numRuns: inLongRuns(160, 24) }).map(documentOf);
+const documents = fc.sample(addition, { seed: 13, numRuns: inLongRuns(160, 12) }).map(documentOf);
 const refusals = await Promise.all(documents.map(refusalOf));
-const ACCEPTED = inLongRuns(40, 5);
+const ACCEPTED = inLongRuns(40, 4);
 const accepted = documents.filter((_, index) => refusals[index] === undefined).slice(0, ACCEPTED);
 const added: { readonly contract: Contract; readonly products: Products }[] = [];
 for (const document of [merged(openapi, kinds), ...accepted]) {

@@ -93,7 +93,7 @@ test('probing a mock with random switches returns its switches, without guesses'
       );
       expect(observed.about.contradictions).toEqual([]);
     }),
-    { numRuns: inLongRuns(200, 40) },
+    { numRuns: inLongRuns(200, 20) },
   );
 });
 

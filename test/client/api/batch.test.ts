@@ -180,20 +180,20 @@ test('a query that is wrong is a result with its error', async () => {
   expect(items.map(({ error }) => error?.kind)).toEqual(['config', undefined]);
 });
 
-test('a thousand queries through a limit of thirty per minute all succeed, with an etaMs', async () => {
+test('hundreds of queries through a limit of thirty per minute all succeed, with an etaMs', async () => {
   const { mock, fx } = clientOnMock();
   const startedAt = mock.clock.now();
   const reports: { readonly endsAt: number; readonly progress: BatchProgress }[] = [];
   const onProgress = (progress: BatchProgress) =>
     reports.push({ endsAt: mock.clock.now() + (progress.etaMs ?? Number.NaN), progress });
 
-  const items = await listOf(fx.batch(queries(1000), { onProgress }));
+  const items = await listOf(fx.batch(queries(400), { onProgress }));
 
   expect(items.filter(({ error }) => error !== undefined)).toEqual([]);
   const endedAt = mock.clock.now();
-  expect((endedAt - startedAt) / 60_000).toBeGreaterThan(32);
-  expect((endedAt - startedAt) / 60_000).toBeLessThan(35);
-  const late = reports.slice(30, 990).map(({ endsAt }) => Math.abs(endsAt - endedAt));
+  expect((endedAt - startedAt) / 60_000).toBeGreaterThan(12);
+  expect((endedAt - startedAt) / 60_000).toBeLessThan(15);
+  const late = reports.slice(30, 390).map(({ endsAt }) => Math.abs(endsAt - endedAt));
   expect(Math.max(...late)).toBeLessThan(61_000);
   expect(reports.some(({ progress }) => progress.waiting > 0)).toBe(true);
 });

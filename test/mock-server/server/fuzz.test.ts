@@ -119,7 +119,7 @@ test('the admin API handles any input without a 500 and without showing a key', 
       expect(text).not.toContain(CANARY);
       if (status >= 400) expect(JSON.parse(text).error.code).toMatch(/^\w+$/);
     }),
-    { numRuns: inLongRuns(500, 200) },
+    { numRuns: inLongRuns(500, 100) },
   );
 
   expect((await send('GET', '/__fxrates/health', '')).status).toBe(200);
@@ -170,7 +170,7 @@ test('the mock still responds after slightly invalid admin requests', async () =
         expect([target, await response.json()]).not.toMatchObject([target, { error: { code: 'internal_error' } }]);
       }
     }),
-    { numRuns: inLongRuns(300, 80) },
+    { numRuns: inLongRuns(300, 50) },
   );
 });
 

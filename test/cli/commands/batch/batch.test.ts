@@ -543,25 +543,25 @@ async function onMock(count: number, { args = [], ...options }: FakeIoOptions & 
   return { ...result, minutes: (mock.clock.now() - startedAt) / 60_000 };
 }
 
-test('1,500 queries at 300 per minute take 5 minutes, plus at most a second per minute', async () => {
-  const { code, stdout, minutes, stderr } = await onMock(1500);
+test('1,200 queries at 300 per minute take 4 minutes, plus at most a second per minute', async () => {
+  const { code, stdout, minutes, stderr } = await onMock(1200);
 
   expect(code).toBe(0);
-  expect(jsonLines(stdout)).toHaveLength(1500);
-  expect(minutes).toBeLessThanOrEqual((1500 / 300) * (61 / 60));
-  const log = stderr.split('\n').filter((line) => line.includes(' of 1,500 done, '));
+  expect(jsonLines(stdout)).toHaveLength(1200);
+  expect(minutes).toBeLessThanOrEqual((1200 / 300) * (61 / 60));
+  const log = stderr.split('\n').filter((line) => line.includes(' of 1,200 done, '));
   expect(log.length).toBeGreaterThan(minutes * 5); // a line every ten seconds
   expect(log[0]).toMatch(
-    /^fxrates: \d+ of 1,500 done, (\d+ min )?(\d+ s )?left, 0 failed, \d+ per minute, [\d,]+ waiting/,
+    /^fxrates: \d+ of 1,200 done, (\d+ min )?(\d+ s )?left, 0 failed, \d+ per minute, [\d,]+ waiting/,
   );
   expect(stderr).toMatch(
-    /\nfxrates: batch done after \d min[^:]*: 1,500 succeeded, 0 failed, \d+ requests? over the limit\n$/,
+    /\nfxrates: batch done after \d min[^:]*: 1,200 succeeded, 0 failed, \d+ requests? over the limit\n$/,
   );
 });
 
 test('eta_seconds is within 15 s of the real time left', async () => {
-  // Of 1,500, whether the last ones need another minute depends on the requests that are refused.
-  const { stderr, minutes } = await onMock(1450, { args: ['--json'] });
+  // Of 1,200, whether the last ones need another minute depends on the requests that are refused.
+  const { stderr, minutes } = await onMock(1150, { args: ['--json'] });
 
   const events = jsonLines(stderr);
   const progress = events.filter(({ event }) => event === 'progress');
@@ -569,7 +569,7 @@ test('eta_seconds is within 15 s of the real time left', async () => {
     const leftSeconds = minutes * 60 - (index + 1) * 10;
     expect(Math.abs(eta - leftSeconds)).toBeLessThanOrEqual(15);
   }
-  expect(events.at(-1)).toMatchObject({ event: 'done', done: 1450, failed: 0, total: 1450 });
+  expect(events.at(-1)).toMatchObject({ event: 'done', done: 1150, failed: 0, total: 1150 });
 });
 
 test('the time left is at least that until the next request', async () => {

@@ -223,17 +223,15 @@ test.each([
 
 test
   .skipIf(process.platform === 'win32')
-  .each([
-    'mock --port 0 --setup /dev/zero',
-    'mock --port 0 --behaviour /dev/zero',
-    'quota --key-file /dev/zero',
-    'batch /dev/zero',
-  ])('%s ends: a device without an end is not read as a whole', async (line) => {
-  const { code, stderr } = await runCli(line);
+  .each(['mock --port 0 --setup /dev/zero', 'quota --key-file /dev/zero', 'batch /dev/zero'])(
+  '%s ends: a device without an end is not read as a whole',
+  async (line) => {
+    const { code, stderr } = await runCli(line);
 
-  expect([1, 2, 3]).toContain(code);
-  expect(stderr).toMatch(/it has more than \d+ bytes/);
-});
+    expect([1, 2, 3]).toContain(code);
+    expect(stderr).toMatch(/it has more than \d+ bytes/);
+  },
+);
 
 test.each(['--state', '--setup', '--replay', '--tls-cert', '--tls-key'])('refuses an empty %s', async (option) => {
   expect(await usageError(['mock', '--port', '0', option, ''])).toContain(
