@@ -97,6 +97,43 @@ test('after one failure, a call without a failed attempt is sent first, until a 
   expect(granted.map(({ name }) => name)).toEqual(['second', 'again']);
 });
 
+test('requests in flight when an outage begins do not prolong it when they fail', async () => {
+  const { clock, limiter } = setUp();
+  const permits = ask(limiter, 7);
+  await quiet();
+  for (const permit of permits.splice(0, 3)) permit.end(FAILED);
+  const { service } = limiter.limits();
+
+  await clock.advance(200);
+  for (const permit of permits) permit.end(FAILED);
+
+  expect(service).toEqual({ downUntil: expect.any(Date) });
+  expect(limiter.limits().service).toEqual(service);
+});
+
+test('a shorter Retry-After of another failure leaves the longer one', async () => {
+  const { start, limiter } = setUp();
+  const permits = ask(limiter, 2);
+  await quiet();
+
+  for (const seconds of ['30', '1']) permits.pop()?.end(failedFor(seconds));
+
+  expect(limiter.limits().service).toEqual({ downUntil: new Date(start + 30_000) });
+});
+
+test.each([
+  ['the outage', 100, ERROR, 3],
+  ['a cap that is used up for longer', 3, undefined, 60],
+])('a call that %s delays has the last failure only for an outage', async (_, perMinute, failure, seconds) => {
+  const { start, limiter } = setUp({ perMinute });
+  for (const end of [{ kind: 'accepted' }, { kind: 'accepted' }, failedFor('3')] as const)
+    (await limiter.acquire()).end(end);
+
+  const rejected = await limiter.acquire({ waits: false }).catch((error: NotSentError) => error);
+
+  expect(rejected).toMatchObject({ why: { failure, retryAt: start + 1_000 * seconds } });
+});
+
 test('after the caller of a probe aborts, the next call is the probe', async () => {
   const { clock, limiter } = await outage('5');
   const probe = limiter.acquire();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fileStore } from '../../../../src/client/file-store/index.ts';
 import { LIMITER_STATE_VERSION } from '../../../../src/client/limits/limit-state.ts';
-import type { LongWait, RateLimiterOptions } from '../../../../src/client/limits/rate-limiter.ts';
+import type { LongWait, RateLimiterOptions, Wait } from '../../../../src/client/limits/rate-limiter.ts';
 import type { LimitStore } from '../../../../src/client/limits/shared/limit-store.ts';
 import { Cancellation } from '../../../../src/client/time/abort.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
@@ -220,6 +220,21 @@ test.each([10_000, 1_000_000, Number.POSITIVE_INFINITY])(
     expect(waits).toEqual([]);
   },
 );
+
+test('calls that wait for a minute report that once, with the time of the slot', async () => {
+  const waits: Wait[] = [];
+  const { clock, startProcess, serve } = setUp({ onWait: (wait) => waits.push(wait) });
+  const limiter = startProcess();
+  await serve(limiter, 4);
+
+  ask(limiter, 1);
+  await clock.advance(20_000);
+  ask(limiter, 2);
+  await clock.advance(20_000);
+
+  expect(waits).toMatchObject([{ reason: 'window', waiting: 1 }]);
+  expect(waits[0]?.waitMs).toBeGreaterThan(59_000);
+});
 
 test('a store that is only slow counts the requests that a process sent before it responded', async () => {
   const { clock, store, startProcess } = setUp();
