@@ -3,7 +3,7 @@
 import { type HttpHandler, HttpResponse, http, type RequestHandler } from 'msw';
 import { setupWorker } from 'msw/browser';
 import { setupServer } from 'msw/node';
-import { type Dispatcher, MockAgent } from 'undici';
+import { type Dispatcher, MockAgent, fetch as undiciFetch } from 'undici';
 import { expectTypeOf } from 'vitest';
 import * as z from 'zod';
 import {
@@ -47,8 +47,17 @@ void fx.get('/x', { query: { base: maybe } });
 new FxRates({ rateLimit: { perMinute: maybeMs, maxConcurrent: maybeMs } });
 
 new FxRates({ apiKey: process.env['ANY'], logger: console, dispatcher: new MockAgent() });
+new FxRates({ fetch: undiciFetch });
+// @ts-expect-error: no response
+new FxRates({ fetch: async () => 'text' });
 expectTypeOf(globalThis.fetch).toExtend<FetchLike>();
-expectTypeOf<FxRatesOptions['dispatcher']>().toEqualTypeOf<Dispatcher | undefined>();
+// Those of undici 6 and 8 are no `Dispatcher` of undici 7, because they have other handlers.
+expectTypeOf<Dispatcher>().toExtend<FxRatesOptions['dispatcher']>();
+expectTypeOf<{ dispatch(o: Dispatcher.DispatchOptions, h: { onOther(): 1 }): boolean }>().toExtend<
+  FxRatesOptions['dispatcher']
+>();
+// @ts-expect-error: not a dispatcher
+new FxRates({ dispatcher: { request: () => undefined } });
 
 // @ts-expect-error: a key alone is no options
 new FxRates('fx_live_…');

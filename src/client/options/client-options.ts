@@ -1,9 +1,8 @@
-import type { Dispatcher } from 'undici';
 import type { QuotaData } from '../../generated/types.ts';
 import type { ApiKeyOption } from '../key/api-key.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
 import type { Clock } from '../time/clock.ts';
-import type { FetchLike } from '../transport/transport.ts';
+import type { FetchedResponse, FetchLike } from '../transport/transport.ts';
 import type { CallOptions, Numbers } from './call-options.ts';
 import type { EventHooks } from './hooks.ts';
 
@@ -237,15 +236,15 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'>
    * @default undefined
    * @example (url, init) => fetch(url, init)
    */
-  readonly fetch?: FetchLike | undefined;
+  readonly fetch?: FetchLike<FetchedResponse> | undefined;
   /**
    * A dispatcher of undici 6, 7 or 8, for mTLS, a connection pool or a proxy. If omitted, the global dispatcher is used if the
-   * program has set one.
+   * program has set one. The type is the part that all versions have.
    *
    * @default undefined
    * @example new Agent({ connections: 8 })
    */
-  readonly dispatcher?: Dispatcher | undefined;
+  readonly dispatcher?: { dispatch(options: never, handler: never): boolean } | undefined;
   /**
    * `'env'` sends requests through the proxy in `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY`, except to loopback and to hosts
    * in `NO_PROXY`. Lower-case variables take precedence. An invalid value is a `ConfigError`. Cannot be combined with `fetch`

@@ -1,3 +1,4 @@
+import type { Dispatcher } from 'undici';
 import { isUrl } from '../../foreign-values.ts';
 import { operations } from '../../generated/operations.ts';
 import { definedOf } from '../../json.ts';
@@ -66,7 +67,7 @@ function resolveTransport({ fetch, dispatcher, proxy }: Pick<CheckedOptions, Sen
     throw new ConfigError(`${names}: cannot be combined, because each decides how a request is sent; pass one of them`);
   }
   if (fetch !== undefined) return fetchTransport(fetch);
-  return dispatcher === undefined ? defaultTransport() : undiciTransport(() => dispatcher);
+  return dispatcher === undefined ? defaultTransport() : undiciTransport(() => dispatcher as Dispatcher);
 }
 
 interface BaseUrlCheck {

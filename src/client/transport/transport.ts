@@ -102,7 +102,7 @@ function readText(bytes: Buffer): ReadBody {
 }
 
 /** A WHATWG `fetch`, as far as the client uses it. */
-export type FetchLike = (
+export type FetchLike<Received = Response> = (
   url: string,
   init: {
     readonly method: 'GET';
@@ -110,7 +110,14 @@ export type FetchLike = (
     readonly signal: AbortSignal;
     readonly redirect: 'manual';
   },
-) => Promise<Response>;
+) => Promise<Received>;
+
+/** The response of any package, such as undici or `node-fetch`: their types differ. */
+export interface FetchedResponse {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly body: object | null;
+}
 
 /**
  * Sends through the `fetch` of the user: the built-in one, that of a mock server, an instrumented one. `newConnection`
