@@ -194,11 +194,13 @@ export function isPermanent(failure: NetworkError): boolean {
   return permanentFailures.has(failure);
 }
 
+/** Of a proxy, of the permissions of the runtime, and of a dispatcher that the program has closed. */
+const PERMANENT = ['PROXY_REFUSED', 'ERR_ACCESS_DENIED', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED'];
+
 /** Node.js rejected the certificate or the head of the response, or it or the proxy the connection. */
 function wouldFailAgain(error: Error): boolean {
   const code = codeIn(error) ?? '';
-  if (['PROXY_REFUSED', 'ERR_ACCESS_DENIED'].includes(code)) return true;
-  if ([ABOUT_CERTIFICATES, INVALID_HEADS].some((codes) => codes.has(code))) return true;
+  if (PERMANENT.includes(code) || [ABOUT_CERTIFICATES, INVALID_HEADS].some((codes) => codes.has(code))) return true;
   return isOfParser(error) && !BROKEN_BODY.test(`${code} ${error.message}`);
 }
 
@@ -222,6 +224,7 @@ const INVALID_HEADS = new Map<string, Meaning>([
   ['HPE_HEADER_OVERFLOW', LARGE_HEAD],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', ['its Content-Length is wrong', 'check the server or proxy at baseUrl']],
 ]);
+const CLOSED_DISPATCHER: Meaning = ['the dispatcher is closed', 'pass one that is open'];
 const CLOSED: Meaning = ['the server or a proxy closed the connection'];
 
 /** By the code or the message of a network failure. */
@@ -241,6 +244,8 @@ const MEANINGS = new Map<string, Meaning>([
   ['EPROTO', ['the TLS handshake failed', 'check https:// in baseUrl']],
   // OpenSSL's code for a response that is not TLS.
   ['ERR_SSL_WRONG_VERSION_NUMBER', ['the server uses plain http on that port', 'check https:// in baseUrl']],
+  ['UND_ERR_CLOSED', CLOSED_DISPATCHER],
+  ['UND_ERR_DESTROYED', CLOSED_DISPATCHER],
   // With `--permission` of Node.js, or without a permission of Deno.
   ['ERR_ACCESS_DENIED', ['the program may not use the network', 'start it with --allow-net']],
   // A fetch has no code for a port that the Fetch standard blocks.

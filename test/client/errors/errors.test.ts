@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { errors as undiciErrors } from 'undici';
 import { expect, test, vi } from 'vitest';
 import {
   AbortError,
@@ -140,6 +141,8 @@ test.each<[string, Error, string, string]>([
   ['Deno', onDeno('client error (SendRequest): message head is too large'), 'HPE_HEADER_OVERFLOW', 'too large'],
   ['Deno', new Error('Requires net access to "fx.test:443", run again'), 'ERR_ACCESS_DENIED', '--allow-net'],
   ['Node.js', Object.assign(new Error('denied'), { code: 'ERR_ACCESS_DENIED' }), 'ERR_ACCESS_DENIED', '--allow-net'],
+  ['undici', new undiciErrors.ClientClosedError(), 'UND_ERR_CLOSED', 'pass one that is open'],
+  ['undici', new undiciErrors.ClientDestroyedError(), 'UND_ERR_DESTROYED', 'pass one that is open'],
   ['Bun', onBun('Malformed_HTTP_Response'), 'HPE_INVALID_CONSTANT', 'HTTP/1.1'],
   ['Bun', onBun('InvalidContentLength'), 'HPE_INVALID_CONSTANT', 'HTTP/1.1'],
   ['Bun', onBun('ResponseHeadersTooLarge'), 'HPE_HEADER_OVERFLOW', 'too large'],
