@@ -254,23 +254,7 @@ browserTest('focuses an invalid field, also in a group that is closed', async ()
   expect(mock.rules.list()).toEqual([]);
 });
 
-browserTest('a new rule has only what was typed', async () => {
-  await using panel = await serving();
-  const { mock, adminUrl, page } = panel;
-  await openPanel(page, adminUrl);
-  const form = page.getByRole('form', { name: 'New rule' });
-
-  await form.getByLabel('respond.status', { exact: true }).fill('503');
-  await page.keyboard.press('Enter');
-  await page.getByText('used for 0 of 0').waitFor();
-
-  expect(mock.rules.list()).toMatchObject([{ match: {}, respond: [{ status: 503 }] }]);
-  expect(mock.rules.list()[0]?.respond).toMatchObject([{ body: expect.stringContaining('"success":false') }]);
-  expect(await form.getByLabel('respond.data', { exact: true }).getAttribute('placeholder')).toContain('"base":"EUR"');
-  expect(await form.getByLabel('match.query', { exact: true }).getAttribute('placeholder')).toBe('{"base":"EUR"}');
-});
-
-browserTest('adds a rule by keyboard alone', async () => {
+browserTest('adds a rule by keyboard alone, and the next one has only what was typed', async () => {
   await using panel = await serving();
   const { mock, adminUrl, page } = panel;
   await openPanel(page, adminUrl);
@@ -283,9 +267,16 @@ browserTest('adds a rule by keyboard alone', async () => {
   expect(await form.getByLabel('delayMs', { exact: true }).inputValue()).toBe('250');
   await page.keyboard.press('Enter');
   await page.getByText('used for 0 of 0').waitFor();
+  await form.getByLabel('respond.status', { exact: true }).fill('503');
+  await page.keyboard.press('Enter');
+  await page.getByText('used for 0 of 0').nth(1).waitFor();
 
-  expect(mock.rules.list()).toMatchObject([{ delayMs: 250 }]);
+  const body = expect.stringContaining('"success":false');
+  expect(mock.rules.list()).toMatchObject([{ delayMs: 250 }, { match: {}, respond: [{ status: 503, body }] }]);
   expect(mock.rules.list()[0]).not.toHaveProperty('respond');
+  expect(mock.rules.list()[1]).not.toHaveProperty('delayMs');
+  expect(await form.getByLabel('respond.data', { exact: true }).getAttribute('placeholder')).toContain('"base":"EUR"');
+  expect(await form.getByLabel('match.query', { exact: true }).getAttribute('placeholder')).toBe('{"base":"EUR"}');
 });
 
 browserTest('opens a request by keyboard, and keeps the filters in the address', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createProgram } from '../../src/cli/program/program.ts';
 import { createMockServer, type RunningServer } from '../../src/mock-server/index.ts';
 import { BUNDLE, hasBundle, Running } from '../helpers/cli-bundle.ts';
 import { readDocument } from '../helpers/document.ts';
@@ -18,6 +19,11 @@ const documents = ['README.md', ...pages.map((name) => `docs/${name}`)].map((nam
 const withExamples = documents.filter(
   ({ snippets, commands, files }) => [...snippets, ...commands, ...files].length > 0,
 );
+
+/** Commands that test/e2e/cli-examples.test.ts runs. */
+const inHelp = createProgram()
+  .all()
+  .flatMap(({ examples }) => examples.map(({ command }) => command));
 
 /** A runner for the tests that a page shows. */
 interface TestRunner {
@@ -106,7 +112,7 @@ needsBuild.each(withExamples)('$name', ({ name, snippets, commands, files }) => 
     });
   }
 
-  for (const command of commands) {
+  for (const command of commands.filter((one) => !inHelp.includes(one))) {
     test.skipIf(command.includes('| jq') && !hasProgram('jq'))(`the command runs: ${command}`, async () => {
       const { code, stderr } = await runLine(command);
 

@@ -91,7 +91,7 @@ test.each(everySwitch)('all calls of the client succeed if $name is $value', asy
   const { mock, fx, id } = clientOnMock({ behaviour: { [name]: value } });
 
   const quota = await fx.quota();
-  const results = await calls(fx, 40);
+  const results = await calls(fx, 32);
   mock.keys.setUsage(id, { month: 1000 });
   const exhausted = await calls(fx, 3);
   mock.keys.revoke(id);

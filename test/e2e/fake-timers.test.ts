@@ -7,17 +7,17 @@ import { hasBundle } from '../helpers/cli-bundle.ts';
 const folder = fileURLToPath(new URL('fake-timers', import.meta.url));
 const JEST = fileURLToPath(new URL('../../node_modules/jest/bin/jest.js', import.meta.url));
 /** As the package is read from node_modules: unchanged. */
-const FILES = { testMatch: ['**/jest.test.cjs'], transform: {} };
+const FILES = { rootDir: folder, testMatch: ['**/jest.test.cjs'], transform: {} };
+const JESTS = { projects: [FILES, { ...FILES, fakeTimers: { enableGlobally: true } }] };
 
 // Each has a process of its own and mostly waits, so they run side by side.
 describe.skipIf(!hasBundle).concurrent('with the fake timers of', () => {
   test.each<[string, readonly string[]]>([
     ['node:test', ['--no-warnings', '--test', 'node.test.mjs']],
     ['sinon', ['sinon.mjs']],
-    ['jest', [JEST, '--rootDir=.', `--config=${JSON.stringify(FILES)}`]],
     [
-      'jest, installed before the package is loaded',
-      [JEST, '--rootDir=.', `--config=${JSON.stringify({ ...FILES, fakeTimers: { enableGlobally: true } })}`],
+      'jest, also if they are installed before the package is loaded',
+      [JEST, '-i', `--config=${JSON.stringify(JESTS)}`],
     ],
   ])('%s, clocks follow, virtual ones end, and all works when they are removed', async (_, args) => {
     const running = promisify(execFile)(process.execPath, args, { cwd: folder });
