@@ -213,6 +213,19 @@ test.each<[string, number, FxRatesOptions?]>([
   });
 });
 
+test.each([
+  ['90', 90_000, 2],
+  ['91', 0, 1],
+])(
+  'without a limiter, a 503 with Retry-After %s ends after %i ms, because calls wait for an outage of 90 s',
+  async (...row) => {
+    const [retryAfter, tookMs, sent] = row;
+    const { call } = unlimited([failure(503, { headers: { 'retry-after': retryAfter } }), success()]);
+
+    expect(await call()).toMatchObject({ tookMs, sent });
+  },
+);
+
 test('without a limiter, refusals and failures share the retries and their growing waits', async () => {
   const events: RetryEvent[] = [];
   const refused = failure(429, { code: 'rate_limited' });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ConfigError, FxRatesOptions, RequestError } from '../../../src/client/index.ts';
+import type { ConfigError, FxRatesOptions, RateLimitError, RequestError } from '../../../src/client/index.ts';
 import { deferred } from '../../helpers/deferred.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
@@ -127,6 +127,22 @@ test('the limit of the old key does not delay calls with the new key', async () 
   await fx.latest({ call: 'fourth' });
 
   expect(clock.now() - startedAt).toBe(60_000);
+});
+
+test('the error of a call with its new key does not have the refusal of the old one', async () => {
+  const { apiKey } = provider(OLD, NEW);
+  const { fx } = testClient(
+    ({ headers }) => rateLimited(headers['authorization'] === `Bearer ${NEW}` ? '60' : '86400'),
+    {
+      apiKey,
+    },
+  );
+  await errorOf(fx.withOptions({ apiKey: NEW }).latest({ call: 'first' }, { onLimit: 'throw' }));
+
+  const error = (await errorOf(fx.latest({ call: 'second' }, { deadlineMs: 5_000 }))) as RateLimitError;
+
+  expect(error).toMatchObject({ reason: 'deadline', attempts: [{ status: 429 }], retryAfterMs: 60_000 });
+  expect([error.status, error.cause]).toEqual([undefined, undefined]);
 });
 
 test('a provider that hangs once neither blocks later calls nor replaces a newer key', async () => {
