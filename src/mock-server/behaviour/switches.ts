@@ -275,7 +275,7 @@ const httpSwitches = {
     notShown: 'latest-parameters',
     why: '400 is the usual status for an invalid parameter.',
   }),
-  /** Response to `latest` with a parameter that the invented rates do not know. Default: 'served'. */
+  /** Response to a request with a parameter that the operation or its invented rates do not know. Default: 'served'. */
   unknownParameters: enumSwitch(['served', '400'], {
     hostile: '400',
     notShown: 'latest-parameters',

@@ -5,13 +5,14 @@ import type { Operation, OperationId } from '../../generated/operations.ts';
 import { querySchemas } from '../../generated/schemas.ts';
 import type { PlanName } from '../../generated/service.ts';
 import type { QuotaData } from '../../generated/types.ts';
+import { nearestName } from '../../nearest-name.ts';
 import { type FoundOperation, parameterValue } from '../../operation.ts';
 import { redactKeys } from '../../redactor.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
 import { LATEST_MS } from '../clock/clock.ts';
-import { MockServerError, thrownText } from '../input/mock-server-error.ts';
+import { MockServerError, show, thrownText } from '../input/mock-server-error.ts';
 import { monthlyLimitOf, type QuotaUse, type RateUse } from '../service/decide.ts';
 import { MINUTE_MS, type RateLimit, rateLimitOf } from '../service/rate-windows.ts';
 import type { KeyRecord } from '../service/service-state.ts';
@@ -237,6 +238,39 @@ export function parameterRefusal(
   if (issue === undefined) return undefined;
   const place = issue.path.map((part) => `'${String(part)}': `).join('');
   return badParameter(`${operation.id}: ${place}${issue.message}`, switches);
+}
+
+/** Names what an operation does not know, with the nearest names that it knows; `undefined` without names. */
+export function unknownText(
+  id: string,
+  what: keyof typeof PLURAL,
+  names: readonly string[],
+  known: readonly string[],
+): string | undefined {
+  if (names.length === 0) return undefined;
+  const first = names.slice(0, MOST_NAMED).map((name) => {
+    const nearest = nearestName(name, known);
+    return show(name) + (nearest === undefined ? '' : ` (did you mean ${nearest}?)`);
+  });
+  const others = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  return `${id} does not know the ${names.length === 1 ? what : PLURAL[what]} ${first.join(', ')}${others}`;
+}
+
+const PLURAL = { parameter: 'parameters', currency: 'currencies' } as const;
+
+const MOST_NAMED = 3;
+
+/** The response to a query that can have unknown parameters: a misspelt one can cause a plausible wrong response. */
+export function withUnknownParameters(
+  response: MockResponse,
+  query: URLSearchParams,
+  { id, known, switches }: { readonly id: string; readonly known: readonly string[]; readonly switches: Switches },
+): MockResponse {
+  const names = Array.from(new Set(query.keys())).filter((name) => !known.includes(name));
+  const unknown = unknownText(id, 'parameter', names, known);
+  if (unknown === undefined) return response;
+  if (switches.use('unknownParameters') === 'served') return { ...response, why: `${response.why}; ${unknown}` };
+  return errorResponse({ status: 400, code: 'invalid_parameter', message: unknown });
 }
 
 /** Headers about the per-minute limit, as the switch `rateHeaders` defines; none by default. */

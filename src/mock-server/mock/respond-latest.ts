@@ -1,11 +1,9 @@
 import { type Operation, operations } from '../../generated/operations.ts';
 import { responseSchemas } from '../../generated/schemas.ts';
-import { nearestName } from '../../nearest-name.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import type { MockResponse } from '../http/message.ts';
 import { parametersOf, type Target } from '../http/parse-request.ts';
-import { badParameter, errorResponse, successResponse } from '../http/responses.ts';
-import { show } from '../input/mock-server-error.ts';
+import { badParameter, successResponse, unknownText, withUnknownParameters } from '../http/responses.ts';
 import type { InventedData } from '../rules/rule-schema.ts';
 import { CURRENCIES, type Currency, inventRates, isCurrency } from '../service/invented-rates.ts';
 import type { ServiceContext } from '../service/service-state.ts';
@@ -23,11 +21,13 @@ export function createLatestResponder(): (request: LatestRequest) => MockRespons
     const snapshot = { seed: service.state.seed, at: Math.floor(at / interval.ms) * interval.ms };
     const known = responses.get(request.target);
     if (known?.at === snapshot.at && known.seed === snapshot.seed) return known.response;
-    const requested = readRequestedRates(parametersOf(request.target));
-    const response = inventedResponse(requested, snapshot, switches);
-    const { unknownCurrencies, unknownParameters } = requested;
+    const query = parametersOf(request.target);
+    const requested = readRequestedRates(query);
+    const invented = inventedResponse(requested, snapshot, switches);
+    const names = { id: 'latest', known: KNOWN_PARAMETERS, switches };
+    const response = isFreeForm ? withUnknownParameters(invented, query, names) : invented;
     // Other responses depend on switches.
-    if (unknownCurrencies.length === 0 && unknownParameters.length === 0)
+    if (requested.unknownCurrencies.length === 0 && response === invented)
       responses.set(request.target, { ...snapshot, response });
     return response;
   };
@@ -54,16 +54,11 @@ export function inventedFor({ state, behaviour, now }: ServiceContext, target: T
 }
 
 function inventedResponse(requested: RequestedRates, snapshot: InventedSnapshot, switches: Switches): MockResponse {
-  const { unknownCurrencies, unknownParameters } = requested;
-  const unknown = unknownText('parameter', unknownParameters, KNOWN_PARAMETERS);
-  if (unknown !== undefined && switches.use('unknownParameters') === '400') {
-    return errorResponse({ status: 400, code: 'invalid_parameter', message: unknown });
-  }
+  const { unknownCurrencies } = requested;
   // Documented parameters are checked already.
-  const unknownCurrency = isFreeForm ? unknownText('currency', unknownCurrencies, CURRENCIES) : undefined;
+  const unknownCurrency = isFreeForm ? unknownText('latest', 'currency', unknownCurrencies, CURRENCIES) : undefined;
   const refusal = unknownCurrency === undefined ? undefined : badParameter(unknownCurrency, switches);
-  const response = refusal ?? successResponse(JSON.stringify(inventedData(requested, snapshot)));
-  return unknown === undefined ? response : { ...response, why: `${response.why}; ${unknown}` };
+  return refusal ?? successResponse(JSON.stringify(inventedData(requested, snapshot)));
 }
 
 function inventedData({ base, symbols }: RequestedRates, { seed, at }: InventedSnapshot): InventedData {
@@ -95,25 +90,6 @@ function followContract(invented: InventedData): InventedData {
   return data as InventedData & typeof data; // the type of the contract as it is
 }
 
-/** A misspelt parameter causes a plausible wrong rate, so the reason names it. `undefined` without names. */
-function unknownText(
-  what: 'parameter' | 'currency',
-  names: readonly string[],
-  known: readonly string[],
-): string | undefined {
-  if (names.length === 0) return undefined;
-  const first = names.slice(0, MOST_NAMED).map((name) => {
-    const nearest = nearestName(name, known);
-    return show(name) + (nearest === undefined ? '' : ` (did you mean ${nearest}?)`);
-  });
-  const others = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
-  return `latest does not know the ${names.length === 1 ? what : PLURAL[what]} ${first.join(', ')}${others}`;
-}
-
-const PLURAL = { parameter: 'parameters', currency: 'currencies' } as const;
-
-const MOST_NAMED = 3;
-
 /** How long a snapshot is valid, from a granularity such as `5min`; an unknown unit counts as five minutes. */
 function snapshotIntervalMs(granularity: string): number {
   const [, count = '', unit = ''] = /^(\d+)([smhd])(?:ec|in|our|ay)?$/.exec(granularity) ?? [];
@@ -133,8 +109,6 @@ interface RequestedRates {
   readonly symbols: readonly Currency[];
   /** As the request has them; they are not in `symbols`. */
   readonly unknownCurrencies: readonly string[];
-  /** Names of other parameters, each once. */
-  readonly unknownParameters: readonly string[];
 }
 
 const latest: Operation = operations.latest;
@@ -152,7 +126,6 @@ function readRequestedRates(query: URLSearchParams): RequestedRates {
     base: isCurrency(base) ? base : 'USD',
     symbols: sentSymbols.map(upperCase).filter(isCurrency),
     unknownCurrencies: [sentBase, ...sentSymbols].filter((code) => !isCurrency(upperCase(code))),
-    unknownParameters: Array.from(new Set(query.keys())).filter((name) => !KNOWN_PARAMETERS.includes(name)),
   };
 }
 

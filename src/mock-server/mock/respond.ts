@@ -2,7 +2,7 @@ import { apiKeyPattern } from '../../generated/service.ts';
 import { RequestSwitches, type Switches } from '../behaviour/behaviour.ts';
 import type { FindRoute, RouteMatch } from '../http/find-route.ts';
 import { MAX_REQUEST_BODY_BYTES, type MockResponse, noResponse } from '../http/message.ts';
-import type { ParsedRequest, SentCredential } from '../http/parse-request.ts';
+import { type ParsedRequest, parametersOf, type SentCredential } from '../http/parse-request.ts';
 import {
   type AuthenticationRefusal,
   authenticationRefusal,
@@ -21,6 +21,7 @@ import {
   toJson,
   unknownRoute,
   withEtag,
+  withUnknownParameters,
 } from '../http/responses.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import { answerOf } from '../rules/rule-effects.ts';
@@ -266,13 +267,17 @@ function responseTo(
 }
 
 function respondWithinLimits(routed: RoutedRequest, admission: Admission): MockResponse {
-  const { service, route, request, turns } = routed;
+  const { service, switches, route, request, turns } = routed;
   try {
     if (turns?.answering !== undefined) return answerOf(turns.answering, turns, answeredRequest(service, request));
     if (route.kind === 'unknown') return unknownRoute(route.hint);
-    const { id, example } = route.operation;
-    const refused = parameterRefusal(route, { target: request.target, switches: routed.switches });
-    return refused ?? service.responders[id]?.(routed, admission) ?? servedResponse(toJson(example));
+    const { id, example, query, parameters } = route.operation;
+    const refused = parameterRefusal(route, { target: request.target, switches });
+    if (refused !== undefined) return refused;
+    const response = service.responders[id]?.(routed, admission) ?? servedResponse(toJson(example));
+    if (query !== 'named') return response;
+    const known = parameters.flatMap((parameter) => (parameter.in === 'query' ? parameter.name : []));
+    return withUnknownParameters(response, parametersOf(request.target), { id, known, switches });
   } catch (error) {
     // Converted here, so that the exception of a responder counts like any other 500.
     return internalError(error);

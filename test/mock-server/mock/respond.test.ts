@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import * as z from 'zod';
 import { type Operation, operations } from '../../../src/generated/operations.ts';
+import { querySchemas } from '../../../src/generated/schemas.ts';
 import { createRouter } from '../../../src/mock-server/http/find-route.ts';
 import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
@@ -33,6 +35,29 @@ test('an operation that needs no quota is not counted, and works when the month 
 
   expect(core.send('/api/v1/historical/2026-01-01', { key }).status).toBe(200);
   expect(core.keys.get(id).month.used).toBe(1000);
+});
+
+test.each([
+  ['', 'served'],
+  ['?plces=3', 'served; historical does not know the parameter "plces" (did you mean places?)'],
+  ['?date=2026-01-02', 'served; historical does not know the parameter "date"'],
+])('the reason for %s names parameters that an operation of the contract does not have', (search, why) => {
+  const parameter = { description: '', required: false, type: 'date', types: ['string'], example: 'x' } as const;
+  const parameters = [
+    { ...parameter, name: 'date', in: 'path' } as const,
+    { ...parameter, name: 'places', in: 'query' } as const,
+  ];
+  const operation: Operation = { ...historical, query: 'named', parameters };
+  Object.assign(querySchemas, { historical: z.any() });
+  onTestFinished(() => void Reflect.deleteProperty(querySchemas, 'historical'));
+  const send = (behaviour = {}) => {
+    const core = coreWith(operation, behaviour);
+    const { status, body } = core.send(`/api/v1/historical/2026-01-01${search}`, { key: core.createKey().key });
+    return { status, body, entry: core.journal.entries.at(-1) };
+  };
+
+  expect(send()).toMatchObject({ status: 200, entry: { why } });
+  expect(send({ unknownParameters: '400' }).status).toBe(why === 'served' ? 200 : 400);
 });
 
 test('HEAD is refused as the switch says, also with responses for latest', async () => {
