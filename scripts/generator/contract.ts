@@ -30,6 +30,7 @@ export interface Place {
   readonly value: unknown;
   readonly path: readonly string[];
   refuse(problem: string): void;
+  note(problem: string): void;
   at(keys: readonly PropertyKey[]): Place;
 }
 

@@ -78,11 +78,13 @@ function withParameterExamples(query: Query, types: Schemas, schemas: GeneratedS
     const problem = (value: unknown) => problemOf(shape[name] as z.ZodMiniType, value);
     const values = [...examples.map(({ value }) => value), ...examplesOf(schema, types)];
     const example = values.find((value) => isWritable(value) && problem(value) === undefined);
-    if (required && example === undefined) node.refuse('no valid value can be made from the schema; give an example');
+    if (example === undefined) node[required ? 'refuse' : 'note'](NO_VALUE);
     return { ...parameter, example };
   });
   return { ...query, parameters };
 }
+
+const NO_VALUE = 'no valid value can be made from the schema; give an example';
 
 /** A URL cannot contain an empty list or an empty part of a path. */
 function isWritable(value: unknown): boolean {

@@ -206,6 +206,19 @@ test('what has no effect is noted, with its place', async () => {
   ]);
 });
 
+test.each([
+  { type: 'number', minimum: 2, maximum: 1 },
+  { type: 'string', pattern: '^(?=no)yes$' },
+  { type: 'array', items: { type: 'string', enum: [''] }, maxItems: 0 },
+])('an optional parameter of which no value is known is noted: %j', async (schema) => {
+  const { notes } = await contractOf(stressWith(`${GET} parameters`, [{ name: 'n', in: 'query', schema }]));
+
+  expect(notes.map(({ path, problem }) => [path.at(-1), problem])).toContainEqual([
+    '0',
+    'no valid value can be made from the schema; give an example',
+  ]);
+});
+
 test.each([[{ type: 'http', scheme: 'Bearer' }], [{ type: 'apiKey', in: 'header', name: 'authorization' }]])(
   'the scheme %j is one of those that the client sends',
   async (scheme) => {
