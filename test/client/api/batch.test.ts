@@ -76,11 +76,11 @@ test('equal queries of a batch share one request, and each has its own data', as
   const progress: BatchProgress[] = [];
 
   const twelve = queries(5_000).map(({ n }) => ({ n: n % 12 }));
-  const items = await listOf(fx.batch(twelve, { onProgress: (event) => progress.push(event) }));
+  const items = await listOf(fx.batch<Numbered>(twelve, { onProgress: (event) => progress.push(event) }));
 
   expect(fetch.requests).toHaveLength(12);
   expect(items).toHaveLength(5_000);
-  expect(items.filter(({ query, value }) => (value as Numbered).n !== query.n)).toEqual([]);
+  expect(items.filter(({ query, value }) => value?.n !== query.n)).toEqual([]);
   expect(new Set(items.map(({ value }) => value)).size).toBe(5_000);
   expect(items.filter(({ meta }) => meta?.source === 'shared')).toHaveLength(5_000 - 12);
   expect(Math.max(...progress.map(({ etaMs = Number.NaN }) => etaMs))).toBeLessThan(1_000);
