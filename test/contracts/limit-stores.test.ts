@@ -176,3 +176,24 @@ test('what redisStore() refuses does not compile either', async () => {
     await expect(redisStore(client).exchange('name', '')).resolves.toMatchObject({ isWritten: false });
   }
 });
+
+test.each([
+  ['texts', ['1', 'v', '', '17']],
+  ['bytes', ['1', 'v', '', '17'].map((text) => Buffer.from(text))],
+  ['numbers', [1, 'v', '', 17]],
+])('reads the reply of a Redis client that is set to return %s', async (_, reply) => {
+  const store = redisStore({ eval: async () => reply, evalSha: () => undefined });
+
+  expect(await store.exchange('name', '')).toEqual({ isWritten: true, version: 'v', state: '', nowMs: 17 });
+});
+
+test.each([[true], [undefined], [['0', 'v']]])(
+  'names the reply of a client that is not that of Redis: %j',
+  async (reply) => {
+    const store = redisStore({ eval: async () => reply, evalSha: () => undefined });
+
+    await expect(store.exchange('name', '')).rejects.toThrow(
+      /^the Redis client returned .*, expected a list of four texts$/,
+    );
+  },
+);

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { ConfigError } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
@@ -54,9 +53,6 @@ end
 return {'0', version, isKnown and '' or state, string.format('%.0f', now)}
 `;
 
-/** Flag, version, state, time: texts, as Redis sends them, or numbers where the client converts. */
-const reply = z.tuple([z.coerce.number(), z.string(), z.string(), z.coerce.number()]);
-
 /**
  * Creates a store through which processes on several hosts share the limit of a key. It uses your connected ioredis or
  * node-redis client, with Redis 5 or later, Valkey or a cluster (each script uses one Redis key). A node-redis client needs a
@@ -105,7 +101,9 @@ function argumentsOf(known: string, offer: LimitOffer | undefined): string[] {
   return [known, offer.version, offer.state, `${Math.round(offer.nowMs)}`, `${offer.keepMs}`];
 }
 
+/** Texts, as Redis sends them, or the numbers or bytes to which the client of the program converts them. */
 function toExchange(received: unknown): LimitExchange {
-  const [flag, version, state, nowMs] = reply.parse(received);
-  return { isWritten: flag === 1, version, state, nowMs };
+  const [flag, version = '', state = '', nowMs] = Array.isArray(received) ? received.map(String) : [];
+  if (nowMs !== undefined) return { isWritten: flag === '1', version, state, nowMs: Number(nowMs) };
+  throw new Error(`the Redis client returned ${describeValue(received)}, expected a list of four texts`);
 }
