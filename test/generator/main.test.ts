@@ -136,9 +136,9 @@ test.each([
   expect([exitCode, stderr]).toEqual([1, expect.stringMatching(message)]);
 });
 
-/** Runs `npm run generate` for this project. */
+/** Runs `npm run generate` for this project. Notes are left out: openapi.yaml can have parts that cause one. */
 async function run(...args: readonly string[]): Promise<{ readonly exitCode: number; readonly stderr: string }> {
   const lines: string[] = [];
-  const exitCode = await main(args, (line) => lines.push(`${line}\n`));
+  const exitCode = await main(args, (line) => void (line.startsWith('note: ') || lines.push(`${line}\n`)));
   return { exitCode, stderr: lines.join('') };
 }
