@@ -93,17 +93,16 @@ test('a middleware can add headers, parameters and a signature made with the key
   });
 });
 
-test('a middleware can set the URL as a URL object', async () => {
-  const via: Middleware = (request, next) => {
-    const url = new URL(request.url);
-    url.searchParams.set('via', 'test');
-    return next({ ...request, url: url as never });
-  };
-  const { fx, fetch } = testClient(success(), { middleware: [via] });
+test.each([
+  ['as a URL object', (url: string) => new URL(`${url}?via=test`) as never, 'via=test'],
+  ['with a fragment, which is not sent, so that the key is not part of it', (url: string) => `${url}?a=1#part`, 'a=1'],
+])('a middleware can set the URL %s', async (_, change, query) => {
+  const via: Middleware = (request, next) => next({ ...request, url: change(request.url) });
+  const { fx, fetch } = testClient(success(), { auth: 'query', middleware: [via] });
 
   await fx.latest();
 
-  expect(fetch.requests[0]?.url).toBe('https://fx.test/api/v1/latest?via=test');
+  expect(fetch.requests[0]?.url).toBe(`https://fx.test/api/v1/latest?${query}&api_key=${API_KEY}`);
 });
 
 test.each([
@@ -273,15 +272,6 @@ test.each([
 
   expect(seen).toEqual([[status, ok]]);
   expect(kinds[1]).toEqual(kinds[0]);
-});
-
-test('a fragment that a middleware adds is not sent, so that the key is not part of it', async () => {
-  const add: Middleware = (request, next) => next({ ...request, url: `${request.url}?a=1#part` });
-  const { fx, fetch } = testClient(success(), { auth: 'query', middleware: [add] });
-
-  await fx.latest();
-
-  expect(fetch.requests[0]?.url).toBe(`https://fx.test/api/v1/latest?a=1&api_key=${API_KEY}`);
 });
 
 test.each<[string, Middleware]>([
