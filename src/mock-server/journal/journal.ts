@@ -213,3 +213,32 @@ function warnOfListener(error: unknown): void {
     detail,
   });
 }
+
+export const audit = plainObject({
+  /** Number of requests in the journal. */
+  requests: z.int(),
+  /** Number of older requests that the journal has dropped. The audit does not cover them. */
+  dropped: z.int().describe('Older requests that were dropped; the audit does not cover them.'),
+  /**
+   * Requests that arrived before the last Retry-After had passed; `earlyByMs` is by how much. Over sockets, the mock does
+   * not know when a request was sent: requests of a burst, sent before the refusal arrived, are included.
+   */
+  earlyRetries: z.array(journalEntry).describe('Sent before the last Retry-After had elapsed.'),
+  /** Requests with an API key in the URL, where logs show it. */
+  keysInUrls: z.array(journalEntry).describe('Sent with an API key in the URL.'),
+  /** Requests for unknown paths; `why` names the nearest path that exists. */
+  unknownRoutes: z.array(journalEntry).describe('`why` names the nearest path that exists.'),
+});
+
+/** Requests in the journal that a well-behaved client does not send. */
+export interface Audit extends ValueOf<typeof audit> {}
+
+export function auditOf({ journal: { entries, dropped } }: { readonly journal: Journal }): Audit {
+  return {
+    requests: entries.length,
+    dropped,
+    earlyRetries: entries.filter(({ earlyByMs }) => earlyByMs !== undefined),
+    keysInUrls: entries.filter(({ hasKeyInUrl }) => hasKeyInUrl),
+    unknownRoutes: entries.filter(({ isUnknownRoute }) => isUnknownRoute),
+  };
+}

@@ -7,10 +7,8 @@ import { type Clock, type ClockOptions, LATEST_MS, type MockClock, parseInstant 
 import { BEFORE_THE_END, DrivenClock } from '../clock/driven-clock.ts';
 import { atOnce, checkedInput, nameSchema, type Steps, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { freeName, invalidOption, MockServerError, withId, within } from '../input/mock-server-error.ts';
-import type { RequestFilter } from '../journal/journal.ts';
+import { type Audit, auditOf, type RequestFilter } from '../journal/journal.ts';
 import {
-  type Audit,
-  auditOf,
   createExpectation,
   createMockJournal,
   type MockJournal,

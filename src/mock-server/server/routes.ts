@@ -2,9 +2,8 @@ import * as z from 'zod';
 import { presetOrChanges, type SwitchDescription, switchDescription } from '../behaviour/behaviour.ts';
 import { clockMode, clockOptions, clockState, clockStep } from '../clock/clock.ts';
 import { checkedInput, expected } from '../input/checked-input.ts';
-import { journalEntry, type RequestFilter, requestFilter } from '../journal/journal.ts';
+import { audit, journalEntry, type RequestFilter, requestFilter } from '../journal/journal.ts';
 import {
-  audit,
   type Claim,
   checkedClaim,
   checkedFilter,
@@ -117,8 +116,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   }),
   method('POST /reset', 'reset', {
     tag: 'state',
-    summary:
-      'Restore the initial state: of a space with its key, of the mock with its setup; 409 while spaces are open',
+    summary: 'Restore the initial state: a space with its key, the mock with its setup; 409 while spaces are open',
     body: resetOptions,
   }),
   method('POST /setup', 'setUp', {
@@ -209,8 +207,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   }),
   route('GET /requests', {
     id: 'listRequests',
-    summary:
-      'List the newest requests, each with the reason for its response; with `after`, the oldest ones after that number',
+    summary: 'List the newest requests with the reasons for their responses; with `after`, the oldest after it',
     query: listQuery,
     response: list,
     calls: { 'journal.dropped': { send: () => ({ query: { limit: 1 } }), read: ({ dropped }: Listed) => dropped } },
