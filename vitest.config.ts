@@ -13,18 +13,10 @@ const ISOLATED = [
 
 /** The longest first. Each takes at least as long as ten others; some mostly wait. */
 const LONG = [
-  ...[
-    'documents',
-    'package',
-    'redis-outages',
-    'cli-batch',
-    'redis-shared-limit',
-    'wild',
-    'fake-timers',
-    'cli-examples',
-  ],
-  ...['cli-signals', 'generated-specs', 'hostile-service', 'batch', 'cli-streams', 'cli-completion', 'cli-files'],
-  ...['api-report', 'chaos', 'client-on-mock', 'cli-mock', 'mock-files', 'contract', 'low-priority', 'own-process'],
+  ...['documents', 'package', 'redis-outages', 'cli-batch', 'redis-shared-limit', 'wild', 'fake-timers'],
+  ...['cli-examples', 'cli-signals', 'generated-specs', 'hostile-service', 'batch', 'cli-streams', 'cli-completion'],
+  ...['cli-files', 'api-report', 'chaos', 'client-on-mock', 'cli-mock', 'mock-files', 'contract', 'low-priority'],
+  'own-process',
 ];
 
 /** Starts the long files first: at the end, one worker would run one of them while the others have nothing to do. */
