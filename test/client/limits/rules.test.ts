@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LocalLimit, slotAt } from '../../../src/client/limits/key-limit.ts';
+import { expectedSlotAt, LocalLimit, slotAt } from '../../../src/client/limits/key-limit.ts';
 import { advancePace } from '../../../src/client/limits/limit-rules.ts';
 import {
   AcceptedLog,
   type Gate,
+  initialState,
   type LimiterSettings,
+  type LimiterState,
   type Pace,
   windowKind,
 } from '../../../src/client/limits/limit-state.ts';
@@ -353,6 +355,24 @@ test('9 rate: a part of a burst of one is one', () => {
   limit.sendRefused(3_000, '1');
 
   expect(limit.state.pace?.capacity).toBe(1);
+});
+
+test.each<[string, number, Partial<LimiterState>, number, number]>([
+  ['a free slot', 30, {}, 19, 1_000],
+  ['the oldest request', 30, {}, 20, 60_000],
+  ['the second oldest', 30, {}, 21, 60_100],
+  ['a slot that this minute will use', 30, {}, 49, 61_000],
+  ['the oldest request, a minute later', 30, {}, 51, 120_100],
+  ['the oldest request, two minutes later', 30, {}, 80, 180_000],
+  ['the rate, whatever the log has', 10, { pace: { ...PACE, tokens: 3 } }, 5, 3_000],
+  ['the log of a cap at an even rate', 10, { isCap: true, pace: { ...PACE, tokens: 3 } }, 0, 60_000],
+  ['nothing, without a limit', Number.POSITIVE_INFINITY, {}, 500, 1_000],
+])('15 deadlines: a call is expected to wait for %s', (_, limit, changes, ahead, expected) => {
+  const log = new AcceptedLog();
+  for (let call = 0; call < 10; call += 1) log.add(100 * call);
+  const state = { ...initialState(limit), log, ...changes };
+
+  expect(expectedSlotAt(state, 1_000, ahead)).toBe(expected);
 });
 
 test('15 deadlines: the test of a learned limit is the next slot if it is earlier than that of the log', () => {
