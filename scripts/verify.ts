@@ -33,18 +33,18 @@ if (process.argv.length > 2) {
   process.exit(2);
 }
 
-/** While vitest writes to the terminal, the results of steps wait here. */
-const waiting: string[] = [];
+/** The results of steps that end while vitest writes to the terminal. */
+const laterLines: string[] = [];
 let isTesting = false;
 
 const ofSources = runSteps(SOURCE_STEPS);
 const built = await runStep(BUILD);
 isTesting = true;
-const shown = runStep(DEMO);
+const demo = runStep(DEMO);
 const tests = await runTests();
 isTesting = false;
-for (const line of waiting) print(line);
-const steps = [built, await shown, ...(await ofSources)];
+for (const line of laterLines) print(line);
+const steps = [built, await demo, ...(await ofSources)];
 const failed = tests.failed + steps.filter((isGood) => !isGood).length;
 process.exitCode = failed === 0 ? 0 : 1;
 if (tests.skipped > 0) print(`\n${tests.skipped} skipped`);
@@ -97,6 +97,6 @@ function binary(name: string): string {
 }
 
 function print(text: string): void {
-  if (isTesting) waiting.push(text);
+  if (isTesting) laterLines.push(text);
   else process.stdout.write(`${text}\n`);
 }

@@ -29,7 +29,7 @@ function failureOf(error: unknown, { key, attempts }: FailedAttempt, baseUrl: st
   const cause = withoutKey(error, key);
   // The message of a `fetch` error has no reason: the failure of the system, of undici or of a proxy is a deeper cause.
   const errors = causesOf(error);
-  const code = key.redact(errors.map(codeIn).find((found) => found !== undefined) ?? '') || undefined;
+  const code = key.redact(errors.map(nodeCodeOf).find((found) => found !== undefined) ?? '') || undefined;
   const ofProxy = errors.find(({ name }) => name === PROXY_FAILURE)?.message;
   const why = ofProxy ?? code ?? causesOf(cause).findLast(({ message }) => message)?.message ?? thrownText(cause);
   const [meaning, advice] = MEANINGS.get(why) ?? (errors.some(isOfParser) ? NOT_HTTP : []);
@@ -112,7 +112,7 @@ const CODES: readonly (readonly [words: RegExp, code: string])[] = [
 ];
 
 /** The code of an error, as Node.js names it; `undefined` if it has none. */
-function codeIn(error: Error): string | undefined {
+function nodeCodeOf(error: Error): string | undefined {
   return CODES.find(([words]) => words.test(error.message))?.[1] ?? codeOf(error);
 }
 
@@ -194,19 +194,19 @@ export function isPermanent(failure: NetworkError): boolean {
   return permanentFailures.has(failure);
 }
 
-/** Of a proxy, of the permissions of the runtime, and of a dispatcher that the program has closed. */
+/** A proxy or the runtime does not allow the request, or the program has closed the dispatcher. */
 const PERMANENT = ['PROXY_REFUSED', 'ERR_ACCESS_DENIED', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED'];
 
-/** Node.js rejected the certificate or the head of the response, or it or the proxy the connection. */
+/** The next attempt would fail for the same reason: the certificate, the head of the response, or one of `PERMANENT`. */
 function wouldFailAgain(error: Error): boolean {
-  const code = codeIn(error) ?? '';
+  const code = nodeCodeOf(error) ?? '';
   if (PERMANENT.includes(code) || [ABOUT_CERTIFICATES, INVALID_HEADS].some((codes) => codes.has(code))) return true;
   return isOfParser(error) && !BROKEN_BODY.test(`${code} ${error.message}`);
 }
 
 /** The parser of Node.js and that of undici, which may have no code. */
 function isOfParser(error: Error): boolean {
-  return error.name === 'HTTPParserError' || (codeIn(error)?.startsWith('HPE_') ?? false);
+  return error.name === 'HTTPParserError' || (nodeCodeOf(error)?.startsWith('HPE_') ?? false);
 }
 
 /** Failures of a parser that a connection can cause which ends too early, so that a retry can succeed. */

@@ -233,7 +233,7 @@ export const audit = plainObject({
 /** Requests in the journal that a well-behaved client does not send. */
 export interface Audit extends ValueOf<typeof audit> {}
 
-export function auditOf({ journal: { entries, dropped } }: { readonly journal: Journal }): Audit {
+export function auditOf({ entries, dropped }: Journal): Audit {
   return {
     requests: entries.length,
     dropped,

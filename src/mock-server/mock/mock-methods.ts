@@ -133,7 +133,7 @@ export class MockMethods {
 
   /** Returns requests that a well-behaved client does not send: early retries, keys in URLs, unknown paths. */
   audit(): Audit {
-    return auditOf(this.#mock);
+    return auditOf(this.#mock.journal);
   }
 
   /**

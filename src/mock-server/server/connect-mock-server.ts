@@ -33,7 +33,7 @@ export type RemoteSpace = RemoteMethods &
   AsyncDisposable;
 
 /**
- * Connects to a mock server in another process, by its `adminUrl`, or by its URL and the admin token. Methods reject with the `MockServerError` of the mock, or with code `no_mock_server` if the server is not a mock, or does not respond within 30 seconds.
+ * Connects to a mock server in another process, by its `adminUrl`, or by its URL and the admin token. Methods reject with the `MockServerError` of the mock, or with code `no_mock_server` if the server is not a mock, or does not respond within 30 seconds (`journal.waitFor`: after its own time; `clock.advance`: within 270 seconds).
  * @throws MockServerError with code `invalid_option`, for an invalid URL or a missing token.
  * @example const remote = connectMockServer(process.env.FXRATES_MOCK_ADMIN_URL)
  */

@@ -59,9 +59,10 @@ const list = z.object({
 });
 
 const filtered = z.strictObject({ filter: requestFilter.optional().describe('Which requests; by default all.') });
+const MOST_WAIT_MS = 240_000;
 const wait = filtered.extend({
   ...waitOptions.shape,
-  timeoutMs: expected('whole milliseconds from 0 to 240000', z.int().min(0).max(240_000))
+  timeoutMs: expected('whole milliseconds from 0 to 240000', z.int().min(0).max(MOST_WAIT_MS))
     .default(10_000)
     .describe('Milliseconds, in real time. HTTP clients give up after some minutes: `fetch` of Node.js after 300,000.'),
 });
@@ -141,8 +142,8 @@ export const adminRoutes: readonly AdminRoute[] = [
     body: clockStep,
     response: clockState,
     calls: {
-      'clock.advance': { send: (advanceMs: number) => ({ body: { advanceMs } }), read: nowIn },
-      'clock.advanceTo': { send: (advanceTo: unknown) => ({ body: { advanceTo } }), read: nowIn },
+      'clock.advance': { send: (advanceMs: number) => ({ body: { advanceMs }, waitMs: MOST_WAIT_MS }), read: nowIn },
+      'clock.advanceTo': { send: (advanceTo: unknown) => ({ body: { advanceTo }, waitMs: MOST_WAIT_MS }), read: nowIn },
       'clock.freeze': { send: () => ({ body: { frozen: true } }), read: () => undefined },
       'clock.resume': { send: () => ({ body: { frozen: false } }), read: () => undefined },
     },
@@ -161,8 +162,7 @@ export const adminRoutes: readonly AdminRoute[] = [
     calls: { 'behaviour.values': { send: () => ({}), read: valuesIn } },
   }),
   method('PATCH /behaviour', 'behaviour.set', {
-    summary:
-      'Change switches, after a preset if one is set, or apply a preset; if one value is invalid, nothing changes',
+    summary: 'Change switches, after a preset if one is set, or apply a preset; nothing changes if one is invalid',
     body: presetOrChanges,
   }),
   method('GET /rules', 'rules.list', {

@@ -229,28 +229,32 @@ test.each<[string, (outgoing: ServerResponse) => unknown]>([
   ['no end of its headers', ({ socket }) => socket?.write('HTTP/1.1 200 OK\r\n')],
   ['no body', (outgoing) => outgoing.flushHeaders()],
   ['no end of its body', (outgoing) => outgoing.write('{')],
-])('a server that sends %s is named after 30 s, after a wait for requests later', async (_, respond) => {
-  const { postMessage } = Worker.prototype;
-  Worker.prototype.postMessage = function (message, ...others) {
-    postMessage.call(this, { ...message, mostMs: message.mostMs / 1000 }, ...others); // the test does not wait as long
-  };
-  const server = createServer((__, outgoing) => void respond(outgoing));
-  onTestFinished(() => {
-    Worker.prototype.postMessage = postMessage;
-    server.close().closeAllConnections();
-  });
-  const url = `http://127.0.0.1:${await listen(server)}`;
-  const remote = connectMockServer(url, 'a'.repeat(32));
-  const problem = (seconds: number) => ({
-    code: 'no_mock_server',
-    message: `The server at ${url} did not respond within ${seconds} s; pass the adminUrl of a running fxrates mock.`,
-  });
+])(
+  'a server that sends %s is named after 30 s, after a wait for requests or for the clock later',
+  async (sent, respond) => {
+    const { postMessage } = Worker.prototype;
+    Worker.prototype.postMessage = function (message, ...others) {
+      postMessage.call(this, { ...message, mostMs: message.mostMs / 1000 }, ...others); // the test does not wait as long
+    };
+    const server = createServer((__, outgoing) => void respond(outgoing));
+    onTestFinished(() => {
+      Worker.prototype.postMessage = postMessage;
+      server.close().closeAllConnections();
+    });
+    const url = `http://127.0.0.1:${await listen(server)}`;
+    const remote = connectMockServer(url, 'a'.repeat(32));
+    const problem = (seconds: number) => ({
+      code: 'no_mock_server',
+      message: `The server at ${url} did not respond within ${seconds} s; pass the adminUrl of a running fxrates mock.`,
+    });
 
-  await expect(remote.clock.now()).rejects.toMatchObject(problem(30));
-  await expect(remote.journal.waitFor()).rejects.toMatchObject(problem(40));
-  await expect(remote.journal.waitFor({}, { timeoutMs: 5_000 })).rejects.toMatchObject(problem(35));
-  await expect(remote.journal.waitFor({}, { timeoutMs: -1 })).rejects.toMatchObject(problem(30));
-});
+    await expect(remote.clock.now()).rejects.toMatchObject(problem(30));
+    await expect(remote.journal.waitFor()).rejects.toMatchObject(problem(40));
+    await expect(remote.journal.waitFor({}, { timeoutMs: 5_000 })).rejects.toMatchObject(problem(35));
+    await expect(remote.journal.waitFor({}, { timeoutMs: -1 })).rejects.toMatchObject(problem(30));
+    if (sent === 'nothing') await expect(remote.clock.advance(1)).rejects.toMatchObject(problem(270));
+  },
+);
 
 async function connected() {
   const served = await servedMock();
