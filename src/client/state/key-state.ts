@@ -79,12 +79,7 @@ export class KeyState implements RetainedState {
   /** The service has refused a request because of its quota: ends the waits of the calls that would use it. */
   stop(record: QuotaData): void {
     this.quota.stop(record);
-    this.endWaits();
-  }
-
-  /** Each call then checks whether its quota or its key has changed, and otherwise waits again. */
-  endWaits(): void {
-    for (const wait of this.waits) wait.cancel(undefined);
+    for (const wait of this.waits) wait.cancel(record);
   }
 
   /** A 429 has arrived for a call of `events`. Warns once of each change of the unit, and once of an invalid value. */
@@ -243,7 +238,7 @@ function shown(value: unknown): string {
 }
 
 /** Ends with the version of the shape of `Shared`, which includes `KeyState` and the limiter. */
-const SHARED = 'key-states.19';
+const SHARED = 'key-states.18';
 
 /** A state is removed when the last client that used it is closed. */
 type StatesByName = Map<string, KeyState>;

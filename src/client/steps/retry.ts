@@ -11,7 +11,6 @@ import {
   TimeoutError,
 } from '../errors/errors.ts';
 import { isPermanent } from '../errors/network-failure.ts';
-import type { ApiKey } from '../key/api-key.ts';
 import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-flight.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import type { KeyState } from '../state/key-state.ts';
@@ -107,10 +106,12 @@ class Attempts {
 
   /** Waits until the call may be sent. Returns the state of its key. */
   async #admit(): Promise<KeyState> {
-    const { signal } = this.#call;
+    const { signal, key } = this.#call;
     if (signal.aborted) throw signal.reason; // while the key was found
+    const state = this.#parts.states.of(key);
     try {
-      return await this.#waitForTurn(this.#currentState());
+      await this.#waitForTurn(state);
+      return state;
     } catch (error) {
       // Not sent, because the call may not wait: a retry would not be sent either.
       if (await this.#replaceKey(error)) return this.#admit();
@@ -118,18 +119,8 @@ class Attempts {
     }
   }
 
-  /** The state of the key of the call. If its source has replaced that meanwhile, the call uses the new one. */
-  #currentState(): KeyState {
-    const { keys, states } = this.#parts;
-    const { key, endpoint } = this.#call;
-    const known = keys.known() ?? key;
-    // The `quota()` of the client itself is about one key.
-    if (known.hash !== key.hash && endpoint.consumesQuota && !this.#hasNewKey) this.#useKey(known);
-    return states.of(this.#call.key);
-  }
-
-  /** Passes the guard; if there is a limiter, waits for one of its slots. Returns the state of the key, which can be a new one. */
-  async #waitForTurn(state: KeyState): Promise<KeyState> {
+  /** Passes the guard; if there is a limiter, waits for one of its slots. */
+  async #waitForTurn(state: KeyState): Promise<void> {
     const { guard, ask } = this.#parts;
     const call = this.#call;
     if (guard !== undefined && this.#admittedBy !== state) {
@@ -138,7 +129,7 @@ class Attempts {
     }
     this.#requireQuota(state);
     const { limiter } = state;
-    if (limiter === undefined) return state;
+    if (limiter === undefined) return;
     const { settings } = call;
     const wait = new Cancellation();
     const place = limiter.acquire({
@@ -151,14 +142,13 @@ class Attempts {
     });
     if ('end' in place) {
       this.#permit = place;
-      return state;
+      return;
     }
     const waiting = { ...this.#parts, limiter, state, refusal: this.#refusal };
     const permit = await this.#waited(() => waitForPermit(call, place, waiting), { state, wait });
-    if (permit === undefined) return this.#waitForTurn(this.#currentState());
+    if (permit === undefined) return this.#waitForTurn(state);
     this.#permit = permit;
     this.#requireQuota(state); // another call may have been refused in the same moment
-    return state;
   }
 
   /** @throws QuotaExhaustedError if the quota is used up */
@@ -168,7 +158,7 @@ class Attempts {
     throw usedUpError(usedUp);
   }
 
-  /** Measures a wait of the call, whose signal is `wait`. `undefined` if it ends early: the quota is used up, or the key replaced. */
+  /** Measures a wait of the call, whose signal is `wait`. `undefined` if it ends early, because the quota is used up. */
   async #waited<T>(work: () => Promise<T>, { state: { waits }, wait }: WaitParts): Promise<T | undefined> {
     const { time } = this.#parts.settings;
     const call = this.#call;
@@ -267,20 +257,13 @@ class Attempts {
     if (this.#hasNewKey || !makesKeyUnusable(error)) return false;
     const key = await this.#parts.keys.replacementFor(call.key, call.signal);
     if (key === undefined) return false;
-    const { key: old } = call;
-    this.#useKey(key);
-    this.#parts.states.of(old).endWaits(); // those of its other calls: each would be refused as well
-    return true;
-  }
-
-  #useKey(key: ApiKey): void {
-    const call = this.#call;
     this.#leaveGuard();
     this.#hasNewKey = true;
     this.#permit = undefined;
     this.#refusal = undefined;
     call.key = key;
     call.next = { ...call.next, reason: 'key_rotated' };
+    return true;
   }
 
   #leaveGuard(): void {
