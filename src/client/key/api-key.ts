@@ -72,6 +72,8 @@ interface CallLimit {
 
 /** The source of the key for the next request. It keeps the key until a caller requests a replacement. */
 export class KeySource {
+  /** The waits that end when another key replaces the one in use. */
+  readonly waits = new Set<Cancellation>();
   readonly #provide: () => string | Promise<string>;
   readonly #limit: CallLimit;
   readonly #onKey: (key: ApiKey) => void;
@@ -119,7 +121,10 @@ export class KeySource {
   }
 
   #use(key: ApiKey): void {
-    if (key.hash !== this.#key?.hash) this.#onKey(key);
+    const isNew = key.hash !== this.#key?.hash;
     this.#key = key;
+    if (!isNew) return;
+    this.#onKey(key);
+    for (const wait of this.waits) wait.cancel(undefined);
   }
 }

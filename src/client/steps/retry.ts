@@ -11,6 +11,7 @@ import {
   TimeoutError,
 } from '../errors/errors.ts';
 import { isPermanent } from '../errors/network-failure.ts';
+import type { ApiKey } from '../key/api-key.ts';
 import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-flight.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import type { KeyState } from '../state/key-state.ts';
@@ -62,11 +63,6 @@ async function sendDirectly(call: Call, state: KeyState, send: Send): Promise<Ap
     : limitedError(call, { state, reason: 'policy', waitMs: undefined, refusal: outcome });
 }
 
-interface WaitParts {
-  readonly state: KeyState;
-  readonly wait: Cancellation;
-}
-
 const ACCEPTED: RequestEnd = { kind: 'accepted' };
 const UNUSED: RequestEnd = { kind: 'unused' };
 const RETRY: NextAttempt = { reason: 'retry', waitedMs: 0 };
@@ -106,11 +102,11 @@ class Attempts {
 
   /** Waits until the call may be sent. Returns the state of its key. */
   async #admit(): Promise<KeyState> {
-    const { signal, key } = this.#call;
+    const { signal } = this.#call;
     if (signal.aborted) throw signal.reason; // while the key was found
-    const state = this.#parts.states.of(key);
     try {
-      await this.#waitForTurn(state);
+      let state = this.#currentState();
+      while (!(await this.#waitForTurn(state))) state = this.#currentState();
       return state;
     } catch (error) {
       // Not sent, because the call may not wait: a retry would not be sent either.
@@ -119,9 +115,23 @@ class Attempts {
     }
   }
 
-  /** Passes the guard; if there is a limiter, waits for one of its slots. */
-  async #waitForTurn(state: KeyState): Promise<void> {
-    const { guard, ask } = this.#parts;
+  /** The state of the key of the call: the key that its source has returned meanwhile, or its own. */
+  #currentState(): KeyState {
+    const { keys, states } = this.#parts;
+    const { key } = this.#call;
+    const known = keys.known();
+    if (known !== undefined && known.hash !== key.hash && this.#mayUseOther) this.#use(known);
+    return states.of(this.#call.key);
+  }
+
+  /** Once per call, and a `quota()` of the client itself is about one key. */
+  get #mayUseOther(): boolean {
+    return !this.#hasNewKey && this.#call.quotaReason === 'call';
+  }
+
+  /** Passes the guard; if there is a limiter, waits for one of its slots. `false` if the wait has ended early. */
+  async #waitForTurn(state: KeyState): Promise<boolean> {
+    const { guard, ask, keys } = this.#parts;
     const call = this.#call;
     if (guard !== undefined && this.#admittedBy !== state) {
       this.#admittedBy = state;
@@ -129,7 +139,7 @@ class Attempts {
     }
     this.#requireQuota(state);
     const { limiter } = state;
-    if (limiter === undefined) return;
+    if (limiter === undefined) return true;
     const { settings } = call;
     const wait = new Cancellation();
     const place = limiter.acquire({
@@ -142,13 +152,20 @@ class Attempts {
     });
     if ('end' in place) {
       this.#permit = place;
-      return;
+      return true;
     }
     const waiting = { ...this.#parts, limiter, state, refusal: this.#refusal };
-    const permit = await this.#waited(() => waitForPermit(call, place, waiting), { state, wait });
-    if (permit === undefined) return this.#waitForTurn(state);
+    const endedBy = [...this.#waitsOf(state), ...(this.#mayUseOther ? [keys.waits] : [])];
+    const permit = await this.#waited(() => waitForPermit(call, place, waiting), wait, endedBy);
+    if (permit === undefined) return false;
     this.#permit = permit;
     this.#requireQuota(state); // another call may have been refused in the same moment
+    return true;
+  }
+
+  /** The waits that end when the quota is used up, if the call would use it. */
+  #waitsOf({ waits }: KeyState): readonly Set<Cancellation>[] {
+    return this.#call.endpoint.consumesQuota ? [waits] : [];
   }
 
   /** @throws QuotaExhaustedError if the quota is used up */
@@ -158,23 +175,27 @@ class Attempts {
     throw usedUpError(usedUp);
   }
 
-  /** Measures a wait of the call, whose signal is `wait`. `undefined` if it ends early, because the quota is used up. */
-  async #waited<T>(work: () => Promise<T>, { state: { waits }, wait }: WaitParts): Promise<T | undefined> {
+  /** Measures a wait of the call, whose signal is `wait`. `undefined` if one of `endedBy` ends it early. */
+  async #waited<T>(
+    work: () => Promise<T>,
+    wait: Cancellation,
+    endedBy: readonly Set<Cancellation>[],
+  ): Promise<T | undefined> {
     const { time } = this.#parts.settings;
     const call = this.#call;
-    const { next, signal, endpoint } = call;
+    const { next, signal } = call;
     const waitsSince = time.now();
     call.next = { ...next, waitsSince };
     const abort = () => wait.cancel(signal.reason);
     signal.listen(abort);
-    if (endpoint.consumesQuota) waits.add(wait);
+    for (const waits of endedBy) waits.add(wait);
     try {
       return await work();
     } catch (error) {
       if (!wait.aborted || signal.aborted) throw error;
       return undefined;
     } finally {
-      waits.delete(wait);
+      for (const waits of endedBy) waits.delete(wait);
       signal.unlisten(abort);
       call.next = { ...next, waitedMs: next.waitedMs + time.now() - waitsSince };
     }
@@ -233,7 +254,7 @@ class Attempts {
     const slotMs = (state.limiter?.nextSlotAt(call.settings.priority) ?? 0) - clock.now();
     this.#parts.events.retry(state, { call, failure, waitMs: Math.max(waitMs, slotMs), retry: this.#retries });
     const wait = new Cancellation();
-    await this.#waited(() => time.sleep(waitMs, wait), { state, wait });
+    await this.#waited(() => time.sleep(waitMs, wait), wait, this.#waitsOf(state));
   }
 
   /** Milliseconds. @throws the error of the call if it is not retried */
@@ -257,13 +278,18 @@ class Attempts {
     if (this.#hasNewKey || !makesKeyUnusable(error)) return false;
     const key = await this.#parts.keys.replacementFor(call.key, call.signal);
     if (key === undefined) return false;
+    this.#use(key);
+    return true;
+  }
+
+  #use(key: ApiKey): void {
+    const call = this.#call;
     this.#leaveGuard();
     this.#hasNewKey = true;
     this.#permit = undefined;
     this.#refusal = undefined;
     call.key = key;
     call.next = { ...call.next, reason: 'key_rotated' };
-    return true;
   }
 
   #leaveGuard(): void {

@@ -129,6 +129,60 @@ test('the limit of the old key does not delay calls with the new key', async () 
   expect(clock.now() - startedAt).toBe(60_000);
 });
 
+test('calls that wait with a key that its source has replaced are sent with the new one', async () => {
+  const { apiKey, asked } = provider(OLD, NEW);
+  const refusal = deferred<Reply>();
+  const { fx, clock, fetch } = testClient(
+    ({ headers, url }) => {
+      if (headers['authorization'] === `Bearer ${NEW}`) return success({ EUR: 1 });
+      return url.endsWith('revoked') ? (refusal.promise as never) : rateLimited('60');
+    },
+    { apiKey },
+  );
+  const startedAt = clock.now();
+  const revoked = fx.latest({ call: 'revoked' });
+  await errorOf(fx.latest({ call: 'limited' }, { onLimit: 'throw' }));
+  const waiting = Array.from({ length: 5 }, (_, n) => fx.latest({ n }).withMeta());
+  const other = errorOf(fx.withOptions({ apiKey: OLD }).latest({ call: 'other' }, { deadlineMs: 90_000 }));
+  await quiet();
+
+  refusal.resolve(failure(401));
+  const results = await clock.run(Promise.all([...waiting, revoked.withMeta()]));
+
+  expect(clock.now()).toBe(startedAt);
+  expect(results.map(({ meta }) => meta.attempts.map(({ status }) => status))).toEqual([
+    ...waiting.map(() => [200]),
+    [401, 200],
+  ]);
+  expect(asked).toEqual([OLD, NEW]);
+  expect(fetch.requests).toHaveLength(8);
+  await clock.run(other); // its source has replaced nothing, so it waited on
+  expect(fetch.requests.length).toBeGreaterThan(8);
+});
+
+test('a call in a backoff waits for its end, and is then sent with the key that has replaced its own', async () => {
+  const { apiKey } = provider(OLD, NEW);
+  const { fx, clock } = testClient(
+    ({ headers, url }) => {
+      if (headers['authorization'] === `Bearer ${NEW}`) return success({ EUR: 1 });
+      return url.endsWith('revoked') ? failure(401) : failure(503, { headers: { 'retry-after': '30' } });
+    },
+    { apiKey, rateLimit: false },
+  );
+  const startedAt = clock.now();
+  const failed = fx.latest({ call: 'failed' }).withMeta();
+  await quiet();
+  await fx.latest({ call: 'revoked' });
+
+  const { meta } = await clock.run(failed);
+
+  expect(meta.attempts.map(({ status, reason }) => [status, reason])).toEqual([
+    [503, 'first'],
+    [200, 'key_rotated'],
+  ]);
+  expect(clock.now() - startedAt).toBeGreaterThanOrEqual(30_000);
+});
+
 test('the error of a call with its new key does not have the refusal of the old one', async () => {
   const { apiKey } = provider(OLD, NEW);
   const { fx } = testClient(
