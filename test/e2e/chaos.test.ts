@@ -8,8 +8,8 @@ test('with every fault, each call ends, client and mock have equal counts, and n
 
   expect(report.problems).toEqual([]);
   expect(report.spent.client).toBe(report.spent.mock + report.spent.unseen);
-  // Every possible result and most kinds of faults have occurred.
-  expect(Object.keys(report.endings)).toHaveLength(10);
+  // Most possible results and kinds of faults have occurred. Which ones varies, because responses are decoded in threads.
+  expect(Object.keys(report.endings).length).toBeGreaterThan(7);
   expect(Object.values(report.struck).filter((times) => times > 0).length).toBeGreaterThan(7);
 });
 

@@ -103,7 +103,7 @@ export class ChaosRun {
     const { id, key } = this.#mock.createKey({ plan: this.#pick(PLANS) });
     this.#key = key;
     this.#keys += 1;
-    const usedBefore = this.#isLikely(0.2) ? this.#endOfMonth(id) : 0;
+    const usedBefore = this.#isLikely(0.4) ? this.#endOfMonth(id) : 0;
     // Below the others, whose delays count.
     this.#mock.rules.add({ delayMs: 1 + this.#below(400), match: { ...SERVED, keyId: id } });
     const faults = this.#addFaults(id);

@@ -74,10 +74,12 @@ export function arrivalDelay(turns: RuleTurns): ArrivalDelay | undefined {
 
 /** The response with the delays, headers, coding and failures of the rules. Its reason names them. */
 export function withEffects(response: MockResponse, turns: RuleTurns, at: number): MockResponse {
+  const atArrival = turns.of('fail');
   turns.addResponse(response);
   let changed = changeRetryAfter(response, turns);
   changed = encode(changed, turns);
-  const failing = turns.of('fail');
+  // A failure in place of the service is certain before there is a response.
+  const failing = atArrival?.rule.counted === false ? atArrival : turns.of('fail');
   // A request that hangs gets no response that could be delayed.
   if (failing?.rule.fail?.kind !== 'hang') changed = delayed(changed, turns);
   return failing === undefined ? changed : failed(changed, turns, { failing, at });

@@ -419,6 +419,16 @@ test('a rule that is not counted responds to any method, without a key', async (
   ]);
 });
 
+test('a failure in place of the service is not replaced by that of a newer rule, which looks at the response', async () => {
+  const { mock, send } = mockWithKey();
+  mock.rules.add({ counted: false, fail: { kind: 'network-error' } });
+  mock.rules.add({ respond: { data: {} } });
+  mock.rules.add({ match: { status: 200 }, fail: { kind: 'bad-json' } });
+
+  await expect(send('/api/v1/latest')).rejects.toThrow();
+  expect(mock.journal.list()).toMatchObject([{ status: 0, rule: ['rule_1', 'rule_2'], quota: undefined }]);
+});
+
 test('a request that nearly matches a rule says so in its reason', async () => {
   const { mock, send } = mockWithKey();
   mock.rules.add({ match: { query: { base: 'EUR' } }, respond: { data: 1 } });
