@@ -18,7 +18,11 @@ export interface ParsedRequest {
 }
 
 /** What the requests with one target have in common. Most requests repeat a target, so they share it, also in the journal. */
-export interface ParsedTarget extends Target {
+export interface ParsedTarget {
+  /** As sent. */
+  readonly path: string;
+  /** Those of the query, without `api_key`. */
+  readonly parameters: URLSearchParams;
   readonly keyInUrl: string | undefined;
   readonly recorded: Pick<RecordedRequest, 'path' | 'query' | 'hasKeyInUrl'>;
   /** The last response of the service to it. Within a second, most requests with one target have the same. */
@@ -68,11 +72,13 @@ export function parseRequest(
 
 function parsedTarget(target: string, known: Map<string, ParsedTarget>): ParsedTarget {
   const { path, query } = parseTarget(target);
-  const keys = new URLSearchParams(query).getAll('api_key');
+  const parameters = new URLSearchParams(query);
+  const keys = parameters.getAll('api_key');
+  parameters.delete('api_key');
   const hasKeyInUrl = redactKeys(target) !== target || keys.some(Boolean);
   const values = parseQuery(query, '&', '=', { maxKeys: 0 }) as RecordedValues; // none is undefined
   const recorded = { path: redactKeys(path), query: Object.freeze(recordedQuery(values)), hasKeyInUrl };
-  const parsed = { path, query, keyInUrl: keys[0], recorded };
+  const parsed = { path, parameters, keyInUrl: keys[0], recorded };
   if (MAY_HAVE_KEY.test(target) || target.length > LONGEST_KNOWN) return parsed;
   if (known.size === MOST_KNOWN) known.clear();
   known.set(target, parsed);
@@ -85,15 +91,11 @@ const LONGEST_KNOWN = 500;
 /** A key, or the name of a parameter that is masked. `%` can encode a part of either. Such a target is not kept. */
 const MAY_HAVE_KEY = /_live_|%|key|token/i;
 
-/** A target cut into path and query, as sent. */
-export interface Target {
-  readonly path: string;
-  /** Without the question mark. */
-  readonly query: string;
-}
-
-/** Splits a request target; the absolute form `http://host/path` (RFC 9112 §3.2.2) counts as its path. */
-export function parseTarget(target: string): Target {
+/**
+ * Splits a request target into its path and its query, without the question mark. The absolute form `http://host/path`
+ * (RFC 9112 §3.2.2) counts as its path.
+ */
+export function parseTarget(target: string): { readonly path: string; readonly query: string } {
   const local = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
   const fragment = local.indexOf('#');
   const sent = fragment === -1 ? local : local.slice(0, fragment);
@@ -108,13 +110,6 @@ export const ADMIN_ROOT = '/__fxrates';
 
 export function isAdminPath(path: string): boolean {
   return path === ADMIN_ROOT || path.startsWith(`${ADMIN_ROOT}/`);
-}
-
-/** The parameters of a request, without `api_key`. */
-export function parametersOf({ query }: Target): URLSearchParams {
-  const parameters = new URLSearchParams(query);
-  parameters.delete('api_key');
-  return parameters;
 }
 
 /** Reads the three documented forms: `Bearer <key>`, the bare key, and `?api_key=<key>`. */

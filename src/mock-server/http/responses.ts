@@ -17,7 +17,7 @@ import { monthlyLimitOf, type QuotaUse, type RateUse } from '../service/decide.t
 import { MINUTE_MS, type RateLimit, rateLimitOf } from '../service/rate-windows.ts';
 import type { KeyRecord } from '../service/service-state.ts';
 import type { MockRequest, MockResponse } from './message.ts';
-import { parametersOf, type Target } from './parse-request.ts';
+import type { ParsedTarget } from './parse-request.ts';
 
 /** The documented success envelope (docs/facts.md, Response envelope) with a payload as JSON text. */
 export function successResponse(data: string): MockResponse {
@@ -218,13 +218,12 @@ export function badParameter(message: string, switches: Switches): MockResponse 
 /** Checks the parameters that the contract names, as the client does; `undefined` if they are valid, or free-form. */
 export function parameterRefusal(
   { operation, parameters: inPath }: FoundOperation<Operation>,
-  { target, switches }: { readonly target: Target; readonly switches: Switches },
+  { target, switches }: { readonly target: ParsedTarget; readonly switches: Switches },
 ): MockResponse | undefined {
   if (operation.query !== 'named') return undefined;
-  const inQuery = parametersOf(target);
   const values = operation.parameters.flatMap((parameter) => {
     const { name, list } = parameter;
-    const texts = parameter.in === 'path' ? [inPath[name] ?? ''] : inQuery.getAll(name);
+    const texts = parameter.in === 'path' ? [inPath[name] ?? ''] : target.parameters.getAll(name);
     const items = (list === 'comma' ? texts.flatMap((text) => text.split(',')) : texts).map((text) =>
       parameterValue(text, parameter),
     );
@@ -263,10 +262,10 @@ const MOST_NAMED = 3;
 /** The response to a query that can have unknown parameters: a misspelt one can cause a plausible wrong response. */
 export function withUnknownParameters(
   response: MockResponse,
-  query: URLSearchParams,
+  { parameters }: ParsedTarget,
   { id, known, switches }: { readonly id: string; readonly known: readonly string[]; readonly switches: Switches },
 ): MockResponse {
-  const names = Array.from(new Set(query.keys())).filter((name) => !known.includes(name));
+  const names = Array.from(new Set(parameters.keys())).filter((name) => !known.includes(name));
   const unknown = unknownText(id, 'parameter', names, known);
   if (unknown === undefined) return response;
   if (switches.use('unknownParameters') === 'served') return { ...response, why: `${response.why}; ${unknown}` };

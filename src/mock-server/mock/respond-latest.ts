@@ -2,7 +2,7 @@ import { type Operation, operations } from '../../generated/operations.ts';
 import { responseSchemas } from '../../generated/schemas.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import type { MockResponse } from '../http/message.ts';
-import { parametersOf, type Target } from '../http/parse-request.ts';
+import type { ParsedTarget } from '../http/parse-request.ts';
 import { badParameter, successResponse, unknownText, withUnknownParameters } from '../http/responses.ts';
 import type { InventedData } from '../rules/rule-schema.ts';
 import { CURRENCIES, type Currency, inventRates, isCurrency } from '../service/invented-rates.ts';
@@ -13,7 +13,7 @@ import type { ServiceContext } from '../service/service-state.ts';
  * keeps the last response to each target, so a mock and its spaces share it.
  */
 export function createLatestResponder(): (request: LatestRequest) => MockResponse {
-  const responses = new WeakMap<Target, InventedSnapshot & { readonly response: MockResponse }>();
+  const responses = new WeakMap<ParsedTarget, InventedSnapshot & { readonly response: MockResponse }>();
   let interval = { of: '', ms: 0 };
   return ({ service, request, switches, at }) => {
     const of = switches.use('snapshotGranularity');
@@ -21,11 +21,10 @@ export function createLatestResponder(): (request: LatestRequest) => MockRespons
     const snapshot = { seed: service.state.seed, at: Math.floor(at / interval.ms) * interval.ms };
     const known = responses.get(request.target);
     if (known?.at === snapshot.at && known.seed === snapshot.seed) return known.response;
-    const query = parametersOf(request.target);
-    const requested = readRequestedRates(query);
+    const requested = readRequestedRates(request.target);
     const invented = inventedResponse(requested, snapshot, switches);
     const names = { id: 'latest', known: KNOWN_PARAMETERS, switches };
-    const response = isFreeForm ? withUnknownParameters(invented, query, names) : invented;
+    const response = isFreeForm ? withUnknownParameters(invented, request.target, names) : invented;
     // Other responses depend on switches.
     if (requested.unknownCurrencies.length === 0 && response === invented)
       responses.set(request.target, { ...snapshot, response });
@@ -35,7 +34,7 @@ export function createLatestResponder(): (request: LatestRequest) => MockRespons
 
 interface LatestRequest {
   readonly service: Pick<ServiceContext, 'state'>;
-  readonly request: { readonly target: Target };
+  readonly request: { readonly target: ParsedTarget };
   readonly switches: Switches;
   readonly at: number;
 }
@@ -47,10 +46,10 @@ interface InventedSnapshot {
 }
 
 /** The invented data for a query, for functions of the test. */
-export function inventedFor({ state, behaviour, now }: ServiceContext, target: Target): InventedData {
+export function inventedFor({ state, behaviour, now }: ServiceContext, target: ParsedTarget): InventedData {
   const ms = snapshotIntervalMs(behaviour.use('snapshotGranularity'));
   const snapshot = { seed: state.seed, at: Math.floor(now() / ms) * ms };
-  return inventedData(readRequestedRates(parametersOf(target)), snapshot);
+  return inventedData(readRequestedRates(target), snapshot);
 }
 
 function inventedResponse(requested: RequestedRates, snapshot: InventedSnapshot, switches: Switches): MockResponse {
@@ -115,8 +114,8 @@ const latest: Operation = operations.latest;
 const isFreeForm = latest.query === 'free-form';
 const KNOWN_PARAMETERS = isFreeForm ? ['base', 'symbols'] : latest.parameters.map(({ name }) => name);
 
-function readRequestedRates(query: URLSearchParams): RequestedRates {
-  const valuesOf = (name: string) => (KNOWN_PARAMETERS.includes(name) ? query.getAll(name) : []);
+function readRequestedRates({ parameters }: ParsedTarget): RequestedRates {
+  const valuesOf = (name: string) => (KNOWN_PARAMETERS.includes(name) ? parameters.getAll(name) : []);
   const [sentBase = 'USD'] = valuesOf('base');
   const base = upperCase(sentBase);
   const sentSymbols = valuesOf('symbols')

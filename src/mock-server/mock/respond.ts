@@ -2,7 +2,7 @@ import { apiKeyPattern } from '../../generated/service.ts';
 import { RequestSwitches, type Switches } from '../behaviour/behaviour.ts';
 import type { FindRoute, RouteMatch } from '../http/find-route.ts';
 import { MAX_REQUEST_BODY_BYTES, type MockResponse, noResponse } from '../http/message.ts';
-import { type ParsedRequest, parametersOf, type SentCredential } from '../http/parse-request.ts';
+import type { ParsedRequest, SentCredential } from '../http/parse-request.ts';
 import {
   type AuthenticationRefusal,
   authenticationRefusal,
@@ -277,7 +277,7 @@ function respondWithinLimits(routed: RoutedRequest, admission: Admission): MockR
     const response = service.responders[id]?.(routed, admission) ?? servedResponse(toJson(example));
     if (query !== 'named') return response;
     const known = parameters.flatMap((parameter) => (parameter.in === 'query' ? parameter.name : []));
-    return withUnknownParameters(response, parametersOf(request.target), { id, known, switches });
+    return withUnknownParameters(response, request.target, { id, known, switches });
   } catch (error) {
     // Converted here, so that the exception of a responder counts like any other 500.
     return internalError(error);

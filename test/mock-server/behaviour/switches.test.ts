@@ -212,7 +212,7 @@ const { responders } = new MockCore();
 const brokenBase = {
   responders: {
     latest: ((routed, admission) => {
-      if (routed.request.target.query === 'base=500') throw new Error('broken');
+      if (routed.request.target.parameters.get('base') === '500') throw new Error('broken');
       return responders.latest(routed, admission);
     }) satisfies typeof responders.latest,
   },
