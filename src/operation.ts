@@ -1,3 +1,4 @@
+import type * as z from 'zod/mini';
 import { isLoopback } from './environment-proxy.ts';
 
 /** An operation of the service, as in the generated table. */
@@ -118,6 +119,22 @@ export function baseUrlProblem(url: URL, { operations, allowInsecureHttp }: Base
   if (apiPathIn(pathname, operations) !== undefined) return 'path';
   const isExposed = protocol === 'http:' && !isLoopback(url) && !allowInsecureHttp;
   return isExposed ? 'plain http' : undefined;
+}
+
+/** Adds to the messages of a locale what the alternatives of a union expect, which zod's own do not name. */
+export function namingAlternatives(localeError: z.core.$ZodErrorMap): z.core.$ZodErrorMap {
+  return (issue) => {
+    if (issue.code !== 'invalid_union') return localeError(issue);
+    const [none, ...others] = new Set(
+      issue.errors.flatMap(([first]) => (first === undefined ? [] : [partText(first)])),
+    );
+    if (none === undefined) return 'Invalid input: expected a value of exactly one alternative, but several match';
+    return [none, ...others.map((text) => text.replace(/^Invalid input: /, ''))].join('; or ');
+  };
+}
+
+function partText({ path, message }: z.core.$ZodIssue): string {
+  return path.length === 0 ? message : `${path.join('.')}: ${message}`;
 }
 
 /** The value that a text means. An invalid text is returned unchanged, so that the schema of the parameter rejects it. */

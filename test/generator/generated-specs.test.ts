@@ -192,6 +192,11 @@ const OTHERS = [
   { name: 'to', in: 'query', schema: { type: 'array', items: { type: 'string' } } },
   { name: 'symbols', in: 'query', schema: { type: 'string', enum: ['all', 'metals'] } },
   { name: 'page', in: 'query', schema: { type: ['integer', 'string'] } },
+  {
+    name: 'most',
+    in: 'query',
+    schema: { oneOf: [{ type: 'integer', minimum: 1 }, { const: 'all' }, { type: 'integer' }] },
+  },
 ];
 const other = await project.add(
   merged(openapi, { paths: { '/api/v1/latest': { get: { 'x-free-form-query': null, parameters: OTHERS } } } }),
@@ -212,6 +217,23 @@ test('latest has the documented parameters, also under other names than the inve
   expect(offers).toMatch(/^from=\nto=\nsymbols=\n/);
   expect(mock.journal.list().map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 });
+
+test.each<[most: string | number, problem: string]>([
+  ['none', 'Invalid input: expected number, received string; or expected "all"'],
+  [5, 'Invalid input: expected a value of exactly one alternative, but several match'],
+])(
+  'the client, the mock and the commands name what each alternative of a parameter expects: %j',
+  async (most, problem) => {
+    const { send, fx, fxrates } = started(other);
+
+    const refused = await send(`/api/v1/latest?from=eur&most=${most}`);
+    const typed = await fxrates('latest', 'from=eur', `most=${most}`);
+
+    expect(refused.json()).toMatchObject({ error: { message: `latest: 'most': ${problem}` } });
+    expect(typed).toMatchObject({ code: 2, stderr: expect.stringContaining(`latest: 'most': ${problem}`) });
+    await expect(fx.latest({ from: 'eur', most })).rejects.toThrow(`latest: 'most': ${problem}`);
+  },
+);
 
 test.each([
   ['documented', '?base=GBP&symbols=USD%2CEUR&day=2026-01-02', 200],

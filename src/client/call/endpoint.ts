@@ -4,7 +4,7 @@ import type { OperationTypes } from '../../generated/operation-methods.ts';
 import { type Operation, type OperationId, operations, type Parameter } from '../../generated/operations.ts';
 import { querySchemas, responseSchemas } from '../../generated/schemas.ts';
 import { definedOf, isJsonObject } from '../../json.ts';
-import { createOperationFinder } from '../../operation.ts';
+import { createOperationFinder, namingAlternatives } from '../../operation.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
 import type { CallOptions } from '../options/call-options.ts';
@@ -51,7 +51,7 @@ export function operationEndpoint(id: OperationId, parameters: object = {}): End
  */
 function parseSchema(schema: z.ZodMiniType, value: unknown) {
   const parsed = schema.safeParse(value);
-  return parsed.success ? parsed : schema.safeParse(value, { error: english().localeError });
+  return parsed.success ? parsed : schema.safeParse(value, { error: namingAlternatives(english().localeError) });
 }
 
 /** Validates the body of a success. Without an operation, only its envelope. */

@@ -368,11 +368,17 @@ test('a 304 is an error that names If-None-Match, and is not retried', async () 
   });
 });
 
-test('the message is in English in a program that gave zod another locale', async () => {
+test.each([
+  [{ plan: 7 }, 'data.plan: Invalid input: expected string, received number'],
+  [
+    { monthly_limit: [] },
+    'data.monthly_limit: Invalid input: expected number, received array; or expected string, received array; or expected null, received array',
+  ],
+])('the message is in English in a program that gave zod another locale: %j', async (wrong, message) => {
   const before = z.config().localeError;
   onTestFinished(() => void z.config({ localeError: before }));
   z.config(z.locales.de());
-  const { fx } = testClient(success({ ...quotaRecord(), plan: 7 }));
+  const { fx } = testClient(success({ ...quotaRecord(), ...wrong }));
 
-  await expect(fx.quota()).rejects.toThrow('data.plan: Invalid input: expected string, received number');
+  await expect(fx.quota()).rejects.toThrow(message);
 });
