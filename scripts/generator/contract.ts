@@ -77,6 +77,8 @@ export type Schema = (
 ) & {
   readonly description?: string;
   readonly isDeprecated?: boolean;
+  /** A field that only requests have: no response needs it. */
+  readonly isWriteOnly?: boolean;
   /** A scalar example of the value. */
   readonly example?: Scalar;
 };

@@ -165,6 +165,7 @@ export function exampleOf(schema: Schema, schemas: Schemas, turn = 0): unknown {
   };
   /** Far inside, an optional field does not repeat a type: types that refer to each other would have endless examples. */
   const isShown = ({ isRequired, schema: type }: Property, within: readonly string[]) => {
+    if (type.isWriteOnly) return false;
     const shown = type.kind === 'array' ? type.items : type;
     return isRequired || within.length <= 2 || shown.kind !== 'reference' || !used.has(shown.name);
   };

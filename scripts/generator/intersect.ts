@@ -54,6 +54,7 @@ function withNotes(one: Schema, other: Schema, combined: Schema): Schema {
   const notes = definedOf({
     description: one.description ?? other.description,
     isDeprecated: one.isDeprecated ?? other.isDeprecated,
+    isWriteOnly: one.isWriteOnly ?? other.isWriteOnly,
     example: one.example ?? other.example,
   });
   return { ...combined, ...notes };
@@ -137,7 +138,8 @@ function propertyOf(name: string, one: ObjectSchema, other: ObjectSchema, both: 
   const isRequired = Boolean(first?.isRequired || second?.isRequired);
   if (first !== undefined && second !== undefined) {
     try {
-      return { name, isRequired, schema: both(first.schema, second.schema) };
+      const schema = both(first.schema, second.schema);
+      return { name, isRequired: isRequired && !schema.isWriteOnly, schema };
     } catch (error) {
       if (error instanceof Contradiction) throw new Contradiction(`'${name}': ${error.message}`);
       throw error;

@@ -31,6 +31,7 @@ export function readSchema(node: SpecNode): Schema {
     ...definedOf({
       description: (node.find('description') ?? node.find('title'))?.prose() || undefined,
       isDeprecated: node.isTrue('deprecated') || undefined,
+      isWriteOnly: node.isTrue('writeOnly') || undefined,
       example: isScalar(example?.value) ? example.value : undefined,
     }),
   });
@@ -166,7 +167,8 @@ function readReference(node: SpecNode): Schema {
   // A part of another schema has no name of its own.
   if (kind !== 'schemas' || inner.length > 0) return readOnce(target);
   const name = typeName(component);
-  return name === undefined ? ANY_VALUE : { kind: 'reference', name };
+  if (name === undefined) return ANY_VALUE;
+  return definedOf({ kind: 'reference' as const, name, isWriteOnly: target.isTrue('writeOnly') || undefined });
 }
 
 function readLiterals(nodes: readonly SpecNode[]): Schema {
@@ -263,7 +265,8 @@ function readObject(node: SpecNode): ObjectSchema {
   const unnamed = readUnnamed(node);
   const properties = node.entriesAt('properties').map(([name, field]): Property => {
     refuseFieldName(name, field);
-    return { name, isRequired: required.includes(name), schema: readSchema(field) };
+    const schema = readSchema(field);
+    return { name, isRequired: required.includes(name) && !schema.isWriteOnly, schema };
   });
   return {
     kind: 'object',

@@ -178,6 +178,26 @@ test.each<[object, object]>([
   expect(await schemaOf(JSON.stringify(field))).toMatchObject(schema);
 });
 
+const SECRET = { type: 'object', properties: { pin: { type: 'string', writeOnly: true }, size: { type: 'integer' } } };
+
+test.each([
+  { ...SECRET, required: ['pin', 'size'] },
+  { allOf: [SECRET], required: ['pin', 'size'] },
+  {
+    ...SECRET,
+    properties: { ...SECRET.properties, pin: { $ref: '#/components/schemas/Pin' } },
+    required: ['pin', 'size'],
+  },
+])('a response needs no field that only requests have: %j', async (field) => {
+  const pin = ['components schemas Pin', SECRET.properties.pin, `${JSON_OK} examples`, undefined];
+
+  const { operations, schemas } = await contractOf(stressWith(...pin, DATA, field));
+
+  expect(operations[0]?.example).toMatchObject({ data: { size: 1 } });
+  expect(operations[0]?.example).not.toHaveProperty('data.pin');
+  expect(schemas.get('ClosedData')).toMatchObject({ properties: [{ isRequired: false }, { isRequired: true }] });
+});
+
 test.each([
   ['\\d{3}\\-\\d', '\\d{3}\\x2d\\d'],
   ['[\\w\\-]', '[\\w\\x2d]'],
