@@ -11,6 +11,12 @@ export function codeOf(value: unknown): string | undefined {
   return isError(value) && 'code' in value && typeof value.code === 'string' ? value.code : undefined;
 }
 
+/** Whether no connection was made in time, at least to one of the addresses of the host. */
+export function isConnectTimeout(error: unknown): boolean {
+  const { errors = [] } = Object(error) as Partial<AggregateError>;
+  return [error, ...errors].some((one) => ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'].includes(codeOf(one) ?? ''));
+}
+
 /** Whether a value works like an `AbortSignal`, also that of another implementation. */
 export function isSignal(value: unknown): value is AbortSignal {
   const { aborted, addEventListener, removeEventListener } = Object(value) as Partial<AbortSignal>;

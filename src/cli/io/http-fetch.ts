@@ -2,6 +2,7 @@ import type { Agent } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FetchLike } from '../../client/index.ts';
 import { ACCEPTED_ENCODINGS, decoded } from '../../content-encoding.ts';
+import { isConnectTimeout } from '../../foreign-values.ts';
 
 /**
  * Sends over `node:http`. The built-in `fetch` does the same, but loading it and its parser takes longer than all other
@@ -18,6 +19,7 @@ export const httpFetch: FetchLike = async (url, { method, headers, signal }) => 
       method,
       headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...headers },
       signal,
+      ...ofAddress,
     });
     request.once('response', (message) => {
       const { statusCode: status = 0, statusMessage: statusText = '', headersDistinct } = message;
@@ -28,10 +30,17 @@ export const httpFetch: FetchLike = async (url, { method, headers, signal }) => 
       socket.destroy();
       reject(new Error('the server switched to another protocol (101)'));
     });
-    request.on('error', reject); // also after the response, if the connection breaks
+    // Also after the response, if the connection breaks.
+    request.on('error', (error) => {
+      if (isConnectTimeout(error)) ofAddress = { autoSelectFamilyAttemptTimeout: 2_500 };
+      reject(error);
+    });
     request.end();
   });
 };
+
+/** After a timeout: Node.js connects to all addresses of a host but the last for 250 ms, too short for a distant service. */
+let ofAddress = {};
 
 /** With NODE_USE_ENV_PROXY, the global agents of Node.js send through a proxy, also to this machine. */
 const agents: { http?: Agent; https?: Agent } = {};

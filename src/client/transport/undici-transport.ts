@@ -1,6 +1,6 @@
-import type { Dispatcher } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
 import { ACCEPTED_ENCODINGS } from '../../content-encoding.ts';
-import { codeOf, isError } from '../../foreign-values.ts';
+import { codeOf, isConnectTimeout, isError } from '../../foreign-values.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { thrownMessage } from '../errors/program-values.ts';
 import {
@@ -16,18 +16,36 @@ type UndiciParts = Pick<typeof import('undici'), 'Agent' | 'buildConnector'>;
 
 /** Shared by all clients, so that a client of `withOptions()` uses the open connections. */
 let agent: Dispatcher | undefined;
-let connect: ReturnType<UndiciParts['buildConnector']>;
+let connect: buildConnector.connector;
 /** Longest time for connecting: at first the default of undici, then the longest `timeoutMs` of a request so far. */
 let connectMs = 10_000;
+/**
+ * Longest time for an address of the host that is not its last one; `undefined`: that of Node.js. Its 250 ms are right for an
+ * address that does not respond, but too short for a distant one, so they apply until a connection has timed out.
+ */
+let addressMs: number | undefined;
 
 /** The Agent of this package. undici ends a connection attempt by itself, which must not be before the client does. */
-export function ownAgent({ Agent, buildConnector }: UndiciParts, { timeoutMs }: TransportRequest): Dispatcher {
+export function ownAgent(undici: UndiciParts, { timeoutMs }: TransportRequest): Dispatcher {
   if (agent === undefined || timeoutMs > connectMs) {
     connectMs = Math.max(connectMs, timeoutMs);
-    connect = buildConnector({ timeout: connectMs });
+    connect = connector(undici);
   }
-  agent ??= new Agent({ connect: (options, callback) => connect(options, callback) });
+  agent ??= new undici.Agent({ connect: (options, callback) => connect(options, callback) });
   return agent;
+}
+
+function connector(undici: UndiciParts): buildConnector.connector {
+  const ofAddress = addressMs === undefined ? {} : { autoSelectFamilyAttemptTimeout: addressMs };
+  const open = undici.buildConnector({ timeout: connectMs, ...ofAddress });
+  return (options, callback) =>
+    open(options, (...result) => {
+      if (isConnectTimeout(result[0])) {
+        addressMs = connectMs / 4;
+        connect = connector(undici);
+      }
+      callback(...result);
+    });
 }
 
 /** Sends through the dispatcher that `dispatcherOf` returns for each request. */

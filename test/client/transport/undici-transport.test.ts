@@ -230,32 +230,43 @@ test('ends the request of an undici 8 dispatcher that fails, is cancelled or sen
   expect([waiting.aborts, talkative.aborts]).toEqual([[new Error('enough')], [expect.any(Error)]]);
 });
 
-test('one Agent serves all requests, and connecting may take as long as the longest timeoutMs', async () => {
+test('one Agent serves all requests; connecting may take as long as timeoutMs, and longer per address after a timeout', async () => {
   vi.resetModules(); // the Agent of the module
   onTestFinished(() => void vi.resetModules()); // later tests need one that connects
   const { ownAgent } = await import('../../../src/client/transport/undici-transport.ts');
   const used: unknown[] = [];
-  const buildConnector =
-    ({ timeout }: { timeout?: number } = {}) =>
-    () =>
-      void used.push(timeout);
-  let connect: () => void = () => undefined;
+  const buildConnector = (limits: object) => (result: Error | null, callback: (error: Error | null) => void) => {
+    used.push(limits);
+    callback(result);
+  };
+  const connects: ((result: Error | null, callback: (error: Error | null) => void) => void)[] = [];
   class RecordingAgent extends Agent {
     constructor(options: Agent.Options) {
       super(options);
-      connect = options.connect as never;
+      connects.push(options.connect as never);
     }
   }
   const parts = { Agent: RecordingAgent, buildConnector } as never;
-
-  const agents = [1_000, 30_000, 20_000].map((timeoutMs) => {
+  const received: unknown[] = [];
+  const use = (timeoutMs: number, result: Error | null = null) => {
     const agent = ownAgent(parts, { timeoutMs } as never);
-    connect();
+    connects[0]?.(result, (error) => received.push(error));
     return agent;
-  });
+  };
+  const refused = Object.assign(new Error(), { code: 'ECONNREFUSED' });
+  const late = Object.assign(new Error(), { code: 'ETIMEDOUT' });
+  const timedOut = new AggregateError([refused, late]); // the addresses of one host
+
+  const agents = [use(1_000), use(30_000), use(20_000, refused), use(20_000, timedOut), use(20_000), use(40_000)];
 
   expect(new Set(agents).size).toBe(1);
-  expect(used).toEqual([10_000, 30_000, 30_000]);
+  expect(received).toEqual([null, null, refused, timedOut, null, null]);
+  expect(used).toEqual([
+    { timeout: 10_000 },
+    ...[{ timeout: 30_000 }, { timeout: 30_000 }, { timeout: 30_000 }],
+    { timeout: 30_000, autoSelectFamilyAttemptTimeout: 7_500 },
+    { timeout: 40_000, autoSelectFamilyAttemptTimeout: 7_500 },
+  ]);
 });
 
 test('instrumentation of undici sees each request in the context of its call, also after a wait', async () => {
