@@ -19,7 +19,8 @@ export async function readTypedLine(
   { stdin, stderr, interrupted, receive }: Terminal,
   { question, isHidden = false }: Prompt,
 ): Promise<string> {
-  const { createInterface } = await import('node:readline'); // only here, because few commands ask
+  // Only here, because few commands ask. The editor of node:readline cannot delete with TERM=dumb.
+  const { createInterface } = await import('node:readline/promises');
   interrupted.throwIfAborted();
   let isMuted = isHidden;
   const write = (text: Uint8Array, _: unknown, done: () => void) => {
@@ -69,7 +70,7 @@ function lineOrInterrupt(editor: LineEditor, interrupted: AbortSignal): Promise<
   });
 }
 
-type LineEditor = import('node:readline').Interface;
+type LineEditor = import('node:readline/promises').Interface;
 
 /** Longest time in which the system stops the process, in milliseconds. It does not if no shell could continue it. */
 const STOPPED_WITHIN_MS = 50;

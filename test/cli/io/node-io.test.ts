@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { PassThrough } from 'node:stream';
 import crossSpawn from 'cross-spawn';
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { Interrupted, type SignalName } from '../../../src/cli/io/io.ts';
 import { spawnFunction } from '../../../src/cli/io/node-io.ts';
 import { readTypedLine } from '../../../src/cli/io/typed-line.ts';
@@ -70,6 +70,9 @@ function terminal(typed: string) {
     });
   return { read, modes, stdin, interrupt, shown: () => shown };
 }
+
+/** The least that a terminal can do, as in some editors and CI. */
+beforeEach(() => void vi.stubEnv('TERM', 'dumb'));
 
 test.each([
   ['the key\r', 'the key'],
