@@ -67,7 +67,7 @@ function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: Err
     case 'network':
       return explainNetworkError(error, context);
     case 'timeout':
-      return timeoutExplanation(error.scope, invocation, baseUrl);
+      return timeoutExplanation(error.scope, invocation, context);
     case 'response':
       return { why: excerpt(error.bodyExcerpt), hints: baseUrlHints(error, context) };
     case 'request':
@@ -87,8 +87,12 @@ function quotaExplanation({ quota, resetsAt }: QuotaExhaustedError, { io }: Invo
   };
 }
 
-function timeoutExplanation(scope: 'attempt' | 'deadline', { settings }: Invocation, baseUrl: string): Explanation {
-  const { host } = new URL(baseUrl);
+function timeoutExplanation(
+  scope: 'attempt' | 'deadline',
+  { settings }: Invocation,
+  context: NetworkContext,
+): Explanation {
+  const { host } = new URL(context.baseUrl);
   if (scope === 'deadline')
     return {
       what: `no successful response from ${host} in time`,
@@ -97,7 +101,7 @@ function timeoutExplanation(scope: 'attempt' | 'deadline', { settings }: Invocat
   const timeout = durationOption(settings.timeoutMs);
   return {
     what: `no complete response from ${host} within ${timeout}`,
-    hints: [`Wait longer:  --timeout ${durationOption(settings.timeoutMs * 2)}`],
+    hints: [`Wait longer:  --timeout ${durationOption(settings.timeoutMs * 2)}`, ...proxyHints(context)],
   };
 }
 
@@ -232,11 +236,14 @@ function networkHints(
 ): readonly string[] {
   const url = new URL(baseUrl);
   if (code === 'ECONNREFUSED' && isLoopback(url)) return ['Is the mock server running?  fxrates mock'];
-  if (isCertificateFailure) return [];
+  return isCertificateFailure ? [] : proxyHints({ baseUrl, env });
+}
+
+function proxyHints({ baseUrl, env }: Pick<NetworkContext, 'baseUrl' | 'env'>): readonly string[] {
   const proxy = environmentProxy(env, baseUrl);
-  return proxy === undefined
-    ? []
-    : [`${proxy.variable} names the proxy ${proxy.host}. To bypass it:  export NO_PROXY=${url.hostname}`];
+  if (proxy === undefined) return [];
+  const { hostname } = new URL(baseUrl);
+  return [`${proxy.variable} names the proxy ${proxy.host}. To bypass it:  export NO_PROXY=${hostname}`];
 }
 
 /** A warning of the client, with the option of the command line instead of the client's own. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { explainClientError } from '../../../src/cli/request/explain-error.ts';
 import type { KeyInUse } from '../../../src/cli/settings/resolve-key.ts';
 import type { Invocation } from '../../../src/cli/settings/settings.ts';
-import type { NetworkError } from '../../../src/client/errors/errors.ts';
+import { type NetworkError, TimeoutError } from '../../../src/client/errors/errors.ts';
 import { networkFailure } from '../../../src/client/errors/network-failure.ts';
 import { runCli } from '../../helpers/cli-io.ts';
 import { exhaustedQuota, failedFetch, failure, rateLimited, success } from '../../helpers/service-replies.ts';
@@ -140,13 +140,18 @@ test.each([
   ['CERT_HAS_EXPIRED', PROXY, ["Check the certificate's dates and this machine's clock."]],
   ['INVALID_CA', PROXY, []],
   ['CERT_CHAIN_TOO_LONG', PROXY, []],
+  ['a timeout', {}, ['Wait longer:  --timeout 4s']],
+  ['a timeout', PROXY, ['Wait longer:  --timeout 4s', PROXY_HINT]],
 ])('%s with the environment %j: the message says whether proxy or service was not found', (code, env, hints) => {
   const isProxyFailure = hints.includes(PROXY_HINT);
   const name = isProxyFailure ? 'ProxyFailure' : 'Error';
   const thrown = Object.assign(new Error(code), { name, code });
   const baseUrl = 'https://api.example.test';
-  const error = networkFailure(thrown, { key: { redact: String }, attempts: [] }, baseUrl) as NetworkError;
-  const settings = { baseUrl: { text: baseUrl, source: '--base-url' } };
+  const error =
+    code === 'a timeout'
+      ? new TimeoutError({ scope: 'attempt', limitMs: 2000, attempts: [] })
+      : (networkFailure(thrown, { key: { redact: String }, attempts: [] }, baseUrl) as NetworkError);
+  const settings = { baseUrl: { text: baseUrl, source: '--base-url' }, timeoutMs: 2000 };
   const invocation = { settings, io: { env } } as unknown as Invocation;
 
   const { details } = explainClientError(error, { invocation, baseUrl, key: {} as KeyInUse });
