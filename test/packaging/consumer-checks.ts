@@ -52,6 +52,10 @@ export const BUNDLE_CHECKS: readonly ConsumerCheck[] = [
       `alone/esbuild.${format === 'cjs' ? 'cjs' : 'mjs'}`,
     ),
   })),
+  {
+    name: 'client and mock server, bundled by esbuild as CommonJS',
+    line: 'esbuild program.mjs --bundle --platform=node --log-level=error --outfile=alone/program.cjs && node alone/program.cjs',
+  },
   // `sideEffects: false`: an unused import adds no code.
   { name: 'unused, not in the bundle', line: `! echo "import 'fxrates'" | ${UNUSED} | grep 'class '` },
   {

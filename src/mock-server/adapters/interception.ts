@@ -1,4 +1,5 @@
 import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
 import type { RequestHandler } from 'msw';
 import type { setupServer } from 'msw/node';
 import * as z from 'zod';
@@ -190,7 +191,8 @@ interface Packages {
   readonly 'msw/package.json': { readonly version: string };
 }
 
-const require = createRequire(import.meta.url);
+/** In a program that is bundled as CommonJS, `import.meta.url` is `undefined`: msw is then that of the working directory. */
+const require = createRequire(import.meta.url ?? join(process.cwd(), 'program.js'));
 
 /** `require`, because getters and `listen()` cannot wait; Node 20.19 and later require ES modules too. */
 function load<Name extends keyof Packages>(name: Name): Packages[Name] {
