@@ -59,6 +59,19 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   };
 }
 
+/**
+ * Calls back with each signal that aborts, at once if one has. Returns a function that cancels it. Not `AbortSignal.any`:
+ * what that returns stays in memory as long as one of the signals.
+ */
+export function onAnyAbort(signals: readonly AbortSignal[], callback: (signal: AbortSignal) => void): () => void {
+  const aborted = signals.find((signal) => signal.aborted);
+  if (aborted !== undefined) callback(aborted);
+  const cancels = signals.map((signal) => onAbort(signal, () => callback(signal)));
+  return () => {
+    for (const cancel of cancels) cancel();
+  };
+}
+
 function createListening(): Listening {
   const callbacks = new Set<() => void>();
   const callAll = () => {

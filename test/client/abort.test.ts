@@ -132,14 +132,16 @@ test.each(failing)('a deadline %s ends the call in time and leaves no timer or l
   await expectNothingLeft(scene);
 });
 
-test('twenty batches and twenty polls at once cause no leak warning', async () => {
+test('twenty batches and twenty polls at once cause no leak warning, and leave nothing on their signal', async () => {
   const { fx, clock } = testClient(success(), { coalesce: false, rateLimit: { perMinute: 1000 } });
   const warnings: unknown[] = [];
   const note = (warning: unknown) => warnings.push(warning);
   process.on('warning', note);
+  const { signal } = new AbortController();
+  const client = fx.withOptions();
   const runs = Array.from({ length: 20 }, async (_, call) => {
-    for await (const { error } of fx.batch([{ call }])) expect(error).toBeUndefined();
-    for await (const _item of fx.poll({ call }, { every: 60_000 })) break;
+    for await (const { error } of client.batch([{ call }], { signal })) expect(error).toBeUndefined();
+    for await (const _item of client.poll({ call }, { every: 60_000, signal })) break;
   });
 
   await clock.run(Promise.all(runs));
@@ -147,4 +149,11 @@ test('twenty batches and twenty polls at once cause no leak warning', async () =
   process.off('warning', note);
 
   expect(warnings).toEqual([]);
+  expect(entriesOn(signal)).toBe(0);
 });
+
+/** Number of the listeners that Node.js keeps on a signal, and of the signals that depend on it. */
+function entriesOn(signal: AbortSignal): number {
+  const sizes = Object.getOwnPropertySymbols(signal).map((name) => Object(Reflect.get(signal, name)).size ?? 0);
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

@@ -1,4 +1,4 @@
-import { nativeSignal, onAbort } from '../../foreign-values.ts';
+import { onAnyAbort } from '../../foreign-values.ts';
 import type { ResponseMeta } from '../call/api-call.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError } from '../errors/errors.ts';
 import { callHook } from '../errors/program-values.ts';
@@ -97,10 +97,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
       throw new ConfigError('batch: already iterated; for the remaining queries, call fx.batch(batch.left())');
     this.#phase = 'running';
     this.#startedAt = this.#parts.settings.time.now();
-    const { signal } = this.#parts;
-    const abort = () => this.#fail(abortErrorOf(signal));
-    const unlisten = onAbort(signal, abort);
-    if (signal.aborted) abort();
+    const unlisten = onAnyAbort(this.#parts.signals, (signal) => this.#fail(abortErrorOf(signal)));
     try {
       for (let item = await this.#next(); item !== undefined; item = await this.#next()) yield item;
     } finally {
@@ -249,8 +246,8 @@ function resolveBatch<Query>(queries: unknown, { options, ...client }: BatchPart
   }
   const call: CallOptions = { deadlineMs: false, onLimit: 'wait', priority: 'low', ...given };
   resolveCall(call, settings); // throws before the first call
-  const ended = signal === undefined ? lifetime.signal : AbortSignal.any([lifetime.signal, nativeSignal(signal)]);
-  return { ...client, signal: ended, operation, onProgress, concurrency, call, requests: new BatchRequests() };
+  const signals = signal === undefined ? lifetime.signals : [...lifetime.signals, signal];
+  return { ...client, signals, operation, onProgress, concurrency, call, requests: new BatchRequests() };
 }
 
 function countOf(queries: object): number | undefined {

@@ -1,8 +1,8 @@
-import { nativeSignal, onAbort } from '../../foreign-values.ts';
+import { onAnyAbort } from '../../foreign-values.ts';
 import { operations } from '../../generated/operations.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import type { ResponseMeta } from '../call/api-call.ts';
-import { ConfigError, FxRatesError, isTemporary } from '../errors/errors.ts';
+import { AbortError, ConfigError, FxRatesError, isTemporary } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
 import type { PollOptions, PollSchedule } from '../options/call-options.ts';
 import type { QuotaEstimate } from '../options/client-options.ts';
@@ -84,18 +84,16 @@ class Rounds<Data> implements RunningPoll {
   #quota: QuotaLedger | undefined;
   /** Dated time of `SteadyTime` at which the last round started. */
   #startedAt = 0;
-  readonly #stop = new AbortController();
   /** Ends the calls. If the client is closed, it ends them itself. */
-  readonly #callSignal: AbortSignal;
-  readonly #signal: AbortSignal;
+  readonly #calls = new AbortController();
+  /** Ends the waits; the reason is the error of the loop. */
+  readonly #stop = new Cancellation();
+  #hasReturned = false;
 
   constructor(parts: PollParts) {
-    const { queries, operation, lifetime } = parts;
-    const { signal } = parts.call;
+    const { queries, operation } = parts;
     this.#parts = parts;
     this.requests = operations[operation].consumesQuota ? queries.length : 0;
-    this.#callSignal = AbortSignal.any([this.#stop.signal, ...(signal ? [nativeSignal(signal)] : [])]);
-    this.#signal = AbortSignal.any([this.#callSignal, lifetime.signal]);
   }
 
   get fixedMs(): number | undefined {
@@ -109,11 +107,14 @@ class Rounds<Data> implements RunningPoll {
   }
 
   #end(): void {
-    this.#stop.abort();
+    this.#hasReturned = true;
+    this.#calls.abort();
+    this.#stop.cancel(new AbortError());
     this.#quota?.endPoll(this);
   }
 
   async *#run<Item>(itemOf: (item: PollItem<Data>) => Item): AsyncGenerator<Item, void, undefined> {
+    const unlisten = this.#listen();
     try {
       for (;;) {
         for (const outcome of await this.#startRound()) {
@@ -123,23 +124,37 @@ class Rounds<Data> implements RunningPoll {
         await this.#wait();
       }
     } catch (error) {
-      if (!this.#stop.signal.aborted) throw error;
+      if (!this.#hasReturned) throw error;
     } finally {
+      unlisten();
       this.#end();
     }
+  }
+
+  /** Returns a function that cancels it. */
+  #listen(): () => void {
+    const { call, lifetime } = this.#parts;
+    const own = call.signal === undefined ? [] : [call.signal];
+    const cancels = [
+      onAnyAbort(own, ({ reason }) => this.#calls.abort(reason)),
+      onAnyAbort([...lifetime.signals, ...own], (signal) => this.#stop.cancel(abortErrorOf(signal))),
+    ];
+    return () => {
+      for (const cancel of cancels) cancel();
+    };
   }
 
   /** The outcomes of a round, in the order of the queries; the only one is the error of `quota()`, if it failed. */
   async #startRound(): Promise<readonly (CallOutcome<Data> | Promise<CallOutcome<Data>>)[]> {
     const { queries, operation, call, request, settings } = this.#parts;
-    if (this.#signal.aborted) throw abortErrorOf(this.#signal);
+    if (this.#stop.aborted) throw this.#stop.reason;
     this.#startedAt = settings.time.datedNow();
     try {
       await this.#updateQuota();
     } catch (error) {
       return [{ error }];
     }
-    const options = { ...call, signal: this.#callSignal };
+    const options = { ...call, signal: this.#calls.signal };
     return queries.map(async (query) => {
       try {
         return { query, ...(await request<Data>(operation, query, options).withMeta()) };
@@ -160,16 +175,8 @@ class Rounds<Data> implements RunningPoll {
   }
 
   /** Ends with the poll, even if a function of the program does not. */
-  async #untilStopped(work: (stopped: Cancellation) => Promise<unknown>): Promise<void> {
-    const stopped = new Cancellation();
-    const stop = () => stopped.cancel(abortErrorOf(this.#signal));
-    const unlisten = onAbort(this.#signal, stop);
-    if (this.#signal.aborted) stop();
-    try {
-      await abortable(work(stopped), stopped);
-    } finally {
-      unlisten();
-    }
+  #untilStopped(work: (stop: Cancellation) => Promise<unknown>): Promise<unknown> {
+    return abortable(work(this.#stop), this.#stop);
   }
 
   async #wait(): Promise<void> {
@@ -178,7 +185,7 @@ class Rounds<Data> implements RunningPoll {
       const { intervalMs, reason } = this.#schedule();
       const leftMs = this.#startedAt + intervalMs - time.datedNow();
       if (leftMs <= 0) return;
-      await this.#untilStopped((stopped) => time.sleep(Math.min(leftMs, QUOTA_REFRESH_MS), stopped));
+      await this.#untilStopped((stop) => time.sleep(Math.min(leftMs, QUOTA_REFRESH_MS), stop));
       // No call was made yet, so there is no interval.
       if (reason === 'unknown') return;
       await this.#updateQuota();
@@ -191,7 +198,7 @@ class Rounds<Data> implements RunningPoll {
     const { asOf } = this.#estimate() ?? {};
     const ageMs = settings.clock.now() - (asOf?.getTime() ?? Number.NEGATIVE_INFINITY);
     if (typeof every === 'number' || (ageMs >= 0 && ageMs < SHARED_KEY_MS)) return;
-    await request('quota', undefined, { priority: 'high', signal: this.#callSignal }).catch((error: unknown) => {
+    await request('quota', undefined, { priority: 'high', signal: this.#calls.signal }).catch((error: unknown) => {
       const isAborted = FxRatesError.is(error) && error.kind === 'aborted';
       if (isAborted || (this.#interval ?? this.#estimate()) === undefined) throw error;
     });

@@ -40,10 +40,10 @@ export class Lifetime {
     this.warned = parent?.warned ?? new Map();
   }
 
-  /** Aborts when the client is closed; the reason is the error of the loop that this ends. */
-  get signal(): AbortSignal {
-    const signal = this.#closing.toSignal();
-    return this.#parent === undefined ? signal : AbortSignal.any([this.#parent.signal, signal]);
+  /** One of them aborts when the client is closed; the reason is the error of the loop that this ends. */
+  get signals(): readonly AbortSignal[] {
+    const own = this.#closing.toSignal();
+    return this.#parent === undefined ? [own] : [...this.#parent.signals, own];
   }
 
   /** A call has started; if the client was closed meanwhile, it is aborted. Returns a function for its end. */
