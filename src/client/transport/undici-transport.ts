@@ -138,7 +138,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onError(error: Error): void {
     this.#stopListening();
-    this.#settle.reject(error);
+    const refused = failedResponseIn(error);
+    if (refused === undefined) this.#settle.reject(error);
+    else this.#settle.resolve(refused);
   }
 
   readonly #onCancel = () => {
@@ -163,10 +165,9 @@ class ForeignExchangeHandler extends ExchangeHandler {
     this.onConnect((reason) => controller.abort(reason ?? new Error('aborted')));
   }
 
-  onResponseStart({ rawHeaders }: Controller, status: number, headers: Readonly<Record<string, HeaderValue>>): void {
+  onResponseStart({ rawHeaders }: Controller, status: number, headers: HeaderRecord): void {
     // A MockAgent and HTTP/2 have no raw headers.
-    const given = Object.entries(headers).flatMap(([name, value = '']): RawHeader[] => [name, value]);
-    this.onHeaders(status, Array.isArray(rawHeaders) ? rawHeaders : given);
+    this.onHeaders(status, Array.isArray(rawHeaders) ? rawHeaders : rawHeadersOf(headers));
   }
 
   onResponseData(_: Controller, chunk: Buffer): void {
@@ -182,8 +183,29 @@ class ForeignExchangeHandler extends ExchangeHandler {
   }
 }
 
-type HeaderValue = string | string[] | undefined;
+/** What undici's `responseError()`, `retry()` and RetryAgent make of the response to a request that failed. */
+interface FailedResponse {
+  readonly statusCode: number;
+  readonly headers: HeaderRecord;
+  /** Parsed if it is JSON; a RetryAgent does not keep it. */
+  readonly body?: unknown;
+}
+
+/** `undefined` for another error, also about a response without a failed status. */
+function failedResponseIn(error: unknown): TransportResponse | undefined {
+  if (!['UND_ERR_RESPONSE', 'UND_ERR_REQ_RETRY'].includes(codeOf(error) ?? '')) return undefined;
+  const { statusCode: status, headers, body = '' } = error as FailedResponse; // by its code
+  if (status < 400) return undefined;
+  const rawBody = typeof body === 'string' ? body : JSON.stringify(body);
+  return { status, headers: headerList(rawHeadersOf(headers)), rawBody, problem: undefined };
+}
+
+type HeaderRecord = Readonly<Record<string, string | string[] | undefined>>;
 type RawHeader = Buffer | string | (Buffer | string)[];
+
+function rawHeadersOf(headers: HeaderRecord): RawHeader[] {
+  return Object.entries(headers).flatMap(([name, value = '']): RawHeader[] => [name, value]);
+}
 
 /**
  * The headers of undici's parser: name, value, name, value, … in bytes. Interceptors create texts, or a list of the values

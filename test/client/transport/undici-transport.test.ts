@@ -1,12 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { channel } from 'node:diagnostics_channel';
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, type Dispatcher, interceptors } from 'undici';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ConfigError, FxRates } from '../../../src/client/index.ts';
 import { Cancellation } from '../../../src/client/time/abort.ts';
 import { type HeaderList, headerIn, headersOf } from '../../../src/client/transport/transport.ts';
 import { headerList, undiciTransport } from '../../../src/client/transport/undici-transport.ts';
+import { respond, startRawServer } from '../../helpers/raw-server.ts';
 import { servedMock } from '../../helpers/served-mock.ts';
+import { API_KEY, failure } from '../../helpers/service-replies.ts';
 import { errorOf } from '../../helpers/test-client.ts';
 
 function headers(...raw: (string | string[])[]): HeaderList {
@@ -228,6 +230,38 @@ test('ends the request of an undici 8 dispatcher that fails, is cancelled or sen
   await expect(cancelled.response).rejects.toThrow('enough');
   expect(await long.response).toMatchObject({ problem: expect.stringContaining('longer than 10 bytes') });
   expect([waiting.aborts, talkative.aborts]).toEqual([[new Error('enough')], [expect.any(Error)]]);
+});
+
+test.each([
+  ['responseError()', interceptors.responseError(), ': slow down'],
+  ['retry()', interceptors.retry({ maxRetries: 0, minTimeout: 0, retryAfter: false }), ''],
+])('reads the status, the headers and the text of a response that %s made an error', async (_, interceptor, said) => {
+  const refusal = failure(429, {
+    message: 'slow down',
+    headers: { 'content-type': 'application/json', 'retry-after': '7' },
+  });
+  const server = await startRawServer({ onRequest: ({ socket }) => respond(socket, refusal) });
+  onTestFinished(() => server.close());
+  const dispatcher = new Agent().compose(interceptor);
+  await using fx = new FxRates({ baseUrl: server.url, apiKey: API_KEY, dispatcher, onLimit: 'throw' });
+
+  const error = await errorOf(fx.latest());
+
+  expect(error).toMatchObject({ kind: 'rate_limited', status: 429, retryAfterMs: expect.any(Number) });
+  expect((error as Error).message).toContain(`(HTTP 429`);
+  expect((error as Error).message).toContain(said);
+});
+
+test.each([
+  ['about a response without a failed status', { code: 'UND_ERR_REQ_RETRY', statusCode: 206 }],
+  ['of another kind with a status', { code: 'ERR_OTHER', statusCode: 500 }],
+])('an error %s is a failure of the connection', async (_, fields) => {
+  const { dispatcher, response } = send();
+  const failed = Object.assign(new Error('mismatch'), fields);
+
+  dispatcher.handler.onError?.(failed);
+
+  await expect(response).rejects.toBe(failed);
 });
 
 test('one Agent serves all requests; connecting may take as long as timeoutMs, and longer per address after a timeout', async () => {
