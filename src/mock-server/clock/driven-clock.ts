@@ -1,7 +1,7 @@
 import { Heap } from '../../heap.ts';
 import { invalidOption } from '../input/mock-server-error.ts';
 import { type Clock, type ClockOptions, checkedClockOptions, LATEST_MS, parseInstant } from './clock.ts';
-import { LONGEST_TIMER_MS, monotonicNow, nextTurn, pause } from './event-loop.ts';
+import { isSystemBusy, LONGEST_TIMER_MS, monotonicNow, nextTurn, pause, watchSystem } from './event-loop.ts';
 
 /** Whether requests are in transit for a while before they reach the mock. */
 interface Transit {
@@ -47,6 +47,7 @@ export class DrivenClock implements Clock {
     this.#startAt = startAt === undefined ? undefined : parseInstant('clock.now', startAt);
     this.#startsFrozen = frozen;
     this.#idle = new IdleDetector(transit);
+    if (mode === 'virtual') watchSystem();
     this.#passing = mode === 'real' ? systemNow : () => 0;
     this.reset();
   }
@@ -306,14 +307,6 @@ const LEAST_TURNS = 100;
 const TRANSIT_PAUSE_MS = 2;
 /** About a second. */
 const MOST_BUSY_TURNS = 40;
-
-/** Whether an operation of the system is pending, such as reading a file, resolving a name or connecting. */
-function isSystemBusy(): boolean {
-  return process.getActiveResourcesInfo().some((resource) => SYSTEM_WORK.test(resource));
-}
-
-/** Names of libuv's requests, as opposed to sockets and timers, which may wait for ever. */
-const SYSTEM_WORK = /^(?:FSReq|CloseReq|GetAddrInfo|GetNameInfo|TCPConnect|PipeConnect|WriteWrap|ShutdownWrap)/;
 
 /** Waits, ordered by their end. Waits with the same end are resolved in the order in which they were added. */
 class TimerQueue {

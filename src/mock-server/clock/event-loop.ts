@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import * as promises from 'node:timers/promises';
 import type { Steps } from '../input/checked-input.ts';
 
@@ -33,6 +34,30 @@ const LONGEST_TURN_MS = 5;
 export async function pause(ms: number, signal?: AbortSignal, { holdsProcess = true } = {}): Promise<void> {
   const options = { signal, ref: holdsProcess };
   await afterMs(Math.min(ms, LONGEST_TIMER_MS), undefined, options).catch(() => undefined); // it rejects when aborted
+}
+
+/** Whether an operation of the system is pending, such as reading a file, resolving a name or connecting. */
+export function isSystemBusy(): boolean {
+  return unlisted.size > 0 || process.getActiveResourcesInfo().some((resource) => SYSTEM_WORK.test(resource));
+}
+
+/** Names of libuv's requests, as opposed to sockets and timers, which may wait for ever. */
+const SYSTEM_WORK = /^(?:FSReq|CloseReq|GetAddrInfo|GetNameInfo|TCPConnect|PipeConnect|WriteWrap|ShutdownWrap)/;
+
+/** Ids of the pending reads of files, which Node 26 does not list as active. */
+const unlisted = new Set<number>();
+let isWatching = Number.parseInt(process.versions.node, 10) < 26;
+
+/** From now on, `isSystemBusy()` knows each operation. */
+export function watchSystem(): void {
+  if (isWatching) return;
+  isWatching = true;
+  const init = (id: number, type: string) => {
+    if (type.startsWith('FSREQ')) unlisted.add(id);
+  };
+  const before = (id: number) => void unlisted.delete(id);
+  // Promises are many, and no operation is one.
+  createHook({ init, before, ...{ trackPromises: false } }).enable();
 }
 
 /** Keeps the process running, as an open connection does, until the returned function is called, at most five minutes. */
