@@ -103,7 +103,9 @@ needsBuild.each(withExamples)('$name', ({ name, snippets, commands, files }) => 
       const javascript = await transform(code, { loader: 'ts', target: 'node20' });
       writeFileSync(script, javascript.code);
 
-      const { code: exitCode, stderr, stdout } = await new Running(process.execPath, [script], { env }).ended;
+      // msw reads the localStorage that Node 26 has without a file, which causes a warning.
+      const args = ['--disable-warning=ExperimentalWarning', script];
+      const { code: exitCode, stderr, stdout } = await new Running(process.execPath, args, { env }).ended;
 
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
       const shown = stdout.replaceAll(' ', '');

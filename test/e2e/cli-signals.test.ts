@@ -114,15 +114,23 @@ async function startLogin() {
     return shell.stdout;
   };
   await after(`${login}\n`, 'hidden): ');
-  return { shell, after, folder };
+  const command = spawnSync('pgrep', ['-P', pid], { encoding: 'utf8' }).stdout.trim();
+  const bytesRead = async () => Number(/^rchar: (\d+)/.exec(await readFile(`/proc/${command}/io`, 'utf8'))?.[1]);
+  /** Types a part of a key. Resolves when the command has read it: a signal can be faster than the terminal. */
+  const type = async (text: string) => {
+    const before = await bytesRead();
+    shell.write(text);
+    await shell.until(async () => (await bytesRead()) >= before + text.length, 'the read of the key');
+  };
+  return { shell, type, after, folder };
 }
 
 describe.skipIf(!hasBundle || !hasTerminal || process.platform !== 'linux')('at the hidden prompt', () => {
   test.each(['\u0003', '\u001c', '\u0004', 'SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'])(
     'the terminal echoes after %j, and shows nothing of the key',
     async (end) => {
-      const { shell, after } = await startLogin();
-      shell.write('half-a-key');
+      const { shell, type, after } = await startLogin();
+      await type('half-a-key');
 
       if (end === '\u0004') shell.write('\u0015'); // Ctrl-D ends an empty line
       const shown = await after(end, '<echo >');
@@ -136,8 +144,8 @@ describe.skipIf(!hasBundle || !hasTerminal || process.platform !== 'linux')('at 
   test.each(['\u001a', 'SIGTSTP'])(
     'a key pasted after %j and fg is read, and reaches neither screen nor shell',
     async (stop) => {
-      const { shell, after, folder } = await startLogin();
-      shell.write('half-a-key');
+      const { shell, type, after, folder } = await startLogin();
+      await type('half-a-key');
 
       await after(stop, '<echo >');
       await after('fg\n', 'hidden): ');
