@@ -11,6 +11,7 @@ import type { FxRates } from '../../src/client/index.ts';
 import type { FakeIoOptions } from '../helpers/cli-io.ts';
 import { inLongRuns } from '../helpers/long-tests.ts';
 import { sender } from '../helpers/mock-with-key.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { GeneratedProject, merged, type Products, runCommand } from './generated-project.ts';
 import { type Addition, addition } from './specs-random.ts';
 
@@ -184,6 +185,16 @@ test('the commands have the documented parameters, with help, checks and complet
   ).toEqual(['EUR', 'GBP']);
   expect(offers).toMatch(/^base=\nsymbols=\nafter=\nday=\n/);
   expect(choices).toMatch(/^base=EUR\nbase=GBP\nbase=USD\n/);
+});
+
+test('a mock server replays what a command has recorded of a query with a list', async () => {
+  const { mock, fx, fxrates } = started();
+  const file = join(temporaryFolder(), 'rates.ndjson');
+
+  await fxrates('latest', 'base=EUR', 'symbols=USD,GBP', '--fixture-out', file);
+  mock.latest.replay(await readFile(file, 'utf8'));
+
+  expect(await fx.latest({ base: 'EUR', symbols: ['USD', 'GBP'] })).toMatchObject({ base: 'EUR' });
 });
 
 /** Parameters of other names, and names of today with other values. */

@@ -12,7 +12,7 @@ import type { CliCommand } from '../parser/command.ts';
 import { EXAMPLE_NAMES, type ParamOptions } from '../parser/parameters.ts';
 import type { OperationRequest } from '../request/send-request.ts';
 import { CliOption, fileOption, type ValuesOf } from '../settings/options.ts';
-import type { Invocation, Query } from '../settings/settings.ts';
+import type { Invocation } from '../settings/settings.ts';
 import { durationOption, formatDuration } from '../settings/values.ts';
 import { compactJson } from '../terminal/json-text.ts';
 import { grouped } from '../terminal/text.ts';
@@ -57,7 +57,7 @@ async function runLatest(request: OperationRequest, invocation: Invocation<Lates
   if (fixtureOut !== undefined) await requireFixture(fixtureOut, invocation.io.interrupts.signal); // before a request uses quota
   // The remark follows the table, in which people look for the reason.
   const { rawBody } = await sendAndPrint(request, invocation).finally(() => remarkOnNames(request, invocation));
-  if (fixtureOut !== undefined) await addToFixture(fixtureOut, { query: request.query, rawBody }, invocation);
+  if (fixtureOut !== undefined) await addToFixture(fixtureOut, { request, rawBody }, invocation);
 }
 
 /** A misspelled parameter may be ignored by the service, and the response then has other rates. */
@@ -147,11 +147,11 @@ function isRecorded(value: unknown): boolean {
 /** Adds a response with its digits unchanged; masks keys in it. */
 async function addToFixture(
   path: string,
-  { query, rawBody }: { readonly query: Query; readonly rawBody: string },
+  { request, rawBody }: { readonly request: OperationRequest; readonly rawBody: string },
   { screen }: Invocation,
 ): Promise<void> {
   const response = screen.secrets.redact(compactJson(rawBody));
-  await appendLine(path, `{${JSON.stringify(queryText(query))}:${response}}\n`).catch(cannotWrite(path));
+  await appendLine(path, `{${JSON.stringify(queryText(request))}:${response}}\n`).catch(cannotWrite(path));
   await screen.remark(`response added to ${path}`);
 }
 
@@ -174,11 +174,13 @@ async function endsInLine(file: Awaited<ReturnType<typeof fs.open>>): Promise<bo
   return buffer.toString() !== '\n';
 }
 
-/** The parameters in the order of their names. */
-function queryText(query: Query): string {
+/** The parameters as they were sent, in the order of their names. */
+function queryText({ operation, query }: OperationRequest): string {
   const parameters = new URLSearchParams();
   for (const [name, values] of Object.entries(query)) {
-    for (const value of Array.isArray(values) ? values : [values]) parameters.append(name, String(value));
+    const texts = [values].flat().map(String);
+    const isJoined = operation.parameters.some((parameter) => parameter.name === name && parameter.list === 'comma');
+    for (const text of isJoined ? [texts.join(',')] : texts) parameters.append(name, text);
   }
   parameters.sort();
   return parameters.toString();
