@@ -294,6 +294,13 @@ test('an added operation is a command, with help and checks', async () => {
 
 const quota = (...args: string[]) => runCommand(products, ['quota', ...args, '--curl']);
 
+test('a batch names the line of a query that has another parameter', async () => {
+  const { code, stdout, stderr } = await runCommand(products, ['batch'], { stdin: 'base=EUR\nbse=EUR\n' });
+
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain("line 2: latest has no parameter 'bse'");
+});
+
 test.each([
   [['watch=true', 'detail=full'], '/api/v1/quota?detail=full&watch=true'],
   [['detail=short'], '/api/v1/quota?detail=short'],

@@ -91,12 +91,14 @@ async function queriesOf(invocation: Invocation<BatchCommandOptions>): Promise<r
   const { each = [] } = invocation.options;
   const path = pathOf(invocation);
   const shared = joinParameters(parametersOf(invocation.options, operations.latest));
-  const queries = path === undefined ? queriesOfEach(each) : await readQueries(path, invocation.io);
+  // The parameters of a query are its first columns.
+  const complete = (query: Query) => queryOf(operations.latest, { ...query, ...shared, ...query });
+  const queries =
+    path === undefined ? queriesOfEach(each).map(complete) : await readQueries(path, invocation.io, complete);
   // Without a file, such as in a job of cron: an explicit empty file, or `-`, is a batch without queries.
   if (queries.length === 0 && invocation.args.length === 0)
     throw usageError('there are no queries on standard input', 'it is empty or closed', WAYS_IN);
-  // The parameters of a query are its first columns.
-  return queries.map((query) => queryOf(operations.latest, { ...query, ...shared, ...query }));
+  return queries;
 }
 
 const WAYS_IN = ['fxrates batch queries.txt', 'fxrates batch --each base=USD,EUR'];

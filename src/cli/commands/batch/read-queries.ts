@@ -11,11 +11,12 @@ const MOST_FAULTS = 10;
 
 /**
  * The queries in a file, or on stdin for `-`: one per line, as `name=value …` or as a JSON object. Empty lines and those
- * that begin with `#` are skipped. @throws CliError that names every wrong line
+ * that begin with `#` are skipped. `complete` adds to a query what all have. @throws CliError that names every wrong line
  */
 export async function readQueries(
   path: string,
   { stdin, interrupts }: Pick<Io, 'stdin' | 'interrupts'>,
+  complete: (query: Query) => Query,
 ): Promise<readonly Query[]> {
   const text = await (path === '-' ? readStdin(stdin) : readFileText(path, interrupts.signal));
   const lines = requireUtf8(text, path)
@@ -26,7 +27,7 @@ export async function readQueries(
   const faults: string[] = [];
   const queries = lines.flatMap(({ number, content }) => {
     try {
-      return [queryOfLine(content)];
+      return [complete(queryOfLine(content))];
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       faults.push(`line ${number}: ${error.message}`);
