@@ -121,9 +121,14 @@ export function baseUrlProblem(url: URL, { operations, allowInsecureHttp }: Base
   return isExposed ? 'plain http' : undefined;
 }
 
-/** Adds to the messages of a locale what the alternatives of a union expect, which zod's own do not name. */
+/**
+ * The messages of a locale, and what they do not say: what each alternative of a union expects, and that a list is wrong
+ * although its values may be valid.
+ */
 export function namingAlternatives(localeError: z.core.$ZodErrorMap): z.core.$ZodErrorMap {
   return (issue) => {
+    if (issue.code === 'invalid_value' && Array.isArray(issue.input))
+      return 'Invalid input: expected one value, received array';
     if (issue.code !== 'invalid_union') return localeError(issue);
     const [none, ...others] = new Set(
       issue.errors.flatMap(([first]) => (first === undefined ? [] : [partText(first)])),

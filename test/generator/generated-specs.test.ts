@@ -133,6 +133,16 @@ test('an integer that a number cannot hold is sent as text, unchanged, and refus
   await expect(fx.latest({ after: '-1' })).rejects.toThrow(/latest: 'after'/);
 });
 
+test('a value that stands twice is not called invalid', async () => {
+  const { send, fxrates } = started();
+  const problem = "latest: 'base': Invalid input: expected one value, received array";
+
+  const { stderr } = await fxrates('latest', 'base=EUR', 'base=USD');
+
+  expect(stderr).toContain(problem);
+  expect((await send('/api/v1/latest?base=EUR&base=USD')).json()).toMatchObject({ error: { message: problem } });
+});
+
 test('a batch sends the documented parameters', async () => {
   const { fx } = started();
 
