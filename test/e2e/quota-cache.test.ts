@@ -13,10 +13,15 @@ function setUp(client: FxRatesOptions) {
   return { mock, fx, used: () => mock.keys.get(id).month.used };
 }
 
+const fail = () => {
+  throw new Error('down');
+};
+
 test.each<[string, () => CacheStore | undefined]>([
   ['in memory', () => undefined],
   ['in a Keyv', () => new Keyv()],
   ['in a Keyv with a namespace', () => new Keyv({ namespace: 'rates' })],
+  ['in a Keyv whose adapter fails', () => new Keyv({ store: { get: fail, set: fail, delete: fail, clear: fail } })],
   ['in a Map', () => new Map<string, string>()],
 ])('a hundred calls for one rate send one request: responses %s', async (_, store) => {
   const { fx, used } = setUp({ cache: { maxAgeMs: 60_000, store: store() } });

@@ -82,7 +82,7 @@ export interface CacheOptions {
 export interface CacheStore {
   /** Returns the value of `key`; `undefined` if there is none. */
   get(key: string): unknown | Promise<unknown>;
-  /** Stores `value`. The store may delete it after `ttlMs` milliseconds. */
+  /** Stores `value`; the result `false` means that it failed. The store may delete it after `ttlMs` milliseconds. */
   set(key: string, value: string, ttlMs: number): unknown | Promise<unknown>;
 }
 

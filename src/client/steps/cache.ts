@@ -86,7 +86,7 @@ class ResponseCache {
   readonly #settings: CacheSettings;
   readonly #next: Handler;
   readonly #guard: StoreGuard;
-  /** What this client has stored while the store was away. */
+  /** What this client could not write to the store since its last success. A store that can still be read may refuse writes. */
   #memory: MemoryStore | undefined;
 
   constructor(context: StepContext, settings: CacheSettings, next: Handler) {
@@ -212,15 +212,16 @@ class ResponseCache {
   /** Waits for the store for a part of the time until the deadline. Rejects if the call is cancelled. */
   async #find(call: Call): Promise<Copy> {
     const name = this.#nameOf(call);
-    const copy: Copy = { found: undefined, reading: undefined };
+    const kept = this.#decode(call, this.#memory?.get(name));
+    const copy: Copy = { found: kept, reading: undefined };
     const read = async () => {
-      copy.found = this.#decode(call, await this.#settings.store.get(name));
+      const stored = this.#decode(call, await this.#settings.store.get(name));
+      if (stored !== undefined && stored.storedAtMs >= (kept?.storedAtMs ?? 0)) copy.found = stored;
     };
     await this.#guard.useFor(call, () => {
       copy.reading = read();
       return copy.reading;
     });
-    if (this.#guard.awayUntil !== undefined) copy.found ??= this.#decode(call, this.#memory?.get(name));
     return copy;
   }
 
@@ -243,7 +244,17 @@ class ResponseCache {
     };
     if (this.#guard.awayUntil !== undefined) return keep();
     const set = async () => this.#settings.store.set(name, text, Math.ceil(ttlMs));
-    this.#guard.use(set).catch(keep);
+    const written = (result: unknown) => {
+      if (result !== false) {
+        this.#memory = undefined;
+        return;
+      }
+      keep(); // Keyv catches the errors of its adapter
+      this.#context.events.warnOnce(
+        'cache: the store keeps no responses (set() returned false); they are cached in memory',
+      );
+    };
+    this.#guard.use(set).then(written, keep);
   }
 
   /** Responses are stored per key, because plans may differ in their data. */

@@ -592,6 +592,35 @@ test('while the store is away, responses are cached in memory and one read a sec
   expect(store.reads).toBeLessThanOrEqual(11);
 });
 
+test.each<[string, Misbehaviour, string]>([
+  ['rejects writes', { rejects: new Error('OOM') }, AWAY('OOM')],
+  [
+    'returns false for writes',
+    { gives: false },
+    'cache: the store keeps no responses (set() returned false); they are cached in memory',
+  ],
+])('a store that can be read and %s costs no request', async (_, fault, warning) => {
+  const { metaOf, store, clock, fetch, warnings } = cached();
+  await metaOf();
+  await clock.advance(60_000);
+  store.onSet = fault;
+
+  const sources: string[] = [];
+  for (let call = 0; call < 5; call += 1) {
+    sources.push((await metaOf()).source);
+    await clock.advance(2_000); // the store is tried again
+  }
+
+  expect(sources).toEqual(['network', 'cache', 'cache', 'cache', 'cache']);
+  expect(warnings).toEqual([warning]);
+  store.onSet = undefined;
+  await metaOf({ n: 2 });
+  await clock.advance(2_000);
+  store.entries.clear();
+  expect(await metaOf()).toMatchObject({ source: 'network' }); // the store has the last word again
+  expect(fetch.requests).toHaveLength(4);
+});
+
 test('a store that hangs when it is written delays no call and leaves no timer', async () => {
   const { metaOf, store, clock } = cached();
   store.onSet = 'never';
