@@ -82,10 +82,10 @@ export function isLoopback({ hostname }: URL): boolean {
 }
 
 /** Where undici 6 and 7 have their global dispatcher, and undici 8. */
-export const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
+const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 const DISPATCHER_OF_UNDICI_8 = Symbol.for('undici.globalDispatcher.2');
 
-export interface GlobalDispatchers {
+interface GlobalDispatchers {
   readonly [GLOBAL_DISPATCHER]?: Dispatcher;
   readonly [DISPATCHER_OF_UNDICI_8]?: Dispatcher;
 }
@@ -99,7 +99,7 @@ export function wouldUseProxy(dispatcher: Dispatcher, url: string): boolean {
 }
 
 /** Node 26 wraps its own for earlier versions of undici. */
-function unwrapped(dispatcher: Dispatcher): Dispatcher {
+export function unwrapped(dispatcher: Dispatcher): Dispatcher {
   const isWrapper = dispatcher.constructor.name === 'Dispatcher1Wrapper';
   return (isWrapper && (globalThis as GlobalDispatchers)[DISPATCHER_OF_UNDICI_8]) || dispatcher;
 }
@@ -119,7 +119,7 @@ export function withoutProxy(url: string): { readonly dispatcher?: Dispatcher } 
   return { dispatcher };
 }
 
-type DispatcherClass = new (options: object) => Dispatcher;
+export type DispatcherClass = new (options: object) => Dispatcher;
 
 function withoutProxyLike(dispatcher: Dispatcher): Dispatcher {
   const inner = unwrapped(dispatcher);

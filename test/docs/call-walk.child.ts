@@ -1,4 +1,5 @@
 /** Prints the files below src/ that one `latest()` of a client in use enters, as JSON. Shared files have no folder. */
+import { createServer } from 'node:http';
 import { Session } from 'node:inspector/promises';
 import { FxRates } from '../../src/client/index.ts';
 import { listen } from '../helpers/listen.ts';
@@ -6,8 +7,6 @@ import { listen } from '../helpers/listen.ts';
 const WARM_UP = 20;
 
 const body = JSON.stringify({ success: true, data: { base: 'EUR', rates: { USD: 1.1 } } });
-// An import would let Node 22 and later create the dispatcher of its fetch, like a program that has set one.
-const { createServer } = process.getBuiltinModule('node:http');
 const service = createServer((_, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(body);
 });

@@ -1,13 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Dispatcher } from 'undici';
 import {
+  type DispatcherClass,
   type EnvironmentProxy,
-  GLOBAL_DISPATCHER,
-  type GlobalDispatchers,
   proxyDispatcher,
+  unwrapped,
   wouldUseProxy,
 } from '../../environment-proxy.ts';
 import { isError } from '../../foreign-values.ts';
-import { isolatesRequests, processState } from '../../process-state.ts';
+import { isolatesRequests } from '../../process-state.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { abortable } from '../time/abort.ts';
 import { type FetchLike, fetchTransport, type Transport } from './transport.ts';
@@ -30,8 +31,6 @@ export interface Runtime {
   /** On Node, the global `fetch` while an interceptor, a stub or a framework replaces Node's own. */
   readonly replacedFetch: FetchLike | undefined;
   readonly loadUndici: () => Promise<UndiciModule>;
-  /** The global dispatcher that Node itself creates; `undefined` if the program may have set it. */
-  readonly nodeDispatcher: () => Dispatcher | undefined;
 }
 
 /**
@@ -87,10 +86,11 @@ async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Prom
   const undici = await loadUndici(runtime);
   if ('getGlobalDispatcher' in undici) {
     if (proxy !== undefined) return undiciTransport(() => dispatcherOf(undici, proxy));
-    const ofNode = runtime.nodeDispatcher();
+    let usual: Dispatcher | undefined;
     return undiciTransport((request) => {
       const dispatcher = undici.getGlobalDispatcher();
-      return dispatcher === ofNode || wouldUseProxy(dispatcher, request.url) ? ownAgent(undici, request) : dispatcher;
+      if (dispatcher !== usual && isUnset(dispatcher)) usual = dispatcher;
+      return dispatcher === usual || wouldUseProxy(dispatcher, request.url) ? ownAgent(undici, request) : dispatcher;
     });
   }
   const why = `undici cannot be loaded (${undici.message})`;
@@ -116,13 +116,38 @@ function dispatcherOf(undici: UndiciModule, proxy: EnvironmentProxy): Dispatcher
 async function loadUndici(runtime: Runtime): Promise<UndiciModule | Error> {
   if (!runtime.hasNodeSockets) return new Error('not on this runtime');
   try {
-    runtime.nodeDispatcher(); // before undici makes an Agent of its own the global dispatcher
+    // Has Node create the global dispatcher: if undici did, Node's own `fetch` would use it, and on Node 20 reject bodies with a
+    // `content-length`. `fetch` alone creates nothing before its first call.
+    Reflect.get(globalThis, 'Response');
     const undici = await runtime.loadUndici();
     if (typeof undici.getGlobalDispatcher().dispatch === 'function') return undici;
     return new Error('its dispatcher has no dispatch method');
   } catch (error) {
     return isError(error) ? error : new Error(String(error));
   }
+}
+
+/**
+ * Whether the global dispatcher is one that Node and undici create if the program has set none: an Agent without options. On
+ * Node 22 and later, the import of `node:http` is enough for that.
+ */
+function isUnset(dispatcher: Dispatcher): boolean {
+  const given = unwrapped(dispatcher);
+  const Agent = given.constructor as DispatcherClass;
+  if (Agent.name !== 'Agent' || Object.getPrototypeOf(Agent).name !== 'DispatcherBase') return false;
+  const unchanged = new Agent({});
+  return (
+    given.dispatch === unchanged.dispatch &&
+    OPTIONS_OF_AGENT.every((name) => isDeepStrictEqual(hidden(given, name), hidden(unchanged, name)))
+  );
+}
+
+/** Where undici 6 to 8 keep the options of an Agent: properties with symbols of these names. */
+const OPTIONS_OF_AGENT = ['options', 'factory', 'maxRedirections'];
+
+function hidden(owner: object, name: string): unknown {
+  const symbol = Object.getOwnPropertySymbols(owner).find(({ description }) => description === name);
+  return symbol && Reflect.get(owner, symbol);
 }
 
 interface DenoGlobal {
@@ -163,19 +188,7 @@ const thisRuntime: Runtime = {
     imported ??= await import('undici');
     return imported;
   },
-  nodeDispatcher: () => processState('node-dispatcher.1', createNodeDispatcher).dispatcher,
 };
-
-/**
- * Has Node create the dispatcher of its `fetch`. If undici created one of its own first, that `fetch` would use it, and on
- * Node 20 reject bodies with a `content-length`.
- */
-function createNodeDispatcher(): { readonly dispatcher: Dispatcher | undefined } {
-  const holder = globalThis as GlobalDispatchers;
-  if (holder[GLOBAL_DISPATCHER] !== undefined) return { dispatcher: undefined };
-  Reflect.get(globalThis, 'Response'); // `fetch` alone creates nothing before its first call
-  return { dispatcher: holder[GLOBAL_DISPATCHER] };
-}
 
 /** Those that were recognised: reading the source text of a function takes a hundredth of the time of a call. */
 const nodeFetches = new WeakSet<object>();

@@ -1,4 +1,4 @@
-import { Agent, getGlobalDispatcher, MockAgent, setGlobalDispatcher } from 'undici';
+import { Agent, Dispatcher, getGlobalDispatcher, interceptors, MockAgent, Pool, setGlobalDispatcher } from 'undici';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { ConfigError, FxRates } from '../../../src/client/index.ts';
 import { Cancellation } from '../../../src/client/time/abort.ts';
@@ -31,7 +31,6 @@ function runtime(changes: Partial<Runtime> = {}): Runtime {
     ...node,
     loadUndici: () => import('undici'),
     newConnection: () => ({}),
-    nodeDispatcher: () => undefined,
     ...changes,
   };
 }
@@ -53,6 +52,41 @@ test('sends through the global dispatcher of undici, also if it is replaced late
   const second = await transport(request);
 
   expect([first.rawBody, second.rawBody]).toEqual(['first', 'second']);
+});
+
+function refuse(): never {
+  throw new Error('not sent');
+}
+
+/** The Agent that receives a request while `dispatcher` is the global one. */
+async function receiverOf(dispatcher: Dispatcher): Promise<unknown> {
+  setGlobalDispatcher(dispatcher);
+  const dispatch = vi.spyOn(Agent.prototype, 'dispatch').mockImplementation(refuse);
+  await defaultTransport(runtime())(request).catch(() => undefined);
+  const [receiver] = dispatch.mock.contexts;
+  dispatch.mockRestore();
+  return receiver;
+}
+
+class OtherAgent extends Dispatcher {
+  static override readonly name = 'Agent';
+  override readonly dispatch = refuse;
+}
+
+test.each<[string, () => Dispatcher, boolean]>([
+  ['no options', () => new Agent(), false],
+  ['no options, of Node,', () => usual, false],
+  ['connect', () => new Agent({ connect: { timeout: 5 } }), true],
+  ['connections', () => new Agent({ connections: 1 }), true],
+  ['factory', () => new Agent({ factory: (origin) => new Pool(origin) }), true],
+  ['a method of its own', () => Object.assign(new Agent(), { dispatch: refuse }), true],
+  ['an interceptor', () => new Agent().compose(interceptors.retry()), true],
+  ['the name of an Agent', () => new OtherAgent(), true],
+])('a global dispatcher with %s is used, and not the Agent of the client: %j', async (_, create, isUsed) => {
+  const own = await receiverOf(new Agent());
+  const receiver = await receiverOf(create());
+
+  expect(receiver !== own).toBe(isUsed);
 });
 
 const undici = await import('undici');
