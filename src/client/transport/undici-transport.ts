@@ -62,6 +62,8 @@ export function undiciTransport(dispatcherOf: (request: TransportRequest) => Dis
         // The client has its own timeouts, which use its clock.
         headersTimeout: 0,
         bodyTimeout: 0,
+        // The interceptor retry() would wait for Retry-After within the attempt, until that times out.
+        retryOptions: { statusCodes: [] },
       } as const;
       try {
         const dispatcher = dispatcherOf(request);

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { channel } from 'node:diagnostics_channel';
-import { Agent, type Dispatcher, interceptors } from 'undici';
+import { Agent, type Dispatcher, interceptors, RetryAgent } from 'undici';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ConfigError, FxRates } from '../../../src/client/index.ts';
 import { Cancellation } from '../../../src/client/time/abort.ts';
@@ -82,6 +82,7 @@ test.each([
     headers: { accept: 'application/json', 'accept-encoding': 'gzip, deflate, br' },
     headersTimeout: 0,
     bodyTimeout: 0,
+    retryOptions: { statusCodes: [] },
   });
 });
 
@@ -232,17 +233,18 @@ test('ends the request of an undici 8 dispatcher that fails, is cancelled or sen
   expect([waiting.aborts, talkative.aborts]).toEqual([[new Error('enough')], [expect.any(Error)]]);
 });
 
-test.each([
-  ['responseError()', interceptors.responseError(), ': slow down'],
-  ['retry()', interceptors.retry({ maxRetries: 0, minTimeout: 0, retryAfter: false }), ''],
-])('reads the status, the headers and the text of a response that %s made an error', async (_, interceptor, said) => {
+test.each<[string, () => Dispatcher, string]>([
+  ['responseError()', () => new Agent().compose(interceptors.responseError()), ': slow down'],
+  ['a RetryAgent', () => new RetryAgent(new Agent(), { maxRetries: 0 }), ''],
+  ['retry(), which must not wait for Retry-After', () => new Agent().compose(interceptors.retry()), ': slow down'],
+])('reads the status, the headers and the text of a refusal through %s', async (_, dispatcherOf, said) => {
   const refusal = failure(429, {
     message: 'slow down',
     headers: { 'content-type': 'application/json', 'retry-after': '7' },
   });
   const server = await startRawServer({ onRequest: ({ socket }) => respond(socket, refusal) });
   onTestFinished(() => server.close());
-  const dispatcher = new Agent().compose(interceptor);
+  const dispatcher = dispatcherOf();
   await using fx = new FxRates({ baseUrl: server.url, apiKey: API_KEY, dispatcher, onLimit: 'throw' });
 
   const error = await errorOf(fx.latest());
