@@ -107,6 +107,21 @@ test('the invented data has what the contract names, and beside it what it has w
   });
 });
 
+test.each([
+  [
+    { type: 'array', items: { type: 'object', properties: { code: { type: 'string', example: 'EUR' } } } },
+    [{ code: 'EUR' }],
+  ],
+  [{ type: 'number', example: 1.5 }, 1.5],
+])('the mock sends the example of data without fields: %j', async (schema, example) => {
+  const components = { schemas: { LatestData: { ...schema, additionalProperties: null } } };
+  const json = { 'application/json': { examples: null } };
+  const paths = { '/api/v1/latest': { get: { responses: { 200: { content: json } } } } };
+  const { fx } = started(await project.add(merged(openapi, { components, paths })));
+
+  expect(await fx.latest({ base: 'EUR' })).toEqual(example);
+});
+
 test('the client refuses wrong parameters before anything is sent', async () => {
   const { mock, fx } = started();
 

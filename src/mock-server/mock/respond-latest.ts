@@ -1,5 +1,6 @@
 import { type Operation, operations } from '../../generated/operations.ts';
 import { responseSchemas } from '../../generated/schemas.ts';
+import { isJsonObject } from '../../json.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import type { MockResponse } from '../http/message.ts';
 import type { ParsedTarget } from '../http/parse-request.ts';
@@ -79,7 +80,8 @@ function inventedData({ base, symbols }: RequestedRates, { seed, at }: InventedS
 function followContract(invented: InventedData): InventedData {
   const isValid = (data: object) => responseSchemas.latest.safeParse({ success: true, data }).success;
   if (isValid(invented)) return invented;
-  const { data: documented }: { data: object } = operations.latest.example;
+  const { data: documented }: { readonly data: unknown } = operations.latest.example;
+  if (!isJsonObject(documented)) return documented as InventedData; // such as a list, which has none of the invented fields
   const added = { date: invented.timestamp.slice(0, 10), ...invented };
   let data: Readonly<Record<string, unknown>> = { ...documented };
   for (const [name, value] of Object.entries(added)) {
