@@ -77,6 +77,14 @@ test('all products compile with a changed contract, and the types of other contr
   ]);
 });
 
+test('all products compile with a contract whose latest requires a parameter', async () => {
+  const parameters = [{ name: 'base', in: 'query', required: true, schema: { type: 'string' } }];
+  const paths = { '/api/v1/latest': { get: { 'x-free-form-query': null, parameters } } };
+  const strict = await GeneratedProject.create(merged(openapi, { paths }));
+
+  expect(await strict.typeErrors({ 'uses.ts': "import './src/cli/program/main.ts';\n" })).toEqual([]);
+});
+
 interface ChangedClient {
   latest(query?: object): Promise<Record<string, unknown>>;
   batch(queries: readonly object[]): AsyncIterable<{ readonly value?: unknown }>;

@@ -83,7 +83,8 @@ export async function watch(
     };
     const polled = { every, onError, signal: reporter.signal, operation: operation.id as 'latest' }; // or another one
     await begin?.(client);
-    for await (const { data, meta, next } of client.fx.poll(query, polled).withMeta()) {
+    // `queryOf` has found the parameters that the contract requires.
+    for await (const { data, meta, next } of client.fx.poll(query as never, polled).withMeta()) {
       reporter.end();
       const response = client.responseOf({ data, meta });
       responses += 1;

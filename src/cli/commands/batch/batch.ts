@@ -141,7 +141,8 @@ class BatchRun {
 
   async send(client: OpenClient): Promise<void> {
     const { settings, options } = this.#invocation;
-    const batch = client.fx.batch(this.#queries, {
+    const queries = this.#queries as Iterable<never>; // `queryOf` has found the parameters that the contract requires
+    const batch = client.fx.batch(queries, {
       signal: this.progress.reporter.signal,
       onLimit: settings.maxWaitMs === 0 ? 'throw' : 'wait',
       onProgress: this.progress.update,
