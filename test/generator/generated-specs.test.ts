@@ -253,11 +253,13 @@ test('latest has the documented parameters, also under other names than the inve
   const typed = await fxrates('latest', 'from=eur', 'to=USD,GBP', '--json');
   const batch = await fxrates('batch', '--each', 'from=eur,gbp', '-p', 'symbols=all', '--json');
   const invented = await fxrates('latest', 'base=EUR');
+  const help = await fxrates('latest', '--help');
   const offers = await other.completionText(['latest', ''], {});
 
   expect(data).toMatchObject({ base: 'USD', rates: { EUR: expect.any(Number) } });
   expect([typed.code, batch.code, invented.code]).toEqual([0, 0, 2]);
   expect(invented.stderr).toContain("latest has no parameter 'base'");
+  expect(help.stdout).toMatch(/^ {2}\$ fxrates latest from=\w+ --watch /m);
   expect(offers).toMatch(/^from=\nto=\nsymbols=\n/);
   expect(mock.journal.list().map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 });

@@ -17,7 +17,7 @@ import { durationOption, formatDuration } from '../settings/values.ts';
 import { compactJson } from '../terminal/json-text.ts';
 import { grouped } from '../terminal/text.ts';
 import { forecastQuota, type QuotaForecast } from './forecast.ts';
-import { operationCommand, responseOptions, sendAndPrint } from './operation.ts';
+import { exampleOf, operationCommand, responseOptions, sendAndPrint } from './operation.ts';
 import { type WatchOptions, watch, watchOptions } from './watch.ts';
 
 const latest: Operation = operations.latest;
@@ -40,13 +40,14 @@ const latestOptions = () => [
 type LatestCommandOptions = ParamOptions & ValuesOf<typeof latestOptions>;
 
 export function latestCommand(): CliCommand {
+  const { command } = exampleOf(latest);
   return operationCommand(latest, latestOptions, runLatest).about({
     examples: [
-      { command: 'fxrates latest', comment: 'everything the service returns' },
+      { command, comment: 'everything the service returns' },
       ...(latest.query === 'free-form' ? FREE_FORM_EXAMPLES : []),
-      { command: 'fxrates latest -o csv > rates.csv', comment: 'for a spreadsheet' },
-      { command: 'fxrates latest --watch', comment: 'as often as the quota allows' },
-      { command: 'fxrates latest --cache snapshot', comment: 'at most one request per snapshot' },
+      { command: `${command} -o csv > rates.csv`, comment: 'for a spreadsheet' },
+      { command: `${command} --watch`, comment: 'as often as the quota allows' },
+      { command: `${command} --cache snapshot`, comment: 'at most one request per snapshot' },
     ],
   });
 }

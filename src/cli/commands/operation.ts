@@ -97,7 +97,8 @@ function parseCacheAge(text: string): number | 'snapshot' {
   throw usageError(`--cache expects a time above 0 or snapshot, got '${text}'`, 'e.g. 10m');
 }
 
-function exampleOf({ id, parameters }: Operation): { readonly command: string; readonly comment: string } {
+/** With the parameters that the operation requires. */
+export function exampleOf({ id, parameters }: Operation): { readonly command: string; readonly comment: string } {
   const required = parameters.filter((parameter) => parameter.required);
   return { command: ['fxrates', id, ...required.map(exampleWord)].join(' '), comment: '' };
 }
