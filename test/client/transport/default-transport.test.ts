@@ -73,16 +73,15 @@ class OtherAgent extends Dispatcher {
   override readonly dispatch = refuse;
 }
 
-test.each<[string, () => Dispatcher, boolean]>([
-  ['no options', () => new Agent(), false],
-  ['no options, of Node,', () => usual, false],
-  ['connect', () => new Agent({ connect: { timeout: 5 } }), true],
-  ['connections', () => new Agent({ connections: 1 }), true],
-  ['factory', () => new Agent({ factory: (origin) => new Pool(origin) }), true],
-  ['a method of its own', () => Object.assign(new Agent(), { dispatch: refuse }), true],
-  ['an interceptor', () => new Agent().compose(interceptors.retry()), true],
-  ['the name of an Agent', () => new OtherAgent(), true],
-])('a global dispatcher with %s is used, and not the Agent of the client: %j', async (_, create, isUsed) => {
+test.each<[string, boolean, () => Dispatcher]>([
+  ['no options', false, () => new Agent()],
+  ['connect', true, () => new Agent({ connect: { timeout: 5 } })],
+  ['connections', true, () => new Agent({ connections: 1 })],
+  ['factory', true, () => new Agent({ factory: (origin) => new Pool(origin) })],
+  ['a method of its own', true, () => Object.assign(new Agent(), { dispatch: refuse })],
+  ['an interceptor', true, () => new Agent().compose(interceptors.retry())],
+  ['the name of an Agent', true, () => new OtherAgent()],
+])('a global dispatcher with %s is used, and not the Agent of the client: %j', async (_, isUsed, create) => {
   const own = await receiverOf(new Agent());
   const receiver = await receiverOf(create());
 
