@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import type { ProxyFailure } from '../../environment-proxy.ts';
 import { codeOf, isError } from '../../foreign-values.ts';
-import { type Attempt, FxRatesError, NetworkError } from './errors.ts';
+import { type Attempt, ConfigError, FxRatesError, NetworkError } from './errors.ts';
 import { thrownMessage, thrownText, UNREADABLE } from './program-values.ts';
 
 /** An API key, as far as errors use it. */
@@ -18,7 +18,7 @@ interface FailedAttempt {
 /** Converts the error of a transport into one of the client's errors, without the key. */
 export function networkFailure(thrown: unknown, attempt: FailedAttempt, baseUrl: string): unknown {
   try {
-    return failureOf(thrown, attempt, baseUrl);
+    return misfitOf(thrown, attempt.key) ?? failureOf(thrown, attempt, baseUrl);
   } catch {
     return failureOf(new Error(UNREADABLE), attempt, baseUrl);
   }
@@ -41,6 +41,17 @@ function failureOf(error: unknown, { key, attempts }: FailedAttempt, baseUrl: st
   });
   if (errors.some(wouldFailAgain)) permanentFailures.add(failure);
   return failure;
+}
+
+/**
+ * The dispatcher of another version of undici, that of the client or that of a `fetch`, refuses the request. A retry would
+ * fail again.
+ */
+function misfitOf(error: unknown, key: SecretKey): ConfigError | undefined {
+  const refusal = causesOf(error).find((cause) => codeOf(cause) === 'UND_ERR_INVALID_ARG');
+  if (refusal === undefined) return undefined;
+  const next = 'pass one of undici 6, 7 or 8, and to a fetch one of the same version of undici as the fetch';
+  return new ConfigError(key.redact(`dispatcher: cannot send the request (${refusal.message}); ${next}`));
 }
 
 /**

@@ -1,8 +1,6 @@
 import type { buildConnector, Dispatcher } from 'undici';
 import { ACCEPTED_ENCODINGS } from '../../content-encoding.ts';
 import { codeOf, isConnectTimeout, isError } from '../../foreign-values.ts';
-import { ConfigError } from '../errors/errors.ts';
-import { thrownMessage } from '../errors/program-values.ts';
 import {
   BodyReader,
   type HeaderList,
@@ -65,22 +63,10 @@ export function undiciTransport(dispatcherOf: (request: TransportRequest) => Dis
         // The interceptor retry() would wait for Retry-After within the attempt, until that times out.
         retryOptions: { statusCodes: [] },
       } as const;
-      try {
-        const dispatcher = dispatcherOf(request);
-        const Handler = dispatcher === agent ? ExchangeHandler : ForeignExchangeHandler;
-        dispatcher.dispatch(options, new Handler(request, { resolve, reject }));
-      } catch (error) {
-        reject(refusedBy(error));
-      }
+      const dispatcher = dispatcherOf(request);
+      const Handler = dispatcher === agent ? ExchangeHandler : ForeignExchangeHandler;
+      dispatcher.dispatch(options, new Handler(request, { resolve, reject }));
     });
-}
-
-/** A dispatcher throws for a request that it cannot send; it is probably of another version of undici, so there is no retry. */
-function refusedBy(error: unknown): unknown {
-  if (codeOf(error) !== 'UND_ERR_INVALID_ARG') return error;
-  return new ConfigError(
-    `dispatcher: cannot send the request (${thrownMessage(error)}); pass a dispatcher of undici 6, 7 or 8`,
-  );
 }
 
 interface Settle {

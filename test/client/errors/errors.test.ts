@@ -6,6 +6,7 @@ import {
   AuthenticationError,
   type CallOptions,
   ConfigError,
+  FxRates,
   FxRatesError,
   type FxRatesOptions,
   NetworkError,
@@ -27,7 +28,7 @@ import {
   rateLimited,
   success,
 } from '../../helpers/service-replies.ts';
-import { errorOf, testClient } from '../../helpers/test-client.ts';
+import { BASE_URL, errorOf, testClient } from '../../helpers/test-client.ts';
 
 const errors: [FxRatesError, string, string][] = [
   [new ConfigError('x'), 'ConfigError', 'config'],
@@ -153,6 +154,32 @@ test.each<[string, Error, string, string]>([
 
   expect(error).toMatchObject({ kind: 'network', code, attempts: [{ code }], message: expect.stringContaining(says) });
   expect(error.isCertificateFailure).toBe(says.match(/CERTS|dates|baseUrl|servers/) !== null);
+});
+
+const misfit = new undiciErrors.InvalidArgumentError('invalid onError method');
+
+test.each<[string, Partial<FxRatesOptions>]>([
+  [
+    'of the client',
+    {
+      dispatcher: {
+        dispatch: () => {
+          throw misfit;
+        },
+      },
+    },
+  ],
+  ['of a fetch', { fetch: () => Promise.reject(new TypeError('fetch failed', { cause: misfit })) }],
+])('a dispatcher of another version of undici than that %s is a wrong option', async (_, sentBy) => {
+  const onRequest = vi.fn();
+  const fx = new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, ...sentBy, onRequest });
+
+  expect(await errorOf(fx.latest())).toMatchObject({
+    kind: 'config',
+    message:
+      'dispatcher: cannot send the request (invalid onError method); pass one of undici 6, 7 or 8, and to a fetch one of the same version of undici as the fetch',
+  });
+  expect(onRequest).toHaveBeenCalledOnce(); // no retry
 });
 
 test.each([

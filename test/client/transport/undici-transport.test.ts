@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { channel } from 'node:diagnostics_channel';
 import { Agent, type Dispatcher, interceptors, RetryAgent } from 'undici';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { ConfigError, FxRates } from '../../../src/client/index.ts';
+import { FxRates } from '../../../src/client/index.ts';
 import { Cancellation } from '../../../src/client/time/abort.ts';
 import { type HeaderList, headerIn, headersOf } from '../../../src/client/transport/transport.ts';
 import { headerList, undiciTransport } from '../../../src/client/transport/undici-transport.ts';
@@ -136,15 +136,9 @@ test.each<[string, (handler: Handler) => void]>([
 });
 
 test.each([
-  ['an error that is not about the request', new Error('destroyed'), 'destroyed'],
-  ['an error with another code', Object.assign(new Error('closed'), { code: 'UND_ERR_CLOSED' }), 'closed'],
-  [
-    'a refusal of the request',
-    Object.assign(new Error('invalid handler'), { code: 'UND_ERR_INVALID_ARG' }),
-    'dispatcher: cannot send the request (invalid handler); pass a dispatcher of undici 6, 7 or 8',
-  ],
-  ['a value that is not an error', 'no', 'no'],
-])('a dispatcher that throws %s rejects the request', async (_, thrown, message) => {
+  ['an error', new Error('destroyed')],
+  ['a value that is not an error', 'no'],
+])('a dispatcher that throws %s rejects the request', async (_, thrown) => {
   class Throwing extends Agent {
     override dispatch(): boolean {
       throw thrown;
@@ -162,9 +156,7 @@ test.each([
     }),
   );
 
-  expect(error instanceof Error ? error.message : error).toBe(message);
-  expect(error instanceof ConfigError).toBe(message.startsWith('dispatcher:'));
-  expect(error === thrown).toBe(!(error instanceof ConfigError));
+  expect(error).toBe(thrown);
 });
 
 /** Calls the methods of undici 8 alone. `rawHeaders` are absent with a MockAgent and HTTP/2. */
