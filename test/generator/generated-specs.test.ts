@@ -77,12 +77,17 @@ test('all products compile with a changed contract, and the types of other contr
   ]);
 });
 
-test('all products compile with a contract whose latest requires a parameter', async () => {
-  const parameters = [{ name: 'base', in: 'query', required: true, schema: { type: 'string' } }];
+test.each([
+  [[{ name: 'base', in: 'query', required: true, schema: { type: 'string' } }], 'has no parameter'],
+  [[], "latest has no parameter 'bse'\n"],
+])('all products compile with a contract whose latest has the parameters %j', async (parameters, problem) => {
   const paths = { '/api/v1/latest': { get: { 'x-free-form-query': null, parameters } } };
-  const strict = await GeneratedProject.create(merged(openapi, { paths }));
+  const document = merged(openapi, { paths });
+  const other = await GeneratedProject.create(document);
+  const { code, stderr } = await runCommand(await other.add(document), ['batch', '--each', 'bse=EUR']);
 
-  expect(await strict.typeErrors({ 'uses.ts': "import './src/cli/program/main.ts';\n" })).toEqual([]);
+  expect(await other.typeErrors({ 'uses.ts': "import './src/cli/program/main.ts';\n" })).toEqual([]);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(problem) });
 });
 
 interface ChangedClient {

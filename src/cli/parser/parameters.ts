@@ -174,7 +174,7 @@ function plainName(name: string): string {
 
 /** The query of an operation, unchanged if it is free-form. @throws CliError for an unknown parameter or a missing one */
 export function queryOf(operation: Operation, typed: Query): Query {
-  if (operation.query !== 'named') return typed;
+  if (operation.query === 'free-form') return typed;
   const query = new Map(Object.entries(typed));
   checkNames(operation, query);
   return Object.fromEntries(operation.parameters.flatMap((parameter) => entryOf(parameter, query.get(parameter.name))));
@@ -211,7 +211,8 @@ function checkNames({ id, parameters }: Operation, query: ReadonlyMap<string, un
   const names = parameters.map(({ name }) => name);
   const unknown = [...query.keys()].find((name) => !names.includes(name));
   if (unknown !== undefined) {
-    throw usageError(`${id} has no parameter '${unknown}'`, undefined, [`Valid parameters: ${names.join(', ')}`]);
+    const hints = names.length === 0 ? [] : [`Valid parameters: ${names.join(', ')}`];
+    throw usageError(`${id} has no parameter '${unknown}'`, undefined, hints);
   }
   const missing = parameters.find(({ name, required }) => required && !query.has(name));
   if (missing !== undefined) {

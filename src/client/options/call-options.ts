@@ -111,10 +111,10 @@ export type StandardResult<Output> =
 /** The type of the data that a schema returns. */
 export type SchemaOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
 
-/** The operations that take a query. */
-export type QueryOperation = {
-  [Id in OperationId]: (typeof operations)[Id]['query'] extends 'none' ? never : Id;
-}[OperationId];
+/** The operations that take a query, and the default of a batch. */
+export type QueryOperation =
+  | 'latest'
+  | { [Id in OperationId]: (typeof operations)[Id]['query'] extends 'none' ? never : Id }[OperationId];
 
 /** The progress of a batch, for `onProgress`. */
 export interface BatchProgress {
