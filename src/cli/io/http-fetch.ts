@@ -32,7 +32,7 @@ export const httpFetch: FetchLike = async (url, { method, headers, signal }) => 
     });
     // Also after the response, if the connection breaks.
     request.on('error', (error) => {
-      if (isConnectTimeout(error)) ofAddress = { autoSelectFamilyAttemptTimeout: 2_500 };
+      ofAddress = isConnectTimeout(error) ? { autoSelectFamilyAttemptTimeout: 2_500 } : {};
       reject(error);
     });
     request.end();

@@ -22,26 +22,31 @@ let connectMs = 10_000;
  * address that does not respond, but too short for a distant one, so they apply until a connection has timed out.
  */
 let addressMs: number | undefined;
+let hasTimedOut = false;
+/** A request that may take no longer needs the time for the last address. */
+const SHORT_MS = 2_000;
+const LONGEST_ADDRESS_MS = 2_500;
 
 /** The Agent of this package. undici ends a connection attempt by itself, which must not be before the client does. */
 export function ownAgent(undici: UndiciParts, { timeoutMs }: TransportRequest): Dispatcher {
-  if (agent === undefined || timeoutMs > connectMs) {
-    connectMs = Math.max(connectMs, timeoutMs);
+  const longestMs = Math.max(connectMs, timeoutMs);
+  const patientMs = Math.floor(Math.min(timeoutMs / 4, LONGEST_ADDRESS_MS)); // Node.js takes integers
+  const perAddressMs = hasTimedOut && timeoutMs > SHORT_MS ? patientMs : undefined;
+  if (agent === undefined || longestMs !== connectMs || perAddressMs !== addressMs) {
+    connectMs = longestMs;
+    addressMs = perAddressMs;
     connect = connector(undici);
   }
   agent ??= new undici.Agent({ connect: (options, callback) => connect(options, callback) });
   return agent;
 }
 
-function connector(undici: UndiciParts): buildConnector.connector {
+function connector({ buildConnector }: UndiciParts): buildConnector.connector {
   const ofAddress = addressMs === undefined ? {} : { autoSelectFamilyAttemptTimeout: addressMs };
-  const open = undici.buildConnector({ timeout: connectMs, ...ofAddress });
+  const open = buildConnector({ timeout: connectMs, ...ofAddress });
   return (options, callback) =>
     open(options, (...result) => {
-      if (isConnectTimeout(result[0])) {
-        addressMs = connectMs / 4;
-        connect = connector(undici);
-      }
+      hasTimedOut ||= isConnectTimeout(result[0]);
       callback(...result);
     });
 }

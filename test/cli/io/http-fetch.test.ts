@@ -36,9 +36,11 @@ test('sends the method, the path and the headers; reads status, headers and body
   expect(await response.text()).toBe('GET /a?b=c 1 …');
 });
 
-test('connects to each address of a host for longer after a timeout', async () => {
+test('connects to each address of a host for longer after a timeout, until another error', async () => {
   const late = Object.assign(new Error('late'), { code: 'ETIMEDOUT' });
-  const request = Object.assign(new EventEmitter(), { end: () => request.emit('error', late) });
+  const aborted = new Error('aborted');
+  const failures = [late, aborted, late];
+  const request = Object.assign(new EventEmitter(), { end: () => request.emit('error', failures.shift()) });
   const send = vi.spyOn(http, 'request').mockReturnValue(request as never);
   syncBuiltinESMExports();
   onTestFinished(() => {
@@ -51,9 +53,9 @@ test('connects to each address of a host for longer after a timeout', async () =
       (error) => error,
     );
 
-  const errors = [await fetchOnce(), await fetchOnce()];
+  const errors = [await fetchOnce(), await fetchOnce(), await fetchOnce()];
 
-  expect(errors).toEqual([late, late]);
+  expect(errors).toEqual([late, aborted, late]);
   const limits = send.mock.calls.map(([, options]) => Object(options).autoSelectFamilyAttemptTimeout);
-  expect(limits).toEqual([undefined, 2_500]);
+  expect(limits).toEqual([undefined, 2_500, undefined]);
 });
