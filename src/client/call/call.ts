@@ -32,8 +32,6 @@ export type ParsedEnvelope =
 
 /** One call on its way through the steps. Several callers can share it. */
 export class Call {
-  /** Also in its events, its meta and its error. */
-  readonly id: string = randomUUID();
   readonly endpoint: Endpoint;
   readonly settings: CallSettings;
   /** Another one after a rotation. */
@@ -49,6 +47,7 @@ export class Call {
   fallback: Fallback | undefined;
   /** Replaced by the loop that makes the attempts (`steps/retry.ts`). */
   next: NextAttempt = FIRST;
+  #id: string | undefined;
 
   constructor({ endpoint, settings, key, signal, deadlineAt, quotaReason }: GivenFields) {
     this.endpoint = endpoint;
@@ -57,6 +56,12 @@ export class Call {
     this.signal = signal;
     this.deadlineAt = deadlineAt;
     this.quotaReason = quotaReason;
+  }
+
+  /** Of its events, its meta and its error. Few calls need it, and a waiting call would keep its many parts. */
+  get id(): string {
+    this.#id ??= randomUUID();
+    return this.#id;
   }
 }
 

@@ -86,7 +86,9 @@ export interface KeyLimits {
   readonly reason: 'retry_after' | 'service' | 'window' | 'in_flight' | undefined;
 }
 
-interface WaitingCall extends QueuedCall, AcquireOptions {
+type Admitted = Pick<AcquireOptions, 'priority' | 'isOwn' | 'retryOf'>;
+
+interface WaitingCall extends QueuedCall, Admitted {
   readonly settle: (place: Place) => void;
 }
 
@@ -124,7 +126,7 @@ export class RateLimiter {
    * these, which rejects with the signal's reason on abort. Report the result of the request on the permit.
    */
   acquire(options: AcquireOptions): Place | Promise<Place> {
-    const { signal, retryOf } = options;
+    const { signal, due, priority, waits, isOwn, retryOf } = options;
     const now = this.#time.datedNow();
     this.#sawCall(now, options);
     const place = this.#permitNow(now, options) ?? this.#whyNotSent(now, options);
@@ -135,15 +137,13 @@ export class RateLimiter {
         this.#serveSoon();
         reject(signal.reason);
       };
-      const call: WaitingCall = {
-        ...options,
-        ticket: retryOf?.ticket ?? ++this.#lastTicket,
-        failures: retryOf?.failures ?? 0,
-        settle: (place) => {
-          signal.unlisten(onAbort);
-          resolve(place);
-        },
+      const settle = (place: Place) => {
+        signal.unlisten(onAbort);
+        resolve(place);
       };
+      const { ticket = ++this.#lastTicket, failures = 0 } = retryOf ?? {};
+      // Not spread: V8 would keep a shape of its own for each call.
+      const call = { ticket, failures, settle, due, priority, waits, isOwn, retryOf, nodes: undefined };
       this.#queue.add(call);
       this.#serveSoon();
       signal.listen(onAbort);
@@ -242,7 +242,7 @@ export class RateLimiter {
   }
 
   /** `ticket`: that of a call that has waited. A call that is sent again keeps its ticket, and so its place. */
-  #permit(now: number, { retryOf, priority, isOwn, ticket }: AcquireOptions & { readonly ticket?: number }): Permit {
+  #permit(now: number, { retryOf, priority, isOwn, ticket }: Admitted & { readonly ticket?: number }): Permit {
     const isLow = priority === 'low' || isOwn; // it must not use what is left for others
     const place = ticket ?? retryOf?.ticket ?? ++this.#lastTicket;
     const { skippedMs } = this.#time;

@@ -63,6 +63,11 @@ async function sendDirectly(call: Call, state: KeyState, send: Send): Promise<Ap
     : limitedError(call, { state, reason: 'policy', waitMs: undefined, refusal: outcome });
 }
 
+interface WaitParts {
+  readonly state: KeyState;
+  readonly wait: Cancellation;
+}
+
 const ACCEPTED: RequestEnd = { kind: 'accepted' };
 const UNUSED: RequestEnd = { kind: 'unused' };
 const RETRY: NextAttempt = { reason: 'retry', waitedMs: 0 };
@@ -131,7 +136,7 @@ class Attempts {
 
   /** Passes the guard; if there is a limiter, waits for one of its slots. `false` if the wait has ended early. */
   async #waitForTurn(state: KeyState): Promise<boolean> {
-    const { guard, ask, keys } = this.#parts;
+    const { guard, ask, keys, events } = this.#parts;
     const call = this.#call;
     if (guard !== undefined && this.#admittedBy !== state) {
       this.#admittedBy = state;
@@ -154,18 +159,13 @@ class Attempts {
       this.#permit = place;
       return true;
     }
-    const waiting = { ...this.#parts, limiter, state, refusal: this.#refusal };
-    const endedBy = [...this.#waitsOf(state), ...(this.#mayUseOther ? [keys.waits] : [])];
-    const permit = await this.#waited(() => waitForPermit(call, place, waiting), wait, endedBy);
+    const keyWaits = this.#mayUseOther ? keys.waits : undefined;
+    const waiting = { limiter, state, events, ask, refusal: this.#refusal, wait, keyWaits };
+    const permit = await this.#waited(() => waitForPermit(call, place, waiting), waiting);
     if (permit === undefined) return false;
     this.#permit = permit;
     this.#requireQuota(state); // another call may have been refused in the same moment
     return true;
-  }
-
-  /** The waits that end when the quota is used up, if the call would use it. */
-  #waitsOf({ waits }: KeyState): readonly Set<Cancellation>[] {
-    return this.#call.endpoint.consumesQuota ? [waits] : [];
   }
 
   /** @throws QuotaExhaustedError if the quota is used up */
@@ -175,27 +175,23 @@ class Attempts {
     throw usedUpError(usedUp);
   }
 
-  /** Measures a wait of the call, whose signal is `wait`. `undefined` if one of `endedBy` ends it early. */
-  async #waited<T>(
-    work: () => Promise<T>,
-    wait: Cancellation,
-    endedBy: readonly Set<Cancellation>[],
-  ): Promise<T | undefined> {
+  /** Measures a wait of the call, whose signal is `wait`. `undefined` if it ends early, such as because the quota is used up. */
+  async #waited<T>(work: () => Promise<T>, { state: { waits }, wait }: WaitParts): Promise<T | undefined> {
     const { time } = this.#parts.settings;
     const call = this.#call;
-    const { next, signal } = call;
+    const { next, signal, endpoint } = call;
     const waitsSince = time.now();
-    call.next = { ...next, waitsSince };
+    call.next = { reason: next.reason, waitedMs: next.waitedMs, waitsSince };
     const abort = () => wait.cancel(signal.reason);
     signal.listen(abort);
-    for (const waits of endedBy) waits.add(wait);
+    if (endpoint.consumesQuota) waits.add(wait);
     try {
       return await work();
     } catch (error) {
       if (!wait.aborted || signal.aborted) throw error;
       return undefined;
     } finally {
-      for (const waits of endedBy) waits.delete(wait);
+      waits.delete(wait);
       signal.unlisten(abort);
       call.next = { ...next, waitedMs: next.waitedMs + time.now() - waitsSince };
     }
@@ -254,7 +250,7 @@ class Attempts {
     const slotMs = (state.limiter?.nextSlotAt(call.settings.priority) ?? 0) - clock.now();
     this.#parts.events.retry(state, { call, failure, waitMs: Math.max(waitMs, slotMs), retry: this.#retries });
     const wait = new Cancellation();
-    await this.#waited(() => time.sleep(waitMs, wait), wait, this.#waitsOf(state));
+    await this.#waited(() => time.sleep(waitMs, wait), { state, wait });
   }
 
   /** Milliseconds. @throws the error of the call if it is not retried */
