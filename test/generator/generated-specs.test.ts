@@ -62,8 +62,25 @@ const { rates } = await fx.pastRates({ date: '2026-01-02' });
 export const eur: string = rates['EUR'];
 `;
 
+/** A list of numbers or of such lists. */
+const NESTED = {
+  oneOf: [{ type: 'number' }, { type: 'array', items: { $ref: '#/components/schemas/LatestData' } }],
+  type: null,
+};
+
+/** The contract with a schema for the data of `latest`. */
+function withData(schema: object) {
+  const components = { schemas: { LatestData: { ...schema, additionalProperties: null } } };
+  const json = { 'application/json': { examples: null } };
+  return merged(openapi, {
+    components,
+    paths: { '/api/v1/latest': { get: { responses: { 200: { content: json } } } } },
+  });
+}
+
 test('all products compile with a changed contract, and the types of other contracts compile', async () => {
   await project.addTypes(stress);
+  await project.addTypes(withData(NESTED));
 
   expect(await project.typeErrors({ 'uses.ts': USES, 'misuses.ts': MISUSES })).toEqual([
     'misuses.ts(4): TS2322',
@@ -127,10 +144,7 @@ test.each([
   ],
   [{ type: 'number', example: 1.5 }, 1.5],
 ])('the mock sends the example of data without fields: %j', async (schema, example) => {
-  const components = { schemas: { LatestData: { ...schema, additionalProperties: null } } };
-  const json = { 'application/json': { examples: null } };
-  const paths = { '/api/v1/latest': { get: { responses: { 200: { content: json } } } } };
-  const { fx } = started(await project.add(merged(openapi, { components, paths })));
+  const { fx } = started(await project.add(withData(schema)));
 
   expect(await fx.latest({ base: 'EUR' })).toEqual(example);
 });

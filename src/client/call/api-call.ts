@@ -68,9 +68,11 @@ type TextNumbers<Data> = Data extends string
   ? Data
   : Data extends number
     ? string
-    : Data extends object
-      ? { readonly [Name in keyof Data]: TextNumbers<Data[Name]> }
-      : Data;
+    : Data extends readonly (infer Item)[] // mapped as an object, a list of lists of itself would have no end
+      ? readonly TextNumbers<Item>[]
+      : Data extends object
+        ? { readonly [Name in keyof Data]: TextNumbers<Data[Name]> }
+        : Data;
 
 /** The `data` of an envelope, which is valid JSON, with each number as a string of all its digits. */
 export function dataWithTextNumbers(envelope: string): unknown {
