@@ -119,11 +119,7 @@ export class Prober {
     }
   }
 
-  async #send(
-    url: string,
-    method: string,
-    own: Pick<ProbeRequest, 'authorization' | 'origin'>,
-  ): Promise<ProbeResponse> {
+  async #send(url: string, method: string, own: Omit<ProbeRequest, 'method' | 'query'>): Promise<ProbeResponse> {
     const { fetch, clock, timeoutMs, signal } = this.#options;
     const timeout = new AbortController();
     const done = new AbortController();

@@ -177,7 +177,7 @@ class ForeignExchangeHandler extends ExchangeHandler {
 }
 
 /** What undici's `responseError()`, `retry()` and RetryAgent make of the response to a request that failed. */
-interface FailedResponse {
+interface ErrorOfResponse {
   readonly statusCode: number;
   readonly headers: HeaderRecord;
   /** Parsed if it is JSON; a RetryAgent does not keep it. */
@@ -187,7 +187,7 @@ interface FailedResponse {
 /** `undefined` for another error, also about a response without a failed status. */
 function failedResponseIn(error: unknown): TransportResponse | undefined {
   if (!['UND_ERR_RESPONSE', 'UND_ERR_REQ_RETRY'].includes(codeOf(error) ?? '')) return undefined;
-  const { statusCode: status, headers, body = '' } = error as FailedResponse; // by its code
+  const { statusCode: status, headers, body = '' } = error as ErrorOfResponse; // by its code
   if (status < 400) return undefined;
   const rawBody = typeof body === 'string' ? body : JSON.stringify(body);
   return { status, headers: headerList(rawHeadersOf(headers)), rawBody, problem: undefined };
