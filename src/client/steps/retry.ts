@@ -125,13 +125,13 @@ class Attempts {
     const { keys, states } = this.#parts;
     const { key } = this.#call;
     const known = keys.known();
-    if (known !== undefined && known.hash !== key.hash && this.#mayUseOther) this.#use(known);
+    if (known !== undefined && known.hash !== key.hash && this.#isForCaller) this.#use(known);
     return states.of(this.#call.key);
   }
 
-  /** Once per call, and a `quota()` of the client itself is about one key. */
-  get #mayUseOther(): boolean {
-    return !this.#hasNewKey && this.#call.quotaReason === 'call';
+  /** A `quota()` of the client itself is about one key. */
+  get #isForCaller(): boolean {
+    return this.#call.quotaReason === 'call';
   }
 
   /** Passes the guard; if there is a limiter, waits for one of its slots. `false` if the wait has ended early. */
@@ -152,14 +152,14 @@ class Attempts {
       due: call,
       waits: settings.onLimit === 'wait',
       priority: settings.priority,
-      isOwn: call.quotaReason !== 'call',
+      isOwn: !this.#isForCaller,
       retryOf: this.#permit, // a call that is sent again keeps its place in the queue
     });
     if ('end' in place) {
       this.#permit = place;
       return true;
     }
-    const keyWaits = this.#mayUseOther ? keys.waits : undefined;
+    const keyWaits = this.#isForCaller ? keys.waits : undefined;
     const waiting = { limiter, state, events, ask, refusal: this.#refusal, wait, keyWaits };
     const permit = await this.#waited(() => waitForPermit(call, place, waiting), waiting);
     if (permit === undefined) return false;
@@ -274,6 +274,7 @@ class Attempts {
     if (this.#hasNewKey || !makesKeyUnusable(error)) return false;
     const key = await this.#parts.keys.replacementFor(call.key, call.signal);
     if (key === undefined) return false;
+    this.#hasNewKey = true;
     this.#use(key);
     return true;
   }
@@ -281,7 +282,6 @@ class Attempts {
   #use(key: ApiKey): void {
     const call = this.#call;
     this.#leaveGuard();
-    this.#hasNewKey = true;
     this.#permit = undefined;
     this.#refusal = undefined;
     call.key = key;

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { ConfigError, FxRatesOptions, RateLimitError, RequestError } from '../../../src/client/index.ts';
+import { KeySource } from '../../../src/client/key/api-key.ts';
+import { KeyStates } from '../../../src/client/state/key-state.ts';
 import { deferred } from '../../helpers/deferred.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
@@ -130,6 +132,7 @@ test('the limit of the old key does not delay calls with the new key', async () 
 });
 
 test('calls that wait with a key that its source has replaced are sent with the new one', async () => {
+  const [keys, states] = [vi.spyOn(KeySource.prototype, 'known'), vi.spyOn(KeyStates.prototype, 'of')];
   const { apiKey, asked } = provider(OLD, NEW);
   const refusal = deferred<Reply>();
   const { fx, clock, fetch } = testClient(
@@ -158,27 +161,34 @@ test('calls that wait with a key that its source has replaced are sent with the 
   expect(fetch.requests).toHaveLength(8);
   await clock.run(other); // its source has replaced nothing, so it waited on
   expect(fetch.requests.length).toBeGreaterThan(8);
+  // Nothing of a wait is left.
+  for (const { waits } of keys.mock.contexts as KeySource[]) expect(waits.size).toBe(0);
+  for (const { value } of states.mock.results) expect(value.waits.size).toBe(0);
 });
 
-test('a call in a backoff waits for its end, and is then sent with the key that has replaced its own', async () => {
-  const { apiKey } = provider(OLD, NEW);
+test.each([
+  ['the key that has replaced its own', NEW, 'key_rotated'],
+  ['its own, if the source returns that again', OLD, 'retry'],
+])('a call in a backoff waits for its end, and is then sent with %s', async (_, second, how) => {
+  const { apiKey } = provider(OLD, second);
   const { fx, clock } = testClient(
     ({ headers, url }) => {
       if (headers['authorization'] === `Bearer ${NEW}`) return success({ EUR: 1 });
-      return url.endsWith('revoked') ? failure(401) : failure(503, { headers: { 'retry-after': '30' } });
+      if (url.endsWith('revoked')) return failure(401);
+      return clock.now() > startedAt ? success({ EUR: 1 }) : failure(503, { headers: { 'retry-after': '30' } });
     },
     { apiKey, rateLimit: false },
   );
   const startedAt = clock.now();
   const failed = fx.latest({ call: 'failed' }).withMeta();
   await quiet();
-  await fx.latest({ call: 'revoked' });
+  await fx.latest({ call: 'revoked' }).catch(() => undefined);
 
   const { meta } = await clock.run(failed);
 
   expect(meta.attempts.map(({ status, reason }) => [status, reason])).toEqual([
     [503, 'first'],
-    [200, 'key_rotated'],
+    [200, how],
   ]);
   expect(clock.now() - startedAt).toBeGreaterThanOrEqual(30_000);
 });
