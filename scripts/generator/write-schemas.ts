@@ -109,8 +109,11 @@ class ZodWriter {
   }
 
   #names({ names }: ObjectSchema): Check {
-    const condition = names && `Object.keys(value).every((name) => ${this.zod(names)}.safeParse(name).success)`;
-    return condition && refine('value', condition, 'Unexpected name of a field');
+    if (names === undefined) return undefined;
+    return `z.check(({ value, issues }) => {
+      const wrong = Object.keys(value).find((name) => !${this.zod(names)}.safeParse(name).success);
+      if (wrong !== undefined) issues.push({ code: 'custom', message: 'Unexpected field', path: [wrong], input: value });
+    })`;
   }
 
   #fields({ properties, rest }: ObjectSchema): string {

@@ -406,6 +406,11 @@ test.each([
     '/schema: the envelope of a success has success: true',
   ],
   ['components schemas Code default', 'x', '#/components/schemas/Code/default: "x" is not a valid default'],
+  [
+    'components schemas Names',
+    { type: 'object', propertyNames: { enum: ['EUR'] }, example: { EUR: 1, CYP: 2 } },
+    '#/components/schemas/Names/example/CYP: 2 is not a valid example: Unexpected field',
+  ],
   ['components schemas Count example', 11, '#/components/schemas/Count/example: 11 is not a valid example: Too big'],
   [
     'components schemas Tree example',
