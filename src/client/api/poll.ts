@@ -250,6 +250,7 @@ class Rounds<Data> implements RunningPoll {
     ];
     return bounds.reduce((longest, bound) => (bound.intervalMs > longest.intervalMs ? bound : longest));
   }
+
   /** @throws ConfigError if the option asks for the snapshots */
   #reportUnknownSnapshots({ snapshot_granularity }: QuotaData): void {
     const { every, events } = this.#parts;
