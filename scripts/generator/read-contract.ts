@@ -29,10 +29,16 @@ function readPlans(plans: SpecNode): unknown {
     const others = plan.keys().filter((key) => !PLAN_KEYS.includes(key));
     for (const key of others) plan.refuse(`unknown key of a plan '${key}'; known here: ${PLAN_KEYS.join(', ')}`, key);
     plan.get('title').string();
-    plan.get('rateLimitPerMinute').number();
-    for (const limit of [plan.get('monthlyLimit'), plan.get('maxActiveKeys')]) if (limit.value !== null) limit.number();
+    requireCount(plan.get('rateLimitPerMinute'));
+    for (const limit of [plan.get('monthlyLimit'), plan.get('maxActiveKeys')])
+      if (limit.value !== null) requireCount(limit);
   }
   return plans.value;
+}
+
+function requireCount(limit: SpecNode): void {
+  const isCount = Number.isInteger(limit.value) && Number(limit.value) > 0;
+  if (!isCount) limit.refuse('a whole number above 0 is expected');
 }
 
 /** The client appends paths to the base URL of its user, so a path or a variable of a server would be lost. */
