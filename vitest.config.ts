@@ -9,6 +9,7 @@ const ISOLATED = [
   'test/cli/growth.test.ts',
   'test/client/call-trace.test.ts',
   'test/e2e/{real-limiters,replaced-fetch}.test.ts',
+  'test/mock-server/clock/fake-timers.test.ts',
 ];
 
 /** The longest first. Each takes at least as long as ten others; some mostly wait. */
