@@ -15,29 +15,58 @@ function partsOf(secret: string): [prefix: string, rest: string] {
   return [prefix, secret.slice(prefix.length)];
 }
 
-/** What is before the hexadecimal code of a character: in a URL (also encoded twice), in JSON, code, mail and HTML. */
-const BEFORE_CODE = String.raw`(?:%(?:25){0,4}|\\{1,8}(?:u00|u\{|x)|=|&#x0{0,6})`;
+/** What is before the hexadecimal code of a character: in a URL (also encoded twice), in JSON and code. In mail, it is `=`. */
+const BEFORE_CODE = String.raw`%(?:25){0,4}|\\{1,8}(?:u00|x)`;
+/** The same if the code has an end: in code and HTML. */
+const BEFORE_CLOSED_CODE = String.raw`\\{1,8}u\{|&#x0{0,6}`;
+const BEFORE_ANY_CODE = `(?:${BEFORE_CODE}|${BEFORE_CLOSED_CODE}|=)`;
 const AFTER_CODE = '[;}]?';
-const HTML_NAMES: Readonly<Record<string, string>> = {
-  ...{ _: 'lowbar', '&': 'amp', '"': 'quot', "'": 'apos', '<': 'lt', '>': 'gt' },
-  ...{ '+': 'plus', '/': 'sol', '=': 'equals', '%': 'percnt', '\\': 'bsol', '-': 'hyphen' },
+const BY_HTML_NAME: Readonly<Record<string, string>> = {
+  ...{ lowbar: '_', amp: '&', quot: '"', apos: "'", lt: '<', gt: '>' },
+  ...{ plus: '+', sol: '/', equals: '=', percnt: '%', bsol: '\\', hyphen: '-' },
 };
 
-/** A text in any encoding of its characters, as a regular expression. Repetitions have a limit, so that no text takes long. */
+/** A text of letters and underscores in any encoding. Repetitions have a limit, so that no text takes long. */
 function encodingsOf(text: string): string {
   const forms = [...text].map((character) => {
-    const code = character.charCodeAt(0);
-    const hex = hexOf(character);
-    const plain = /\w/.test(character) ? character : String.raw`\\{0,8}\x${hex}`;
-    const named = HTML_NAMES[character];
-    const html = named === undefined ? '' : `|&${named};`;
-    return `(?:${BEFORE_CODE}${hex}${AFTER_CODE}|&#0{0,6}${code};${html}|${plain})`;
+    const name = character === '_' ? '|&lowbar;' : '';
+    const coded = `${BEFORE_ANY_CODE}${hexOf(character)}${AFTER_CODE}|&#0{0,6}${character.charCodeAt(0)};`;
+    return `(?:${coded}${name}|${character})`;
   });
   return forms.join('');
 }
 
-/** Whether characters of a text are encoded. The expression of a key with all encodings is compiled only for these. */
+/** Whether characters of a text are encoded. */
 const HAS_ENCODED = /%[0-9a-f]|\\|&[#a-z]|=[0-9a-f]{2}/i;
+
+/** Encoded characters and backslashes. */
+const ENCODED = encodedAfter(BEFORE_CODE);
+/** The same in mail. Apart, because elsewhere `api_key=` can be before a key that begins like a code. */
+const ENCODED_IN_MAIL = encodedAfter(`${BEFORE_CODE}|=`);
+
+function encodedAfter(before: string): RegExp {
+  const hex = `(?:${before})([2-7][0-9a-f])|(?:${BEFORE_CLOSED_CODE})([2-7][0-9a-f])${AFTER_CODE}`;
+  const names = Object.keys(BY_HTML_NAME).join('|');
+  return new RegExp(`${hex}|&#0{0,6}(\\d{2,3});|&(${names});|\\\\+`, 'gi');
+}
+
+/** A text can be encoded several times, such as JSON in a URL. */
+const MOST_LEVELS = 5;
+
+/**
+ * The characters of a text, however they are encoded, without backslashes: how many are before a character depends on how
+ * often it was encoded. A key that itself has codes is found because it is decoded as well.
+ */
+function decoded(text: string, encoded = ENCODED, levels = MOST_LEVELS): string {
+  const once = text.replace(encoded, characterOf);
+  return once === text || levels === 1 ? once : decoded(once, ENCODED, levels - 1);
+}
+
+/** The parameters are those of `encodedAfter`. */
+function characterOf(_: string, bare?: string, hex = bare, decimal = '', name = ''): string {
+  const code = hex === undefined ? Number(decimal || Number.NaN) : Number.parseInt(hex, 16);
+  return BY_HTML_NAME[name.toLowerCase()] ?? (Number.isNaN(code) ? '' : String.fromCharCode(code));
+}
 
 /** A shorter text in base64 could match by chance. */
 const SHORTEST_BASE64 = 16;
@@ -48,18 +77,37 @@ const SHORTEST_BASE64 = 16;
  */
 export function secretRedactor(secret: string): (text: string) => string {
   const mask = maskKey(secret);
+  // Created for the first text: a client that is created for each request seldom has one.
+  let patterns: ReturnType<typeof patternsOf> | undefined;
+  return (text) => {
+    patterns ??= patternsOf(secret);
+    const { simple, word, inDecoded } = patterns;
+    const masked = text.replace(simple, () => mask);
+    if (!HAS_ENCODED.test(masked)) return masked;
+    const holds = (found: string) =>
+      [ENCODED, ENCODED_IN_MAIL].some((encoded) => inDecoded.test(decoded(found, encoded)));
+    return masked.replace(word, (found) => (HAS_ENCODED.test(found) && holds(found) ? mask : found));
+  };
+}
+
+/** An expression with all encodings of each character would take 12 ms and half a megabyte for each key. */
+function patternsOf(secret: string) {
+  const plain = decoded(secret);
+  const part = `[\\w%\\\\&#;={}${escaped(plain)}]`;
+  return {
+    simple: new RegExp([plainPatternOf(secret), hexOf(secret), ...base64PatternsOf(secret)].join('|'), 'gi'),
+    /** What can be the key with encoded characters, and is masked completely if it is. */
+    word: new RegExp(`${part}{${Math.max(1, partsOf(plain)[1].length)}}${part}*`, 'gi'),
+    inDecoded: new RegExp(plainPatternOf(plain), 'i'),
+  };
+}
+
+/** Without characters, such as of a key of backslashes, it finds nothing. */
+function plainPatternOf(secret: string): string {
+  if (secret === '') return '(?!)';
   const [prefix, rest] = partsOf(secret);
   const isLong = prefix !== '' && rest.length >= SHOWS_ITS_END_FROM;
-  const inAnyForm = (form: (text: string) => string) => (isLong ? `(?:${form(prefix)})?${form(rest)}` : form(secret));
-  // Created for the first text: a client that is created for each request seldom has one.
-  let simple: RegExp | undefined;
-  let encoded: RegExp | undefined;
-  return (text) => {
-    simple ??= new RegExp([inAnyForm(escaped), hexOf(secret), ...base64PatternsOf(secret)].join('|'), 'gi');
-    if (!HAS_ENCODED.test(text)) return text.replace(simple, () => mask);
-    encoded ??= new RegExp(inAnyForm(encodingsOf), 'gi');
-    return text.replace(encoded, () => mask).replace(simple, () => mask);
-  };
+  return isLong ? `(?:${prefix})?${escaped(rest)}` : escaped(secret);
 }
 
 function escaped(text: string): string {
@@ -82,7 +130,7 @@ function base64PatternsOf(secret: string): string[] {
 }
 
 const MIDDLE = `(${encodingsOf('_')})${encodingsOf('live_')}`;
-const DIGIT = `(?:[0-9a-f]|${BEFORE_CODE}(?:3\\d|[46][1-6])${AFTER_CODE})`;
+const DIGIT = `(?:[0-9a-f]|${BEFORE_ANY_CODE}(?:3\\d|[46][1-6])${AFTER_CODE})`;
 const DOCUMENTED = new RegExp(`${MIDDLE}${DIGIT}{44}(${DIGIT}{4})`, 'gi');
 const LIKE_A_KEY = new RegExp(`${MIDDLE}([a-z0-9]{12,})`, 'gi');
 const DIGITS_OF_A_KEY = new RegExp(`${MIDDLE}${DIGIT}+`, 'gi');

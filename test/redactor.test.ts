@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createMockServer } from '../src/mock-server/index.ts';
 import { holdsKey, maskKeysIn, Redactor, redactKeys, secretRedactor } from '../src/redactor.ts';
@@ -69,6 +70,46 @@ test.each([
   expect([secretRedactor(KEY)(text), maskKeysIn(text), redactKeys(text), new Redactor().redact(text)]).toEqual(
     Array(4).fill(text),
   );
+});
+
+const hex = (character: string) => character.charCodeAt(0).toString(16).padStart(2, '0');
+/** Ways to encode a character, with the one that each always encodes. */
+const CODES: readonly [own: string, encode: (character: string) => string][] = [
+  ['%', (character) => `%${hex(character)}`],
+  ['%', (character) => `%25${hex(character).toUpperCase()}`],
+  ['\\', (character) => `\\u00${hex(character)}`],
+  ['\\', (character) => (/\W/.test(character) ? `\\${character}` : character)],
+  ['&', (character) => `&#${character.charCodeAt(0)};`],
+  ['&', (character) => `&#x${hex(character)};`],
+  ['=', (character) => `=${hex(character).toUpperCase()}`],
+];
+
+test('a key of any characters, some of which are encoded, is masked wherever it stands', () => {
+  const character = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
+  const key = fc.array(character, { minLength: 24, maxLength: 60 }).map((characters) => characters.join(''));
+  const run = fc.tuple(
+    key,
+    fc.constantFrom(...CODES),
+    fc.array(character),
+    fc.constantFrom('', 'api_key=', '"', 'x%20'),
+  );
+
+  fc.assert(
+    fc.property(run, ([secret, [own, encode], others, before]) => {
+      const encoded = (one: string) => (one === own || others.includes(one) ? encode(one) : one);
+      const text = Array.from(secret, encoded).join('');
+
+      const redacted = secretRedactor(secret)(`${Array.from(before, encoded).join('')}${text} after`);
+
+      expect(redacted).not.toContain(text.slice(8, -8));
+      expect(redacted).toContain(' after');
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('a key of backslashes leaves other texts as they are', () => {
+  expect(secretRedactor('\\'.repeat(20))('a \\" b')).toBe('a \\" b');
 });
 
 test('the shortest text that holds a key has no prefix', () => {
