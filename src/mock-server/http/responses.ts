@@ -13,8 +13,8 @@ import { statusAndCode } from '../behaviour/switch.ts';
 import type { SwitchName } from '../behaviour/switches.ts';
 import { LATEST_MS } from '../clock/clock.ts';
 import { MockServerError, show, thrownText } from '../input/mock-server-error.ts';
-import { monthlyLimitOf, type QuotaUse, type RateUse } from '../service/decide.ts';
-import { MINUTE_MS, type RateLimit, rateLimitOf } from '../service/rate-windows.ts';
+import { type MeteredDecision, monthlyLimitOf, type QuotaUse } from '../service/decide.ts';
+import { MINUTE_MS, rateLimitOf } from '../service/rate-windows.ts';
 import type { KeyRecord } from '../service/service-state.ts';
 import type { MockRequest, MockResponse } from './message.ts';
 import type { ParsedTarget } from './parse-request.ts';
@@ -143,18 +143,18 @@ export function authenticationRefusal({ refusedBy, why }: AuthenticationRefusal,
 
 /** 429 `rate_limited` with Retry-After, as documented. */
 export function rateRefusal(
-  rate: RateUse,
-  { windowMs, waitMs }: Pick<RateLimit, 'windowMs'> & { readonly waitMs: number },
+  { rate, limit, waitMs }: Extract<MeteredDecision<unknown>, { readonly kind: 'rate-limited' }>,
   switches: Switches,
 ): MockResponse {
+  const { requests, windowMs } = limit;
   const isMinute = windowMs === MINUTE_MS;
   return errorResponse({
     status: 429,
     code: 'rate_limited',
-    message: `Too many requests: the ${isMinute ? `plan allows ${rate.limit} per minute` : `limit is ${rate.limit} per ${windowMs} ms`}.`,
+    message: `Too many requests: the ${isMinute ? `plan allows ${requests} per minute` : `limit is ${requests} per ${windowMs} ms`}.`,
     headers: { 'retry-after': retryAfter(waitMs, switches, windowMs) },
     // The window can contain more requests than the limit, because refused ones may count.
-    why: `${Math.min(rate.used, rate.limit)} of ${rate.limit} requests used ${isMinute ? 'this minute' : `within ${windowMs} ms`}; next accepted in ${waitMs} ms`,
+    why: `${Math.min(rate.used, requests)} of ${requests} requests used ${isMinute ? 'this minute' : `within ${windowMs} ms`}; next accepted in ${waitMs} ms`,
   });
 }
 
@@ -274,8 +274,8 @@ export function withUnknownParameters(
 
 /** Headers about the per-minute limit, as the switch `rateHeaders` defines; none by default. */
 export function rateHeaders(
-  rate: RateUse,
-  { windowMs, now }: Pick<RateLimit, 'windowMs'> & { readonly now: number },
+  { rate, limit: { windowMs } }: Pick<MeteredDecision<unknown>, 'rate' | 'limit'>,
+  now: number,
   switches: Switches,
 ): Readonly<Record<string, string>> | undefined {
   const remaining = Math.max(0, rate.limit - rate.used);

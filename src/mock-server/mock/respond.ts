@@ -244,25 +244,20 @@ function decideByLimits(routed: RoutedRequest, key: KeyRecord, keyTransport: Use
     switches,
   );
   const { rate, quota } = decision;
-  const { windowMs } = decision.limit;
   const leftMs = key.retryAt - at;
   // While the month is used up, Retry-After lasts until its reset, and is not for operations that work nevertheless.
   const isExempt = worksWhenQuotaExhausted && quota.limit !== null && quota.used >= quota.limit;
   const earlyByMs = leftMs > 0 && !isExempt ? leftMs : undefined;
-  const response = responseTo(decision, { windowMs, at }, switches);
-  const added = rateHeaders(rate, { windowMs, now: at }, switches);
+  const response = responseTo(decision, at, switches);
+  const added = rateHeaders(decision, at, switches);
   const complete = added === undefined ? response : { ...response, headers: { ...response.headers, ...added } };
   return { response: complete, use: { keyId: key.id, keyTransport, rate, quota, earlyByMs } };
 }
 
-function responseTo(
-  decision: MeteredDecision<MockResponse>,
-  { windowMs, at }: { readonly windowMs: number; readonly at: number },
-  switches: Switches,
-): MockResponse {
+function responseTo(decision: MeteredDecision<MockResponse>, at: number, switches: Switches): MockResponse {
   if (decision.kind === 'served') return decision.response;
   return decision.kind === 'rate-limited'
-    ? rateRefusal(decision.rate, { windowMs, waitMs: decision.waitMs }, switches)
+    ? rateRefusal(decision, switches)
     : quotaRefusal(decision.quota, at, switches);
 }
 

@@ -35,8 +35,8 @@ test.each<[number, BehaviourOptions, string]>([
 const NOW = Date.UTC(2026, 0, 21, 14, 20);
 const headers = (style: 'none' | 'x-ratelimit' | 'ietf-draft', used: number, fullInMs: number) =>
   rateHeaders(
-    { limit: 30, used, fullAt: NOW + fullInMs },
-    { windowMs: 60_000, now: NOW },
+    { rate: { limit: 30, used, fullAt: NOW + fullInMs }, limit: { requests: 30, windowMs: 60_000 } },
+    NOW,
     new Behaviour({ rateHeaders: style }),
   );
 
