@@ -335,8 +335,6 @@ interface NearMiss<Candidate> {
   readonly candidate: Candidate;
   /** `differs in query.base: 'USD', expected 'EUR'` */
   readonly text: string;
-  /** Sum over the fields that differ: 0 for upper and lower case, up to 1 for a value that is absent. */
-  readonly distance: number;
 }
 
 /**
@@ -354,8 +352,8 @@ export function* nearMisses<Candidate>(
     if (found.isClose) near = [...near, found].sort((one, other) => one.distance - other.distance).slice(0, MOST_CLOSE);
     yield;
   }
-  return near.map(({ candidate, differences, distance }) => ({
-    ...{ candidate, distance },
+  return near.map(({ candidate, differences }) => ({
+    candidate,
     text: `differs in ${differences.map(textOf).join('; ')}`,
   }));
 }
