@@ -79,8 +79,6 @@ interface RouteDescription {
   readonly steps?: (state: MockState, ...given: never[]) => Steps<unknown>;
   /** Whether `steps` parses the text of the body itself: numbers keep their digits. */
   readonly isText?: boolean;
-  /** The largest body. Default: 256 KiB, which is checked so fast that no other request notices. */
-  readonly mostBytes?: number;
   /** Without it, the route accepts no query. */
   readonly query?: z.ZodType;
   /** Schema of the response body. If omitted, the route responds with 204 and without a body. */
@@ -127,7 +125,8 @@ type MethodId =
   | { [Part in keyof MockMethods & string]: `${Part}.${Methods<MockMethods[Part]>}` }[keyof MockMethods & string];
 
 /** A route that calls a method of the mock with the parameters of the path, then body and query, as `connectMockServer` does. */
-export function method(name: RouteName, id: MethodId, { calls, steps, ...description }: RouteDescription): AdminRoute {
+export function method(name: RouteName, id: MethodId, description: RouteDescription): AdminRoute {
+  const { steps } = description;
   const [part = '', own = part] = id.split('.');
   const inPath = Array.from(name.matchAll(/\{(\w+)\}/g), ([, parameter = '']) => parameter);
   const others = (['body', 'query'] as const).filter((place) => description[place] !== undefined);
@@ -142,14 +141,13 @@ export function method(name: RouteName, id: MethodId, { calls, steps, ...descrip
     path: Object.fromEntries(inPath.map((parameter, index) => [parameter, given[index]])),
     ...Object.fromEntries(others.map((place, index) => [place, given[inPath.length + index]])),
   });
-  const checksBody = description.body !== undefined;
   return {
     ...partsOf(name),
     ...description,
     ...boundsOf(description),
-    checksBody,
+    checksBody: description.body !== undefined,
     id,
-    calls: { [id]: { send }, ...calls },
+    calls: { [id]: { send }, ...description.calls },
     run,
   };
 }
@@ -160,10 +158,15 @@ function partsOf(name: RouteName): Pick<AdminRoute, 'method' | 'path' | 'tag'> {
 }
 
 /** What is known of the body of a request before it is read. Without a body, a route accepts `{}`, which some clients send. */
-function boundsOf({ body, isText = false, mostBytes = 256 * 1024 }: RouteDescription) {
+function boundsOf({ body, isText = false, steps }: RouteDescription) {
   if (body === undefined) return { needsBody: false, mostBytes: 1024 };
+  const mostBytes = steps === undefined ? MOST_BYTES : MOST_BYTES_IN_STEPS;
   return { needsBody: isText || !body.safeParse({}).success, mostBytes };
 }
+
+/** Is checked so fast that no other request notices. */
+const MOST_BYTES = 256 * 1024;
+const MOST_BYTES_IN_STEPS = 4 * 1024 * 1024;
 
 interface AdminServerOptions {
   readonly mock: MockState;

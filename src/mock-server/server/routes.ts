@@ -90,8 +90,6 @@ const opening = spaceOptions.extend({
   behaviour: presetOrChanges.optional().describe('Switches that differ from those of the mock.'),
 });
 
-const MOST_BYTES = 4 * 1024 * 1024;
-
 /** The whole admin API. */
 export const adminRoutes: readonly AdminRoute[] = [
   route('GET /health', {
@@ -113,7 +111,6 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Restore a state of this mock, of another one, or of this space, and clear the journal',
     body: snapshotSchema,
     steps: restoreSteps,
-    mostBytes: MOST_BYTES,
   }),
   method('POST /reset', 'reset', {
     tag: 'state',
@@ -126,7 +123,6 @@ export const adminRoutes: readonly AdminRoute[] = [
     body: setup,
     steps: setUpSteps,
     isText: true,
-    mostBytes: MOST_BYTES,
     response: z.object({ keys: z.array(createdKey) }),
   }),
   route('GET /clock', {
@@ -174,7 +170,6 @@ export const adminRoutes: readonly AdminRoute[] = [
     body: ruleInput,
     steps: addRuleSteps,
     isText: true,
-    mostBytes: MOST_BYTES,
     response: addedRule,
   }),
   method('POST /rules/verify', 'expectAllUsed', {
@@ -190,7 +185,6 @@ export const adminRoutes: readonly AdminRoute[] = [
     body: latestData,
     steps: setLatestSteps,
     isText: true,
-    mostBytes: MOST_BYTES,
   }),
   method('PUT /latest/replay', 'latest.replay', {
     tag: 'rules',
@@ -198,7 +192,6 @@ export const adminRoutes: readonly AdminRoute[] = [
     body: object,
     steps: replaySteps,
     isText: true,
-    mostBytes: MOST_BYTES,
   }),
   method('DELETE /latest', 'latest.reset', {
     tag: 'rules',
