@@ -30,11 +30,7 @@ interface FailureDefinition {
   readonly apply: (response: MockResponse, fail: FailureDetails) => MockResponse;
 }
 
-interface FailureSettings {
-  readonly afterBytes?: number | undefined;
-  readonly chunkBytes?: number | undefined;
-  readonly intervalMs?: number | undefined;
-}
+type FailureSettings = Omit<Failure, 'kind'>;
 
 interface FailureDetails extends FailureSettings {
   /** Milliseconds until the rule ends; infinity for never. */
