@@ -83,13 +83,10 @@ export interface StartOptions extends MockOptions {
 }
 
 /** A mock server that listens, with a key to use it. */
-export interface RunningMock extends RunningServer {
+export interface RunningMock extends RunningServer, PrintedKey {
   readonly server: MockServer;
-  readonly key: string;
   /** Absolute path of the certificate; `undefined` for http. */
   readonly certificate: string | undefined;
-  readonly plan: PlanName;
-  readonly limits?: KeyLimitOptions | undefined;
   /** The key, and the other keys of the setup. */
   readonly keys: readonly PrintedKey[];
 }
@@ -138,16 +135,7 @@ export async function startMock(options: StartOptions, invocation: Invocation): 
     mock.close().catch((cause: unknown) => {
       throw stateError(cause, exitCodes.failure) ?? cause;
     });
-  return {
-    ...listening,
-    close,
-    server: mock,
-    key: main.key,
-    plan: main.plan,
-    limits: main.limits,
-    keys: [main, ...others],
-    certificate,
-  };
+  return { ...listening, ...main, close, server: mock, keys: [main, ...others], certificate };
 }
 
 function printedKey({ id, key }: CreatedKey, { accounts, keys }: MockServer): PrintedKey {
