@@ -9,11 +9,11 @@ import { strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.
 import { within } from '../input/mock-server-error.ts';
 import { Journal } from '../journal/journal.ts';
 import { addRules, type CheckedRule, placedRules } from '../rules/mock-rules.ts';
-import { emptyRuleState, type RuleState } from '../rules/rule-schema.ts';
+import type { RuleState } from '../rules/rule-schema.ts';
 import { revoke } from '../service/accounts.ts';
 import { applyUsage, type CreatedKey, createKeyWithAccount, findKey, hashOf } from '../service/keys.ts';
 import { randomFromSeed } from '../service/random.ts';
-import { resetKeyUse } from '../service/service-state.ts';
+import { emptyState, resetKeyUse } from '../service/service-state.ts';
 import type { CheckedMockOptions, CheckedSetup, InitialState, SetupKey, SetupResult } from './options.ts';
 import type { EmulatedService } from './respond.ts';
 import { createLatestResponder } from './respond-latest.ts';
@@ -109,7 +109,7 @@ function assembleState(given: OwnParts & Pick<MockState, 'options' | 'parent' | 
 
 /** The rates of a space are those of the mock. Its keys are its own, and do not depend on the order of tests. */
 function emptyStateOf({ seed, name }: Pick<MockState, 'seed' | 'name'>): RuleState {
-  const state = emptyRuleState(seed);
+  const state = { ...emptyState(seed), rules: [], lastRule: 0, ruleIds: new Set<string>() };
   if (name === undefined) return state;
   const ownSeed = Number.parseInt(hashOf(`${seed} ${name}`).slice(0, 12), 16);
   return { ...state, random: randomFromSeed(ownSeed) };

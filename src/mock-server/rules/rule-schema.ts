@@ -15,7 +15,7 @@ import {
   wholeFrom,
 } from '../input/checked-input.ts';
 import { type RecordedRequest, type RequestPattern, requestPattern } from '../matching/request-pattern.ts';
-import { emptyState, type ServiceState } from '../service/service-state.ts';
+import type { ServiceState } from '../service/service-state.ts';
 import { type Failure, failure } from './failures.ts';
 
 const milliseconds = expected('whole milliseconds from 0', z.int().min(0));
@@ -268,10 +268,6 @@ export interface RuleState extends ServiceState {
   lastRule: number;
   /** The ids of all rules so far, also of removed ones, so that a filter with another id is a mistake. */
   ruleIds: Set<string>;
-}
-
-export function emptyRuleState(seed: number): RuleState {
-  return { ...emptyState(seed), rules: [], lastRule: 0, ruleIds: new Set() };
 }
 
 /** A rule as the mock keeps it. */
