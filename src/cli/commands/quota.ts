@@ -234,12 +234,9 @@ function perDayText(perDay: number): string {
   return perDay < 100 ? perDay.toFixed(1) : grouped(Math.floor(perDay));
 }
 
-/** Appends the `own` fields, as JSON texts, to the record. The fields of the service are unchanged. */
+/** Appends the `own` fields, as JSON texts, to the record, which has fields. Those of the service are unchanged. */
 function withFields(json: string, own: Readonly<Record<string, string>>): string {
   const theirs = memberTexts(json);
-  const added = Object.entries(own).flatMap(([name, value]) => (theirs.has(name) ? [] : [`"${name}":${value}`]));
-  if (added.length === 0) return json;
-  const end = json.lastIndexOf('}');
-  const separator = theirs.size === 0 ? '' : ',';
-  return `${json.slice(0, end).trimEnd()}${separator}${added.join(',')}}`;
+  const added = Object.entries(own).flatMap(([name, value]) => (theirs.has(name) ? [] : `,"${name}":${value}`));
+  return `${json.slice(0, json.lastIndexOf('}')).trimEnd()}${added.join('')}}`;
 }
