@@ -301,17 +301,17 @@ export function* jsonOf(value: unknown): Steps<Uint8Array> {
 }
 
 function* listPieces(list: readonly unknown[]): Generator<string, void> {
-  if (list.length === 0) yield '[';
-  for (const [index, entry] of list.entries()) yield (index === 0 ? '[' : ',') + JSON.stringify(entry);
+  yield '[';
+  for (const [index, entry] of list.entries()) yield (index === 0 ? '' : ',') + JSON.stringify(entry);
   yield ']';
 }
 
 function* objectPieces(value: object): Generator<string, void> {
   // As in JSON: a rule can have a function.
   const fields = Object.entries(value).filter(([, field]) => field !== undefined && typeof field !== 'function');
-  if (fields.length === 0) yield '{';
+  yield '{';
   for (const [index, [name, field]] of fields.entries()) {
-    yield `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`;
+    yield `${index === 0 ? '' : ','}${JSON.stringify(name)}:`;
     if (Array.isArray(field)) yield* listPieces(field);
     else yield JSON.stringify(field);
   }
