@@ -222,16 +222,16 @@ function* rulesByQuery(byQuery: RecordedByQuery): Steps<readonly RuleOptions[]> 
   return [recordedRule(RECORDED, {}, other ?? notRecorded(Object.keys(known))), ...rules];
 }
 
-function recordedRule(id: string, query: RuleMatch['query'], respond: Answer): RuleOptions {
-  return { id, match: { operation: LATEST, ...(Object.keys(query ?? {}).length === 0 ? {} : { query }) }, respond };
+function recordedRule(id: string, match: RuleMatch, respond: Answer): RuleOptions {
+  return { id, match: { operation: LATEST, ...match }, respond };
 }
 
 /** A pattern for these parameters and no others. */
-function exactQuery(query: string): NonNullable<RuleMatch['query']> {
+function exactQuery(query: string): RuleMatch {
   const parameters = new URLSearchParams(query);
   const names = Array.from(new Set(parameters.keys()));
   const values = recordedQuery(Object.fromEntries(names.map((name) => [name, parameters.getAll(name)])));
-  return { ...values, [ANY]: { absent: true } };
+  return { query: { ...values, [ANY]: { absent: true } } };
 }
 
 function notRecorded(queries: readonly string[]): Answer {
