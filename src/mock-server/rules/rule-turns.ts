@@ -39,7 +39,8 @@ export class RuleTurns {
   /** The rules when the request arrived. Later, some can be removed or replaced. */
   readonly #rules: readonly RuleRecord[];
   readonly #candidate: RuleCandidate;
-  #turns: readonly Turn[] = [];
+  /** Those that match and have their turn. */
+  readonly #turns = new Map<RuleRecord, Turn>();
   /** How many requests each rule had been used for before this one. */
   readonly #used = new Map<RuleRecord, number>();
 
@@ -47,7 +48,7 @@ export class RuleTurns {
     this.#state = state;
     this.#rules = state.rules;
     this.#candidate = candidate;
-    this.#turns = this.#take((rule) => !looksAtResponse(rule));
+    this.#take((rule) => !looksAtResponse(rule));
   }
 
   /** Ids of the rules that were used, in the order in which they were added. */
@@ -63,17 +64,15 @@ export class RuleTurns {
 
   /** Also asks the rules that look at the response. */
   addResponse(response: SeenResponse): void {
-    if (!this.#state.rules.some(looksAtResponse)) return;
-    const added = this.#take((rule) => looksAtResponse(rule) && sees(rule, response));
-    const order = new Map(this.#known.map((rule, index) => [rule, index]));
-    this.#turns = [...this.#turns, ...added].sort(
-      (one, other) => (order.get(other.rule) ?? 0) - (order.get(one.rule) ?? 0),
-    );
+    this.#take((rule) => looksAtResponse(rule) && sees(rule, response));
   }
 
   /** The rule that determines an effect; `undefined` if none does. `isMeant` excludes rules. */
   of(effect: EffectName, isMeant: (rule: RuleRecord) => boolean = () => true): Turn | undefined {
-    return this.#turns.find(({ rule }) => rule[effect] !== undefined && this.#isLeft(rule) && isMeant(rule));
+    const rule = this.#known.findLast(
+      (one) => one[effect] !== undefined && this.#turns.has(one) && this.#isLeft(one) && isMeant(one),
+    );
+    return rule && this.#turns.get(rule);
   }
 
   /** The rule that responds to the request. Without a method, a rule responds to GET and HEAD only. */
@@ -110,14 +109,12 @@ export class RuleTurns {
     return close.map(({ candidate: { id }, text }) => `${id} ${text}`);
   }
 
-  /** The rules that match and have their turn, newest first. Counts the matches. */
-  #take(isMeant: (rule: RuleRecord) => boolean): readonly Turn[] {
-    const turns: Turn[] = [];
+  /** Adds the rules that match and have their turn. Counts the matches. */
+  #take(isMeant: (rule: RuleRecord) => boolean): void {
     for (const rule of this.#state.rules) {
       const turn = isMeant(rule) ? this.#turnOf(rule) : undefined;
-      if (turn !== undefined) turns.unshift(turn);
+      if (turn !== undefined) this.#turns.set(rule, turn);
     }
-    return turns;
   }
 
   #turnOf(rule: RuleRecord): Turn | undefined {
