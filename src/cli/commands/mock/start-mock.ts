@@ -278,7 +278,7 @@ async function readSwitches(text: string, read: ReadFile): Promise<object> {
   const meant = nearestName(text, PRESETS);
   const hints = [meant === undefined ? ALL_SWITCHES : `Did you mean ${meant}?`];
   const expected = `a preset (${PRESETS.join(', ')}), switch=value or a file of switches`;
-  const switches: unknown = JSON.parse(await readJson(read, text, expected, hints));
+  const { value: switches } = jsonIn(await read(text, expected, hints), text, hints);
   if (typeof switches === 'string') return { preset: switches };
   if (isJsonObject(switches)) return switches;
   throw unusable(text, 'expected an object of switches', { hints });
@@ -295,8 +295,9 @@ function switchValue(text: string): unknown {
 async function readSetup(options: MockOptions, read: ReadFile): Promise<string> {
   const { setup: path } = options;
   const expected = 'a file with keys, behaviour or rules';
-  const text = path === undefined ? '{}' : await readJson(read, path, expected);
-  const setup: unknown = JSON.parse(text);
+  const json = path === undefined ? { text: '{}', value: {} } : jsonIn(await read(path, expected), path);
+  const { value: setup } = json;
+  const text = json.text.trim();
   if (!isJsonObject(setup)) return text; // which the mock refuses
   const { keys = [] } = setup;
   if (Array.isArray(keys) && keys.length === 0) {
@@ -335,16 +336,14 @@ function fileReader({ io }: Invocation): ReadFile {
 async function readRecorded(path: string | undefined, read: ReadFile): Promise<string | undefined> {
   if (path === undefined) return undefined;
   const bytes = await read(path, 'a file of recorded responses');
-  const text = bytes.toString();
-  if (jsonDocuments(text).length > 0) return text;
-  return readJson(read, path, 'a file of recorded responses');
+  const lines = bytes.toString();
+  return jsonDocuments(lines).length > 0 ? lines : jsonIn(bytes, path).text;
 }
 
-async function readJson(read: ReadFile, path: string, expected: string, hints?: readonly string[]): Promise<string> {
-  const bytes = await read(path, expected, hints);
+function jsonIn(bytes: Buffer, path: string, hints?: readonly string[]) {
   const json = parseJsonFile(bytes);
   if ('problem' in json) throw unusable(path, json.problem, { hints });
-  return json.text.trim();
+  return json;
 }
 
 type UnusableDetails = Pick<CliError['details'], 'cause' | 'hints'>;

@@ -1,7 +1,8 @@
+import { execFileSync, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { connectMockServer } from '../../../../src/mock-server/index.ts';
 import { runCli, usageError } from '../../../helpers/cli-io.ts';
 import { selfSigned } from '../../../helpers/self-signed.ts';
@@ -110,6 +111,18 @@ test('--replay responds by query, with the digits of the file', async () => {
   expect(responses[0]).toBe('200 {"success":true,"data":{"USD":1.10}}');
   expect(responses[1]).toBe('200 {"success":true,"data":{"USD":1.00}}');
   expect(responses[2]).toMatch(/^501 .*not_recorded/);
+});
+
+test.skipIf(process.platform === 'win32')('--replay reads a pipe once, also if it begins with a mark', async () => {
+  const [file, pipe] = [fileOf('marked-replay.json', '\uFEFF{\n"": {\n"USD": 1.10\n}\n}'), join(folder, 'pipe')];
+  execFileSync('mkfifo', [pipe]);
+  // A second reader gets nothing.
+  const writer = spawn('sh', ['-c', 'cat "$0" > "$1"; while : > "$1"; do sleep 0.01; done', file, pipe]);
+  onTestFinished(() => void writer.kill());
+
+  const { code } = await runCli(['mock', '--port', '0', '--replay', pipe, '--', 'no-such-program']);
+
+  expect(code).toBe(127); // the mock has started
 });
 
 const SETUP = fileOf(
