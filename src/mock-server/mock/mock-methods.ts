@@ -29,7 +29,7 @@ import {
   newKey,
 } from '../service/keys.ts';
 import { MINUTE_MS, rateLimitOf } from '../service/rate-windows.ts';
-import type { ServiceContext, ServiceState } from '../service/service-state.ts';
+import { keyLimitOptions, planName, type ServiceContext, type ServiceState } from '../service/service-state.ts';
 import { createHandler } from './handle-request.ts';
 import {
   applySetup,
@@ -275,7 +275,16 @@ export const spaceOptions = strictObject({
    * @default 'space_1', 'space_2', …
    */
   name: nameSchema.optional().describe('Name of the space, which determines its key. Letters, digits, `_` and `-`.'),
-  ...newKey.shape,
+  /**
+   * Plan of the account of the space.
+   * @default 'free'
+   */
+  plan: planName.optional(),
+  /**
+   * Limits of its key in place of those of the plan, as in `mock.createKey()`.
+   * @default the limits of the plan
+   */
+  limits: keyLimitOptions.optional(),
   /**
    * Clock of the space.
    * @default the mode and the current time of the mock's clock

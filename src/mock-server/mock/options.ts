@@ -18,8 +18,9 @@ import { checkLength, expectedText, fieldError, invalidOption, within } from '..
 import { memberText } from '../rules/answers.ts';
 import { type CheckedRule, checkedRules } from '../rules/mock-rules.ts';
 import type { RuleOptions } from '../rules/rule-schema.ts';
-import { type CreatedKey, checkMinute, keyUsage, newKey } from '../service/keys.ts';
+import { type CreatedKey, checkMinute, keyUsage } from '../service/keys.ts';
 import { rateLimitOf } from '../service/rate-windows.ts';
+import { keyLimitOptions, planName } from '../service/service-state.ts';
 
 /** Clock, behaviour, rules and setup are checked where they are used. */
 const optionsShape = strictObject({
@@ -117,7 +118,16 @@ export function checkOptions(options: MockServerOptions): CheckedMockOptions {
 }
 
 export const setupKey = strictObject({
-  ...newKey.shape,
+  /**
+   * Plan of the account.
+   * @default 'free'
+   */
+  plan: planName.optional(),
+  /**
+   * Limits in place of those of the plan, as in `mock.createKey()`.
+   * @default the limits of the plan
+   */
+  limits: keyLimitOptions.optional(),
   /**
    * Usage of both limits, as in `mock.keys.setUsage()`.
    * @default nothing is used
