@@ -34,6 +34,9 @@ export const KEY_ENCODINGS: Readonly<Record<string, (key: string) => string>> = 
 /** For a key that is known, and not only recognised by its form. */
 export const KNOWN_KEY_ENCODINGS: typeof KEY_ENCODINGS = {
   ...KEY_ENCODINGS,
+  'without its prefix, with each character as %xx': (key) =>
+    eachAs((code) => `%${hex(code)}`)(key.replace(/^fx_live_/, '')),
+  'with each character as \\u{xx}': eachAs((code) => `\\u{${hex(code)}}`),
   'in hexadecimal': (key) => Buffer.from(key).toString('hex'),
   'in base64': (key) => Buffer.from(key).toString('base64'),
   'as the password of Basic': (key) => Buffer.from(`user:${key}`).toString('base64'),
