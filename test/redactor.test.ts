@@ -108,6 +108,10 @@ test('a key of any characters, some of which are encoded, is masked wherever it 
   );
 });
 
+test('a key without its prefix is masked if one of its characters is encoded', () => {
+  expect(secretRedactor('fx_live_0123456789/abcdefghij')('0123456789%2Fabcdefghij')).toBe('fx_live_…ghij');
+});
+
 test('a key of backslashes leaves other texts as they are', () => {
   expect(secretRedactor('\\'.repeat(20))('a \\" b')).toBe('a \\" b');
 });
