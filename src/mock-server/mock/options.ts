@@ -100,6 +100,9 @@ function isOrigin(text: string): boolean {
   return /^https?:$/.test(protocol) && pathname === '/' && search === '' && username === '';
 }
 
+/** Reaction to a response that depends on an assumed value that was not set. */
+export type OnAssumption = 'ignore' | 'warn' | 'error';
+
 /** The options with their defaults, checked. */
 export interface CheckedMockOptions extends Readonly<Omit<z.output<typeof optionsShape>, 'setup' | 'rules'>> {
   readonly setup: CheckedSetup;

@@ -1,5 +1,6 @@
 import { apiKeyPattern } from '../../generated/service.ts';
 import { RequestSwitches, type Switches } from '../behaviour/behaviour.ts';
+import type { SwitchName } from '../behaviour/switches.ts';
 import type { FindRoute, RouteMatch } from '../http/find-route.ts';
 import { MAX_REQUEST_BODY_BYTES, type MockResponse, noResponse } from '../http/message.ts';
 import type { ParsedRequest, SentCredential } from '../http/parse-request.ts';
@@ -30,16 +31,19 @@ import type { RuleTurns } from '../rules/rule-turns.ts';
 import { keysAboveCap } from '../service/accounts.ts';
 import { decide, type MeteredDecision, type QuotaUse } from '../service/decide.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
-import { type AssumptionContext, checkAssumptions } from './assumptions.ts';
+import type { OnAssumption } from './options.ts';
 import { inventedFor } from './respond-latest.ts';
 
 /** The emulated service, and the rules of a test. */
-export interface EmulatedService extends ServiceContext, AssumptionContext {
+export interface EmulatedService extends ServiceContext {
   readonly state: RuleState;
+  readonly options: { readonly onAssumption: OnAssumption };
   readonly findRoute: FindRoute;
   /** By operation id; the other operations return the example of openapi.yaml. */
   readonly responders: Readonly<Record<string, Responder>>;
   readonly spaceNames: ReadonlyMap<string, string>;
+  /** The assumptions that a process warning has named. */
+  readonly warned: Set<string>;
 }
 
 /** What the journal shows of a request, beside the message and the response. */
@@ -92,6 +96,28 @@ export function respond(service: EmulatedService, request: ParsedRequest, turns?
       use: decided.use,
     },
   };
+}
+
+/**
+ * The response, or 501 `assumption` in its place, which clients do not retry, so the test fails immediately with this text.
+ * `'warn'` warns once of each assumption.
+ */
+function checkAssumptions(
+  { behaviour, options, warned }: EmulatedService,
+  response: MockResponse,
+  switches: readonly SwitchName[],
+): MockResponse {
+  const assumptions = behaviour
+    .assumptionsAmong(switches)
+    .map((name) => `${name}: ${JSON.stringify(behaviour.values[name])}`)
+    .filter((assumption) => !warned.has(assumption));
+  if (assumptions.length === 0) return response;
+  // Ready to be copied into the test.
+  const message = `The response depends on undocumented behaviour of the service. To accept it, use createMockServer({ behaviour: { ${assumptions.join(', ')} } }).`;
+  if (options.onAssumption === 'error') return errorResponse({ status: 501, code: 'assumption', message });
+  for (const assumption of assumptions) warned.add(assumption);
+  process.emitWarning(message, { type: 'FxratesMockWarning', code: 'FXRATES_ASSUMPTION' });
+  return response;
 }
 
 /**
