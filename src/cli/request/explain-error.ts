@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { AnyFxRatesError, NetworkError, QuotaExhaustedError } from '../../client/index.ts';
+import type { AnyFxRatesError, Logger, NetworkError, QuotaExhaustedError } from '../../client/index.ts';
 import { environmentProxy, isLoopback } from '../../environment-proxy.ts';
 import { CliError, changedCommand, relatedCommand, systemReason } from '../errors/cli-error.ts';
 import type { Env } from '../io/io.ts';
@@ -247,13 +247,7 @@ function proxyHints({ baseUrl, env }: Pick<NetworkContext, 'baseUrl' | 'env'>): 
 }
 
 /** A warning of the client, with the option of the command line instead of the client's own. */
-export function warningOf({
-  summary,
-  storeFailure,
-}: {
-  readonly summary: string;
-  readonly storeFailure?: string;
-}): string {
+export function warningOf({ summary, storeFailure }: Parameters<NonNullable<Logger['warnOf']>>[0]): string {
   if (storeFailure === undefined) return summary;
   return `other commands do not see the requests of this one (${storeFailure}); to share no limit, set FXRATES_SHARE_LIMIT=off`;
 }
