@@ -54,13 +54,8 @@ export const mockOptions = () => [
 
 export type MockOptions = ValuesOf<typeof mockOptions>;
 
-/** `--limit 2/1s`. */
-export interface RateLimitOption {
-  readonly requests: number;
-  readonly windowMs: number;
-}
-
-function parseLimit(text: string, label: string): RateLimitOption {
+/** `2/1s`. */
+function parseLimit(text: string, label: string): KeyLimitOptions {
   const [, count, duration] = /^(\d{1,7})\/(.+)$/.exec(text) ?? [];
   const requests = Number(count);
   const windowMs = duration === undefined ? 0 : parseDuration(duration, label);
