@@ -128,10 +128,7 @@ const SHORTEST_PAUSE_MS = 200;
 const PAUSE_PER_WRITE = 9;
 
 /** Adds the real time that has passed since the snapshot was written. */
-function broughtUpToDate(
-  { savedAt, snapshot }: { readonly savedAt: number; readonly snapshot: Snapshot },
-  { clock }: MockState,
-): Snapshot {
+function broughtUpToDate({ savedAt, snapshot }: SavedState, { clock }: MockState): Snapshot {
   if (clock.mode === 'virtual' || snapshot.frozen) return snapshot;
   return { ...snapshot, now: Math.min(LATEST_MS, snapshot.now + Math.max(0, systemNow() - savedAt)) };
 }
