@@ -94,6 +94,13 @@ describe('1 limit', () => {
   });
 });
 
+test('2 log: at an even rate, a cap counts the requests in flight, too', () => {
+  const limit = new Probed({ perMinute: 10 });
+  limit.state = { ...limit.state, pace: { ...PACE, capacity: 8, tokens: 8 }, log: logOf(6), inFlight: 3 };
+
+  expect(limit.send(59_500)).toBe(1);
+});
+
 test('2 log: the requests of the last minute and those in flight are at most the limit', () => {
   const limit = new Probed({ perMinute: 3 });
 
