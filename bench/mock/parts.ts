@@ -35,7 +35,7 @@ const TURNS = 40;
 const LOAD = { connections: 16, ms: 250 };
 const WARM_UP_TURNS = 4;
 /** Each key allows 1000 requests per minute, more than the turns of a minute send. */
-const KEYS = 800;
+const KEYS = 2_000;
 
 interface Contender {
   readonly program: ServerProgram;
