@@ -46,12 +46,19 @@ async function askOver(socket: Socket, endsAt: number, nextRequest: () => string
   return new Promise((resolve, reject) => {
     socket.on('error', reject);
     socket.on('close', () => reject(new Error('The server hung up.')));
-    socket.on('data', (chunk: Buffer) => {
+    const receive = (chunk: Buffer) => {
       missingBytes = (missingBytes === 0 ? sizeOf(chunk) : missingBytes) - chunk.length;
       if (missingBytes > 0) return;
       responses += 1;
       if (performance.now() >= endsAt) resolve(responses);
       else socket.write(nextRequest());
+    };
+    socket.on('data', (chunk: Buffer) => {
+      try {
+        receive(chunk);
+      } catch (error) {
+        reject(error); // thrown by a listener, it would end this process before the servers
+      }
     });
     socket.write(nextRequest());
   });
