@@ -82,7 +82,7 @@ export function isLoopback({ hostname }: URL): boolean {
 }
 
 /** Where undici 6 and 7 have their global dispatcher, and undici 8. */
-const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
+export const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 const DISPATCHER_OF_UNDICI_8 = Symbol.for('undici.globalDispatcher.2');
 
 interface GlobalDispatchers {

@@ -175,7 +175,7 @@ class Attempts {
     throw usedUpError(usedUp);
   }
 
-  /** Measures a wait of the call, whose signal is `wait`. `undefined` if it ends early, such as because the quota is used up. */
+  /** Measures a wait of the call, whose signal is `wait`. `undefined` if the quota is used up or the key replaced before. */
   async #waited<T>(work: () => Promise<T>, { state: { waits }, wait }: WaitParts): Promise<T | undefined> {
     const { time } = this.#parts.settings;
     const call = this.#call;

@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import {
   type DispatcherClass,
   type EnvironmentProxy,
+  GLOBAL_DISPATCHER,
   proxyDispatcher,
   unwrapped,
   wouldUseProxy,
@@ -86,11 +87,11 @@ async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Prom
   const undici = await loadUndici(runtime);
   if ('getGlobalDispatcher' in undici) {
     if (proxy !== undefined) return undiciTransport(() => dispatcherOf(undici, proxy));
-    let usual: Dispatcher | undefined;
+    let last: { readonly dispatcher: Dispatcher; readonly isUnset: boolean } | undefined;
     return undiciTransport((request) => {
       const dispatcher = undici.getGlobalDispatcher();
-      if (dispatcher !== usual && isUnset(dispatcher)) usual = dispatcher;
-      return dispatcher === usual || wouldUseProxy(dispatcher, request.url) ? ownAgent(undici, request) : dispatcher;
+      if (last?.dispatcher !== dispatcher) last = { dispatcher, isUnset: isUnset(dispatcher) };
+      return last.isUnset || wouldUseProxy(dispatcher, request.url) ? ownAgent(undici, request) : dispatcher;
     });
   }
   const why = `undici cannot be loaded (${undici.message})`;
@@ -118,7 +119,7 @@ async function loadUndici(runtime: Runtime): Promise<UndiciModule | Error> {
   try {
     // Has Node create the global dispatcher: if undici did, Node's own `fetch` would use it, and on Node 20 reject bodies with a
     // `content-length`. `fetch` alone creates nothing before its first call.
-    Reflect.get(globalThis, 'Response');
+    if (!(GLOBAL_DISPATCHER in globalThis)) Reflect.get(globalThis, 'Response');
     const undici = await runtime.loadUndici();
     if (typeof undici.getGlobalDispatcher().dispatch === 'function') return undici;
     return new Error('its dispatcher has no dispatch method');

@@ -46,11 +46,12 @@ const SYSTEM_WORK = /^(?:FSReq|CloseReq|GetAddrInfo|GetNameInfo|TCPConnect|PipeC
 
 /** Ids of the pending reads of files, which Node 26 does not list as active. */
 const unlisted = new Set<number>();
-let isWatching = Number.parseInt(process.versions.node, 10) < 26;
+const LISTS_READS = Number.parseInt(process.versions.node, 10) < 26;
+let isWatching = false;
 
 /** From now on, `isSystemBusy()` knows each operation. */
 export function watchSystem(): void {
-  if (isWatching) return;
+  if (LISTS_READS || isWatching) return;
   isWatching = true;
   const init = (id: number, type: string) => {
     if (type.startsWith('FSREQ')) unlisted.add(id);
