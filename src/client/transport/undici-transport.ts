@@ -14,36 +14,33 @@ type UndiciParts = Pick<typeof import('undici'), 'Agent' | 'buildConnector'>;
 
 /** Shared by all clients, so that a client of `withOptions()` uses the open connections. */
 let agent: Dispatcher | undefined;
+/** Two, and not one that changes: each keeps its TLS sessions. */
+let connectors: Readonly<Record<'usual' | 'patient', buildConnector.connector>>;
 let connect: buildConnector.connector;
 /** Longest time for connecting: at first the default of undici, then the longest `timeoutMs` of a request so far. */
 let connectMs = 10_000;
 /**
- * Longest time for an address of the host that is not its last one; `undefined`: that of Node.js. Its 250 ms are right for an
- * address that does not respond, but too short for a distant one, so they apply until a connection has timed out.
+ * Longest time for an address of the host that is not its last one, after a connection has timed out. The 250 ms of Node.js are
+ * right for an address that does not respond, but too short for a distant one.
  */
-let addressMs: number | undefined;
+const PATIENT = { autoSelectFamilyAttemptTimeout: 1_000 };
 let hasTimedOut = false;
 /** A request that may take no longer needs the time for the last address. */
 const SHORT_MS = 2_000;
-const LONGEST_ADDRESS_MS = 2_500;
 
 /** The Agent of this package. undici ends a connection attempt by itself, which must not be before the client does. */
 export function ownAgent(undici: UndiciParts, { timeoutMs }: TransportRequest): Dispatcher {
-  const longestMs = Math.max(connectMs, timeoutMs);
-  const patientMs = Math.floor(Math.min(timeoutMs / 4, LONGEST_ADDRESS_MS)); // Node.js takes integers
-  const perAddressMs = hasTimedOut && timeoutMs > SHORT_MS ? patientMs : undefined;
-  if (agent === undefined || longestMs !== connectMs || perAddressMs !== addressMs) {
-    connectMs = longestMs;
-    addressMs = perAddressMs;
-    connect = connector(undici);
+  if (agent === undefined || timeoutMs > connectMs) {
+    connectMs = Math.max(connectMs, timeoutMs);
+    connectors = { usual: connector(undici, {}), patient: connector(undici, PATIENT) };
   }
+  connect = hasTimedOut && timeoutMs > SHORT_MS ? connectors.patient : connectors.usual;
   agent ??= new undici.Agent({ connect: (options, callback) => connect(options, callback) });
   return agent;
 }
 
-function connector({ buildConnector }: UndiciParts): buildConnector.connector {
-  const ofAddress = addressMs === undefined ? {} : { autoSelectFamilyAttemptTimeout: addressMs };
-  const open = buildConnector({ timeout: connectMs, ...ofAddress });
+function connector({ buildConnector }: UndiciParts, perAddress: object): buildConnector.connector {
+  const open = buildConnector({ timeout: connectMs, ...perAddress });
   return (options, callback) =>
     open(options, (...result) => {
       hasTimedOut ||= isConnectTimeout(result[0]);

@@ -263,9 +263,13 @@ test('one Agent serves all requests; connecting may take as long as timeoutMs, a
   onTestFinished(() => void vi.resetModules()); // later tests need one that connects
   const { ownAgent } = await import('../../../src/client/transport/undici-transport.ts');
   const used: unknown[] = [];
-  const buildConnector = (limits: object) => (result: Error | null, callback: (error: Error | null) => void) => {
-    used.push(limits);
-    callback(result);
+  let built = 0;
+  const buildConnector = (limits: object) => {
+    built += 1;
+    return (result: Error | null, callback: (error: Error | null) => void) => {
+      used.push(limits);
+      callback(result);
+    };
   };
   const connects: ((result: Error | null, callback: (error: Error | null) => void) => void)[] = [];
   class RecordingAgent extends Agent {
@@ -286,15 +290,18 @@ test('one Agent serves all requests; connecting may take as long as timeoutMs, a
   const timedOut = new AggregateError([refused, late]); // the addresses of one host
 
   const before = [use(1_000), use(30_000), use(20_000, refused), use(20_000, timedOut)];
-  const after = [use(4_001), use(40_000), use(2_000)];
+  const after = [use(2_001), use(40_000), use(2_000), use(40_000), use(2_000)];
 
   expect(new Set([...before, ...after]).size).toBe(1);
-  expect(received).toEqual([null, null, refused, timedOut, null, null, null]);
+  expect(built).toBe(2 * 3); // for each longer timeoutMs, and not again: a connector keeps its TLS sessions
+  expect(received).toEqual([null, null, refused, timedOut, null, null, null, null, null]);
   expect(used).toEqual([
     { timeout: 10_000 },
     ...[{ timeout: 30_000 }, { timeout: 30_000 }, { timeout: 30_000 }],
     { timeout: 30_000, autoSelectFamilyAttemptTimeout: 1_000 },
-    { timeout: 40_000, autoSelectFamilyAttemptTimeout: 2_500 },
+    { timeout: 40_000, autoSelectFamilyAttemptTimeout: 1_000 },
+    { timeout: 40_000 },
+    { timeout: 40_000, autoSelectFamilyAttemptTimeout: 1_000 },
     { timeout: 40_000 },
   ]);
 });
