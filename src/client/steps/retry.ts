@@ -1,4 +1,12 @@
-import type { ApiResponse, AttemptFailure, Call, Handler, NextAttempt, Refusal } from '../call/call.ts';
+import {
+  type ApiResponse,
+  type AttemptFailure,
+  type Call,
+  type Handler,
+  type NextAttempt,
+  type Refusal,
+  wasTried,
+} from '../call/call.ts';
 import {
   AbortError,
   AuthenticationError,
@@ -285,7 +293,7 @@ class Attempts {
     this.#permit = undefined;
     this.#refusal = undefined;
     call.key = key;
-    call.next = { ...call.next, reason: 'key_rotated' };
+    if (wasTried(call)) call.next = { ...call.next, reason: 'key_rotated' };
   }
 
   #leaveGuard(): void {

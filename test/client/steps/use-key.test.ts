@@ -153,9 +153,9 @@ test('calls that wait with a key that its source has replaced are sent with the 
   const results = await clock.run(Promise.all([...waiting, revoked.withMeta()]));
 
   expect(clock.now()).toBe(startedAt);
-  expect(results.map(({ meta }) => meta.attempts.map(({ status }) => status))).toEqual([
-    ...waiting.map(() => [200]),
-    [401, 200],
+  expect(results.map(({ meta }) => meta.attempts.map(({ status, reason }) => `${reason} ${status}`))).toEqual([
+    ...waiting.map(() => ['first 200']),
+    ['first 401', 'key_rotated 200'],
   ]);
   expect(asked).toEqual([OLD, NEW]);
   expect(fetch.requests).toHaveLength(8);
