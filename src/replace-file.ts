@@ -17,36 +17,61 @@ interface ReplaceOptions {
 /** Names of files that the process has open: with `> file`, `/dev/stdout` is that file, and its text must stay. */
 const OPEN_FILE = /^\/dev\/(fd\/\d+|stdout|stderr)$/;
 
+/** Why a file cannot be replaced that can be written: it is a mount of its own, or its folder is read-only. */
+const ONLY_IN_PLACE = ['EBUSY', 'EROFS', 'EACCES', 'EPERM'];
+
 /**
- * Writes a file by renaming a complete one, so that it is never incomplete for a reader or after a crash. The target of
- * a symbolic link is replaced. The text is appended to a device, a pipe or an open file. Returns whether it was written.
+ * Writes a file by renaming a complete one, so that it is never incomplete for a reader or after a crash. If an existing file
+ * cannot be replaced, such as one mounted into a container, it is overwritten. The target of a symbolic link is replaced. The
+ * text is appended to a device, a pipe or an open file. Returns whether it was written.
  */
 export async function replaceFile(path: string, text: string, options: ReplaceOptions = {}): Promise<boolean> {
-  const { isPrivate = false, isDisposable = false, suffix = `${crypto.randomUUID()}.tmp` } = options;
   const stats = await statIfThere(path);
   if (stats !== undefined && (!stats.isFile() || OPEN_FILE.test(path))) {
     await fs.appendFile(path, text);
     return true;
   }
   const target = await targetOf(path);
-  const temporary = `${target}.${suffix}`;
+  const mode = options.isPrivate === true ? 0o600 : stats && stats.mode & 0o777;
+  return writeAndRename(target, text, { ...options, mode }).catch((error: unknown) => {
+    const canOverwrite = stats !== undefined && ONLY_IN_PLACE.includes(codeOf(error) ?? '');
+    if (!canOverwrite || options.isDisposable === true) throw error;
+    return overwrite(target, text, { ...options, mode });
+  });
+}
+
+interface WriteOptions extends ReplaceOptions {
+  readonly mode: number | undefined;
+}
+
+async function writeAndRename(target: string, text: string, options: WriteOptions): Promise<boolean> {
+  const temporary = `${target}.${options.suffix ?? `${crypto.randomUUID()}.tmp`}`;
   try {
     await fs.rm(temporary, { force: true }); // left behind by a killed process
-    const mode = isPrivate ? 0o600 : stats && stats.mode & 0o777;
-    const file = await fs.open(temporary, 'wx', mode);
-    try {
-      if (mode !== undefined) await file.chmod(mode).catch(() => undefined); // `open` applies the umask
-      await file.writeFile(text);
-      if (!isDisposable) await file.sync().catch(unlessLost);
-    } finally {
-      await file.close();
-    }
+    await writeTo(await fs.open(temporary, 'wx', options.mode), text, options);
     const isValid = (await options.isValid?.()) !== false;
     await (isValid ? fs.rename(temporary, target) : fs.rm(temporary, { force: true }));
     return isValid;
   } catch (error) {
     await fs.rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to report
     throw error;
+  }
+}
+
+async function overwrite(target: string, text: string, options: WriteOptions): Promise<boolean> {
+  if ((await options.isValid?.()) === false) return false;
+  await writeTo(await fs.open(target, 'r+'), text, options);
+  return true;
+}
+
+async function writeTo(file: fs.FileHandle, text: string, { mode, isDisposable = false }: WriteOptions): Promise<void> {
+  try {
+    if (mode !== undefined) await file.chmod(mode).catch(() => undefined); // `open` applies the umask
+    await file.writeFile(text);
+    await file.truncate(Buffer.byteLength(text)); // after the write: a full disk does not empty the file
+    if (!isDisposable) await file.sync().catch(unlessLost);
+  } finally {
+    await file.close();
   }
 }
 

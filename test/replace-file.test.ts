@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { lstatSync, mkdirSync } from 'node:fs';
+import { promises as fs, lstatSync, mkdirSync } from 'node:fs';
 import { chmod, mkdir, open, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
@@ -70,6 +70,32 @@ test.each([
   expect(result).toBe(isWritten);
   expect(await readFile(path, 'utf8').catch(() => '')).toBe(isWritten ? 'text' : '');
 });
+
+test.each([
+  ['rename', 'EBUSY', {}, 'new'], // as for a file mounted into a container
+  ['open', 'EROFS', {}, 'new'], // as in a read-only folder
+  ['open', 'EACCES', {}, 'new'],
+  ['rename', 'EBUSY', { isDisposable: true }, 'the old text'],
+  ['rename', 'EBUSY', { isValid: async () => false }, 'the old text'],
+  ['rename', 'EIO', {}, 'the old text'],
+  ['open', 'ENOSPC', {}, 'the old text'],
+] as const)(
+  'when %s of a complete file fails with %s, %j: the file contains %j',
+  async (name, code, options, expected) => {
+    const path = join(folder, 'file');
+    await writeFile(path, 'the old text');
+    const original = fs[name] as (...args: unknown[]) => Promise<never>;
+    const failsWhenNew = (from: unknown, ...rest: unknown[]) =>
+      from === path ? original(from, ...rest) : Promise.reject(Object.assign(new Error(code), { code }));
+    Object.assign(fs, { [name]: failsWhenNew });
+
+    await replaceFile(path, 'new', options).catch(() => undefined);
+    Object.assign(fs, { [name]: original });
+
+    expect(await readFile(path, 'utf8')).toBe(expected);
+    expect(await readdir(folder)).toEqual(['file']);
+  },
+);
 
 test.skipIf(process.platform === 'win32')('a pipe is written to, and stays', async () => {
   const path = join(folder, 'pipe');
