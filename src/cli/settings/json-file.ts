@@ -8,7 +8,7 @@ import { CliError, noFolder, storageError, systemReason } from '../errors/cli-er
 
 const VERSION = 1;
 
-/** The object in the file; `undefined` if the file does not exist. @throws CliError that names the place of a fault */
+/** The object in the file; `undefined` if the file does not exist or is empty. @throws CliError that names the place of a fault */
 export function readJsonFile(path: string): JsonObject | undefined {
   const bytes = readIfThere(path);
   return bytes && parse(bytes, path);
@@ -20,7 +20,7 @@ function readIfThere(path: string): Buffer | undefined {
     const stats = statSync(path, { throwIfNoEntry: false });
     // Reading a pipe without a writer would never end.
     if (stats?.isFile() === false) throw unusable(path, 'it is not a file');
-    return stats && readFileSync(path);
+    return stats?.size ? readFileSync(path) : undefined;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException; // of node:fs
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
@@ -83,7 +83,10 @@ async function acquireLock(path: string, clock: Clock): Promise<string> {
       await fs.writeFile(lockOf(path), id, { flag: 'wx', mode: 0o600 }); // one process succeeds
       return id;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+        await removeLock(path); // a full disk has space for the name
+        throw error;
+      }
     }
     const found = await lockedBy(path);
     if (found !== holder) [holder, looks] = [found, 0];

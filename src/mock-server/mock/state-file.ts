@@ -1,4 +1,4 @@
-import { constants, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { constants, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { parseJson } from '../../json.ts';
 import { replaceFile } from '../../replace-file.ts';
@@ -165,11 +165,16 @@ export function readStateFile(path: string, behaviour: Behaviour): SavedState | 
   return { savedAt, snapshot: checked(path, () => atOnce(checkedSnapshot(snapshot, behaviour))) };
 }
 
-/** Reads a file. A pipe without a writer is empty; by default, reading it would never end. */
+/**
+ * Reads a file; `undefined` without one, and for an empty file, such as one of `mktemp` or one created for a mount. A pipe
+ * without a writer is empty; by default, reading it would never end.
+ */
 function readIfThere(path: string): Buffer | undefined {
   try {
     // Windows has no O_NONBLOCK.
-    return readFileSync(path, { flag: (constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)) as unknown as string });
+    const flag = (constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)) as unknown as string;
+    const bytes = readFileSync(path, { flag });
+    return bytes.length === 0 && statSync(path).isFile() ? undefined : bytes;
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException; // of node:fs
     if (code === 'ENOENT') return undefined;

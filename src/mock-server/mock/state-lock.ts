@@ -64,7 +64,13 @@ export class StateLock {
   }
 
   #write(flag: 'wx' | 'w' | 'r+'): void {
-    writeFileSync(this.#path, JSON.stringify(this.#owner), { flag, mode: 0o600 });
+    try {
+      writeFileSync(this.#path, JSON.stringify(this.#owner), { flag, mode: 0o600 });
+    } catch (error) {
+      // A full disk has space for the name.
+      if (flag === 'wx' && codeOf(error) !== 'EEXIST') rmSync(this.#path, { force: true });
+      throw error;
+    }
   }
 
   #create(statePath: string, isSecondTry: boolean): void {

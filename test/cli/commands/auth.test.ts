@@ -321,7 +321,7 @@ test.each([
   ['[]', 'it does not contain a JSON object'],
   ['{"version":2}', 'it has version 2; this release of fxrates reads version 1'],
   ['{"version":{"toString":1}}', 'it has version {"toString":1}; this release'],
-  ['', 'it is not valid JSON'],
+  [' ', 'it is not valid JSON'],
 ])('a credentials file with %j is neither used nor overwritten', async (text, why) => {
   const path = join(folder, 'credentials.json');
   await writeFile(path, text);

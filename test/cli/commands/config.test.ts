@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
+import fs, { lstat, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { type FakeIoOptions, runCli, usageError } from '../../helpers/cli-io.ts';
@@ -127,6 +127,28 @@ test.skipIf(process.platform === 'win32')('config.json can be a symbolic link, w
   expect(JSON.parse(await readFile(target, 'utf8'))).toMatchObject({ retries: 1, timeout: '10s' });
   expect((await lstat(join(folder, 'config.json'))).isSymbolicLink()).toBe(true);
   expect(stdout).toMatch(/^ok +config file\s+\S+\s+\(mode\s+0600\)/m);
+});
+
+test('an empty config.json, such as one created for a mount, has no settings', async () => {
+  await writeFile(join(folder, 'config.json'), '');
+
+  expect(await run('config list')).toMatchObject({ code: 0, stdout: '{}\n', stderr: '' });
+  expect((await run('config set timeout 10s')).code).toBe(0);
+  expect((await run('config get timeout')).stdout).toBe('10s\n');
+});
+
+test('a full disk leaves no lock that the next command waits for', async () => {
+  const original = fs.writeFile;
+  fs.writeFile = async (path, _text, options) => {
+    await original(path, '', options);
+    throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+  };
+
+  const { code, stderr } = await run('config set timeout 10s');
+  fs.writeFile = original;
+
+  expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('no space left') });
+  expect(await readdir(folder)).toEqual([]);
 });
 
 test('an invalid config.json is reported with line and column by the commands that need it', async () => {

@@ -11,6 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -134,7 +135,7 @@ test('temporary files of a killed writer are removed at the next start, and no o
 const whole = { format: 'fxrates-mock-state', version: 1, savedAt: 0, snapshot: createMockServer().snapshot() };
 
 test.each([
-  ['', 'is damaged: it is not a JSON object; restore a copy, or move it away to start with an empty state.'],
+  [' ', 'is damaged: it is not a JSON object; restore a copy, or move it away to start with an empty state.'],
   [JSON.stringify(whole).slice(0, -9), 'is damaged: it is not a JSON object'],
   ['[]', 'is not the state of a mock server and was not changed; use another file.'],
   ['{"name":"my-package"}', 'is not the state of a mock server'],
@@ -162,6 +163,33 @@ test.each([
   expect(creating).toThrow(`The state file ${state} ${message}`);
   expect(readFileSync(state, 'utf8')).toBe(text);
   expect(readdirSync(dirname(state))).toEqual(['state.json']);
+});
+
+test('an empty file, such as one of mktemp, is an empty state', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  writeFileSync(state, '');
+
+  await createMockServer({ state }).close();
+
+  expect(savedIn(state)?.snapshot.keys).toEqual([]);
+});
+
+test('a full disk leaves no lock that refuses the next mock', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  const fs = createRequire(import.meta.url)('node:fs');
+  const original = fs.writeFileSync;
+  fs.writeFileSync = (path: string, _text: string, options: object) => {
+    original(path, '', options);
+    throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+  };
+  syncBuiltinESMExports();
+
+  const creating = () => createMockServer({ state });
+
+  expect(creating).toThrow('cannot be written (ENOSPC)');
+  fs.writeFileSync = original;
+  syncBuiltinESMExports();
+  await creating().close();
 });
 
 test('rejects an unwritable state file', () => {
