@@ -39,12 +39,16 @@ async function* withoutCoding(body: Bytes, coding: string): AsyncIterable<Uint8A
     yield first.value;
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
   };
+  const decoder = await decoderOf(coding, first.value);
   // The reader of the decoder gets the errors of both.
-  yield* pipeline(all, await decoderOf(coding, first.value), () => undefined);
+  yield* decoder === undefined ? all() : pipeline(all, decoder, () => undefined);
 }
 
-/** Loads zlib on demand, because the service rarely compresses. */
-async function decoderOf(coding: string, [firstByte = 0]: Uint8Array): Promise<Transform> {
+/** First bytes of JSON, a page or a byte order mark. */
+const STARTS_OF_TEXT: Uint8Array = Buffer.from(' \t\r\n{["<\uFEFF');
+
+/** Loads zlib on demand, because the service rarely compresses. `undefined` for plain text. */
+async function decoderOf(coding: string, [firstByte = 0]: Uint8Array): Promise<Transform | undefined> {
   const zlib = await import('node:zlib');
   switch (coding) {
     case 'gzip':
@@ -56,6 +60,8 @@ async function decoderOf(coding: string, [firstByte = 0]: Uint8Array): Promise<T
     case 'br':
       return zlib.createBrotliDecompress();
     default:
+      // Servers send `none`, `utf-8` and other names that are no codings with a text that is not encoded.
+      if (STARTS_OF_TEXT.includes(firstByte)) return undefined;
       throw Object.assign(new Error(`unknown content encoding '${coding}'`), { code: 'ERR_UNKNOWN_CODING' });
   }
 }

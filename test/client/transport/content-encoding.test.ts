@@ -42,6 +42,9 @@ const CODED: readonly (readonly [string, Uint8Array | string])[] = [
   ['gzip, gzip', gzipSync(gzipSync(DATA))],
   ['deflate, br', brotliCompressSync(deflateSync(DATA))],
   ['identity', DATA],
+  ['none', DATA],
+  ['UTF-8', DATA],
+  ['aws-chunked', DATA],
 ];
 
 describe.each(TRANSPORTS)('with %s', (_, fetch) => {
