@@ -83,21 +83,6 @@ test.each<[FxRatesOptions['auth'], (key: string) => [string | null, string]]>([
   expect(mock.journal.list()).toMatchObject([{ status: 200 }]);
 });
 
-test('the preferred form of a key is the default: the client adds the scheme', async () => {
-  const { mock, key } = mockWithKey();
-  const { fx, sent } = watched(mock, key);
-
-  await fx.quota();
-
-  expect(sent[0]!.headers.get('authorization')).toBe(`Bearer ${key}`);
-});
-
-test('a key with the scheme is rejected before a request, with the reason', async () => {
-  const error = await errorOf(() => new FxRates({ baseUrl: BASE_URL, apiKey: `Bearer fx_live_${'0a'.repeat(24)}` }));
-
-  expect(error).toMatchObject({ kind: 'config', message: expect.stringContaining('Bearer') });
-});
-
 test('a request for the quota is a GET without body and without parameters', async () => {
   const mock = newMock();
   const { fx, sent } = watched(mock, mock.createKey().key);

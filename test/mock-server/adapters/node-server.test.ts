@@ -1,5 +1,4 @@
 import { getEventListeners, once } from 'node:events';
-import http from 'node:http';
 import net from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { listenHttp, listenOptions } from '../../../src/mock-server/adapters/node-server.ts';
@@ -45,19 +44,6 @@ test('after close, a client does not reuse a connection with the next server on 
     await server.close();
     expect([run, response.status]).toEqual([run, 401]);
   }
-});
-
-test('close does not wait for a connection that is kept alive', async () => {
-  const server = await newMock().serve();
-  const agent = new http.Agent({ keepAlive: true });
-  await new Promise<void>((resolve, reject) => {
-    const request = http.get(`${server.url}/`, { agent }, (response) => response.resume().on('end', resolve));
-    request.on('error', reject);
-  });
-
-  await server.close();
-
-  agent.destroy();
 });
 
 test('close sends a response in progress', async () => {

@@ -112,12 +112,6 @@ test.each(['lenient', 'hostile'] as const)('%s sets every switch, and nothing th
   expect(behaviour.describe().every(({ accepted }) => accepted)).toBe(true);
 });
 
-test('values beside a preset override it', () => {
-  const { values } = createMockServer({ behaviour: { preset: 'hostile', rateWindow: 'token-bucket' } }).behaviour;
-
-  expect([values.rateWindow, values.missingKey]).toEqual(['token-bucket', '403 forbidden']);
-});
-
 test('a preset set later replaces every switch; a single switch only itself', () => {
   const { behaviour } = createMockServer({ behaviour: { quotaPeriod: 'anniversary' } });
 

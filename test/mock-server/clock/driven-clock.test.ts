@@ -60,15 +60,6 @@ test.each([[-1], [1.5], [Number.NaN], [Number.POSITIVE_INFINITY], ['5' as unknow
   },
 );
 
-test('a wait of a fraction of a millisecond ends at a whole one, so the time is always whole', async () => {
-  const clock = jumping();
-
-  await clock.sleep(0.25);
-  await clock.sleep(1.5);
-
-  expect(clock.now()).toBe(START + 3);
-});
-
 test('advanceTo rejects a time in the past and an invalid time', async () => {
   const clock = still();
 

@@ -77,7 +77,6 @@ test('a killed server loses no request to which it had just responded', async ()
   expect(new Date(mock.clock.now()).toISOString()).toMatch(/^2026-01-15T00:/);
 });
 
-/** Files beside the state file that a writer renames onto it. */
 test.each([
   ['serve()', (mock: MockServer) => mock.serve()],
   ['listen()', async (mock: MockServer) => mock.listen()],
@@ -92,6 +91,7 @@ test.each([
   await createMockServer({ state }).close();
 });
 
+/** Files beside the state file that a writer renames onto it. */
 function temporaryOf(path: string): string[] {
   const names = readdirSync(dirname(path)).filter((name) => name.startsWith(basename(path)) && name.endsWith('.tmp'));
   return names.map((name) => join(dirname(path), name));

@@ -163,15 +163,6 @@ test.each([
   expect(mock.keys.get(id)).toEqual(before);
 });
 
-test('the wait equals the Retry-After, and reading it counts nothing', async () => {
-  const { mock, id, call } = await usedKey('sliding-log');
-  for (let request = 5; request < 30; request += 1) await call();
-
-  expect(mock.keys.get(id).minute).toMatchObject({ used: 30, waitMs: 40_000 });
-  expect((await call()).headers.get('retry-after')).toBe('40');
-  expect(mock.keys.get(id).minute.used).toBe(30);
-});
-
 test('the usage that a function of a rule sets is counted on from there', async () => {
   const { mock, id, send } = mockWithKey();
   const respond = () => {
