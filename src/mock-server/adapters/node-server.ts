@@ -1,4 +1,4 @@
-import { once, setMaxListeners } from 'node:events';
+import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
@@ -12,6 +12,7 @@ import { type AddressInfo, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import * as z from 'zod';
 import { LOOPBACK_ADDRESS } from '../../environment-proxy.ts';
+import { onAbort } from '../../foreign-values.ts';
 import { nextTurn, pause } from '../clock/event-loop.ts';
 import { SERVER_CLOSED } from '../clock/response-delays.ts';
 import {
@@ -86,7 +87,6 @@ export async function listenHttp(options: ListenAddress, context: ServerContext)
   const { handleRequest, now, admin, onResponded } = context;
   const pending = new Set<Promise<void>>();
   const closing = new AbortController();
-  setMaxListeners(0, closing.signal); // one listener per waiting request, removed with it
   const listener: RequestListener = (incoming, outgoing) => {
     if (onResponded !== undefined) outgoing.once('close', onResponded);
     // RFC 9112 §3.2: HTTP/1.1 requires a Host header.
@@ -186,9 +186,9 @@ function disconnectSignal({ outgoing, socket, closing }: PendingResponse): Abort
   const stop = () => disconnected.abort(closing.reason);
   if (closing.aborted) stop();
   if (outgoing.destroyed || socket.destroyed) disconnected.abort();
-  closing.addEventListener('abort', stop, { once: true });
+  const unlisten = onAbort(closing, stop);
   const end = () => {
-    closing.removeEventListener('abort', stop);
+    unlisten();
     socket.off('close', end);
     disconnected.abort();
   };

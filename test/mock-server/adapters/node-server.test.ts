@@ -32,6 +32,33 @@ test('listens on a free port until close(), the end of an `await using` block, o
   for (const url of urls) await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
 });
 
+test('listens with an AbortController that is not of Node.js, such as that of happy-dom', async () => {
+  const Original = AbortController;
+  class ForeignController {
+    readonly #own = new Original();
+    readonly signal = new Proxy(this.#own.signal, {
+      get(target, name) {
+        const value = name === 'constructor' ? Object : Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    abort(reason?: unknown): void {
+      this.#own.abort(reason);
+    }
+  }
+  vi.stubGlobal('AbortController', ForeignController);
+  const mock = newMock();
+  mock.rules.add({ fail: { kind: 'hang' } });
+
+  const server = await mock.serve();
+  vi.unstubAllGlobals();
+  const ending = expect(fetch(`${server.url}/api/v1/quota`)).rejects.toThrow('fetch failed');
+  await until(() => mock.journal.list().length === 1);
+  await mock.close();
+
+  await ending;
+});
+
 test('after close, a client does not reuse a connection with the next server on the port', async () => {
   const mock = newMock();
   const { port } = await mock.serve();
