@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { AnyFxRatesError, Logger, NetworkError, QuotaExhaustedError } from '../../client/index.ts';
 import { environmentProxy, isLoopback } from '../../environment-proxy.ts';
+import { isError } from '../../foreign-values.ts';
 import { CliError, changedCommand, relatedCommand, systemReason } from '../errors/cli-error.ts';
 import type { Env } from '../io/io.ts';
 import type { KeyInUse } from '../settings/resolve-key.ts';
@@ -194,8 +195,12 @@ function schemeHint(baseUrl: string): string {
   return `Does this port speak ${other}?  --base-url ${other}://${host}${pathname.replace(/\/$/, '')}`;
 }
 
-/** The codes of Node.js for a response that is not TLS, and of a server that expects TLS. */
-const OTHER_SCHEME = { 'https:': /^(EPROTO|ERR_SSL_.*)$/, 'http:': /^(ECONNRESET|UND_ERR_SOCKET)$/ };
+/** Whether the failure is that of a response that is not TLS, or of a server that expects TLS and closes the connection. */
+function mayBeOtherScheme({ code, advice, cause }: NetworkError, { protocol }: URL): boolean {
+  if (protocol === 'https:') return advice?.includes('https://') ?? false;
+  const isCutShort = isError(cause) && cause.message === 'aborted'; // by node:http, for a response that has begun
+  return code === 'ECONNRESET' && !isCutShort;
+}
 
 /** The message for a service that sent no response: its host, the reason and the next step. */
 function explainNetworkError(error: NetworkError, context: NetworkContext): Explanation {
@@ -206,9 +211,9 @@ function explainNetworkError(error: NetworkError, context: NetworkContext): Expl
 }
 
 /** The advice of the client in the words of the command line. */
-function nextSteps({ code = '', advice = '' }: NetworkError, context: NetworkContext): readonly string[] {
-  const { protocol } = new URL(context.baseUrl);
-  if (OTHER_SCHEME[protocol as keyof typeof OTHER_SCHEME].test(code)) return [schemeHint(context.baseUrl)];
+function nextSteps(error: NetworkError, context: NetworkContext): readonly string[] {
+  if (mayBeOtherScheme(error, new URL(context.baseUrl))) return [schemeHint(context.baseUrl)];
+  const { code = '', advice = '' } = error;
   const isNotHttp = advice === '' && code.startsWith('HPE_');
   if (advice.includes('baseUrl') || isNotHttp) return [baseUrlHint(context)];
   if (advice.includes('NODE_EXTRA_CA_CERTS')) {

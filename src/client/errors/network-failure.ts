@@ -32,7 +32,7 @@ function failureOf(error: unknown, { key, attempts }: FailedAttempt, baseUrl: st
   const code = key.redact(errors.map(nodeCodeOf).find((found) => found !== undefined) ?? '') || undefined;
   const ofProxy = errors.find(({ name }) => name === PROXY_FAILURE)?.message;
   const why = ofProxy ?? code ?? causesOf(cause).findLast(({ message }) => message)?.message ?? thrownText(cause);
-  const [meaning, advice] = MEANINGS.get(why) ?? (errors.some(isOfParser) ? NOT_HTTP : []);
+  const [meaning, advice] = tlsRefusal(errors) ?? MEANINGS.get(why) ?? (errors.some(isOfParser) ? NOT_HTTP : []);
   const reason = meaning === undefined ? why : `${why}; ${meaning}`;
   const failure = new NetworkError(`No valid HTTP response from ${new URL(baseUrl).host}: ${reason}`, {
     ...{ cause, code, attempts, advice },
@@ -198,6 +198,14 @@ const ABOUT_CERTIFICATES = new Map<string, Meaning>([
   ['UNABLE_TO_DECRYPT_CERT_SIGNATURE', MALFORMED],
 ]);
 
+/** A TLS alert of the server, in the words of OpenSSL: Node.js has one code, `EPROTO`, for it and for a port without TLS. */
+const TLS_ALERT = /:SSL routines:\w*:([^:]+):.*:SSL alert number/;
+
+function tlsRefusal(errors: readonly Error[]): Meaning | undefined {
+  const alert = errors.map(({ message }) => TLS_ALERT.exec(message)?.[1]).find((reason) => reason !== undefined);
+  return alert === undefined ? undefined : [`the server refused the TLS handshake (${alert})`, 'check baseUrl'];
+}
+
 const permanentFailures = new WeakSet<NetworkError>();
 
 /** Whether a retry would fail again. */
@@ -236,6 +244,7 @@ const INVALID_HEADS = new Map<string, Meaning>([
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', ['its Content-Length is wrong', 'check the server or proxy at baseUrl']],
 ]);
 const CLOSED_DISPATCHER: Meaning = ['the dispatcher is closed', 'pass one that is open'];
+const NOT_TLS: Meaning = ['the server uses plain http on that port', 'check https:// in baseUrl'];
 const CLOSED: Meaning = ['the server or a proxy closed the connection'];
 
 /** By the code or the message of a network failure. */
@@ -253,8 +262,9 @@ const MEANINGS = new Map<string, Meaning>([
   ['EHOSTUNREACH', ['no route leads to the host']],
   ['ENETUNREACH', ['the network is unreachable']],
   ['EPROTO', ['the TLS handshake failed', 'check https:// in baseUrl']],
-  // OpenSSL's code for a response that is not TLS.
-  ['ERR_SSL_WRONG_VERSION_NUMBER', ['the server uses plain http on that port', 'check https:// in baseUrl']],
+  // OpenSSL's codes for a response that is not TLS.
+  ['ERR_SSL_WRONG_VERSION_NUMBER', NOT_TLS],
+  ['ERR_SSL_PACKET_LENGTH_TOO_LONG', NOT_TLS],
   ['UND_ERR_CLOSED', CLOSED_DISPATCHER],
   ['UND_ERR_DESTROYED', CLOSED_DISPATCHER],
   // With `--permission` of Node.js, or without a permission of Deno.

@@ -93,6 +93,25 @@ test.each([
   if (nextStep !== undefined) expect(hints[0]).toContain(nextStep);
 });
 
+test.each([
+  [
+    'a TLS alert',
+    'https://a.test',
+    {
+      code: 'EPROTO',
+      message: 'write EPROTO 8:error:0A:SSL routines:f:tlsv1 unrecognized name:../a.c:1:SSL alert number 112',
+    },
+  ],
+  ['a response that is cut short', 'http://127.0.0.1:4010', { code: 'ECONNRESET', message: 'aborted' }],
+])('after %s, no hint names the other scheme', async (_, url, failure) => {
+  const replies = Object.assign(new Error(), failure);
+
+  const { stderr } = await runCli('latest --retries 0', { env: { FXRATES_BASE_URL: url }, replies });
+
+  expect(stderr).toContain(failure.code);
+  expect(stderr).not.toContain('Does this port speak');
+});
+
 test('a failure without a code is reported once, in words of the command line', async () => {
   const replies = Object.assign(new TypeError('fetch failed'), { cause: new Error('bad port') });
 

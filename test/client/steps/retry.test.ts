@@ -87,6 +87,18 @@ test.each([
   expect(await errorOf(fx.latest())).toMatchObject({ kind: 'network', code, message: expect.stringMatching(message) });
 });
 
+test.each(['EPROTO', 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'])(
+  'the error of a TLS alert (%s) has its words',
+  async (code) => {
+    const words =
+      'write EPROTO 80CC:error:0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:../a.c:1:SSL alert number 70';
+    const { fx } = testClient(Object.assign(new Error(words), { code }), { maxRetries: 0 });
+
+    const what = `${code}; the server refused the TLS handshake (tlsv1 alert protocol version); check baseUrl`;
+    expect(await errorOf(fx.latest())).toMatchObject({ code, message: `No valid HTTP response from fx.test: ${what}` });
+  },
+);
+
 test('the error of a port that fetch blocks names the port as the cause', async () => {
   const fx = new FxRates({ baseUrl: 'https://fx.test:1', apiKey: API_KEY, fetch, maxRetries: 0 });
 
