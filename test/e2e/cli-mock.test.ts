@@ -64,17 +64,9 @@ describe.skipIf(!hasBundle)('fxrates mock -- command', () => {
   });
 
   test('the command finds URL and key in its environment and can use the real CLI', async () => {
-    const { code, stdout } = await runBundle([
-      'mock',
-      '--plan',
-      'developer',
-      '--',
-      process.execPath,
-      BUNDLE,
-      'quota',
-      '--get',
-      'plan',
-    ]);
+    const quota = [process.execPath, BUNDLE, 'quota', '--get', 'plan'];
+
+    const { code, stdout } = await runBundle(['mock', '--plan', 'developer', '--', ...quota]);
 
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'developer\n' });
   });

@@ -56,16 +56,6 @@ test.each([
   expect(stderr).not.toContain(API_KEY);
 });
 
-test('prints the body of a failure and exits with its code', async () => {
-  const replies = failure(404, { code: 'not_found', message: 'No such endpoint.' });
-
-  const { code, stdout, stderr } = await runCli('api /nope', { replies });
-
-  expect(code).toBe(9);
-  expect(stdout).toBe(JSON.stringify(replies.body));
-  expect(stderr).toContain('No such endpoint. (HTTP 404, not_found)');
-});
-
 test.each([
   ['quota', '/api/v1/quota'],
   ['/v1/latest', '/api/v1/latest'],

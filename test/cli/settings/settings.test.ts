@@ -125,10 +125,6 @@ test.each(['http://127.0.0.1:4010', 'http://localhost:4010/', 'http://[::1]:4010
   },
 );
 
-test('--insecure-http allows plain http', async () => {
-  expect((await runCli('latest --base-url http://10.0.0.5 --insecure-http')).code).toBe(0);
-});
-
 test.each([
   ['1', 0],
   ['0', 2],

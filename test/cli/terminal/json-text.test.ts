@@ -27,10 +27,6 @@ test.each(['data.rates.USD', 'data.list.2', 'data.list.-1', 'data2.x', 'success.
   },
 );
 
-test('if a name occurs twice, the last one applies, as in JSON.parse', () => {
-  expect(selectValue('{"a":1,"a":{"b":2},"\\u0061":{"b":3.0}}', ['a', 'b'])).toBe('3.0');
-});
-
 test('finds the same value as JSON.parse, in any text', () => {
   fc.assert(
     fc.property(jsonText, (text) => {

@@ -95,23 +95,19 @@ test('the next step for a refused key is another key, not doctor again', async (
   expect(ofFile.check('service').next).toEqual(['Store another key:  fxrates auth login --profile work']);
 });
 
+/** The Date of a service whose clock is so many milliseconds ahead. */
+const dateOf = (skewMs: number) => new Date(Date.UTC(2026, 0, 21, 14, 20) + skewMs).toUTCString();
+
 test.each([
-  [0, 'ok', 'differs by less'],
-  [-29_000, 'ok', 'differs by less'],
-  [120_000, 'warn', '2 min behind that of the service'],
-  [-3_600_000, 'warn', '1 h ahead of that of the service'],
-])('a service clock %d ms ahead is %s', async (skewMs, status, says) => {
-  const date = new Date(Date.UTC(2026, 0, 21, 14, 20) + skewMs).toUTCString();
+  [dateOf(0), 'ok', 'differs by less'],
+  [dateOf(-29_000), 'ok', 'differs by less'],
+  [dateOf(120_000), 'warn', '2 min behind that of the service'],
+  [dateOf(-3_600_000), 'warn', '1 h ahead of that of the service'],
+  ['Fri, 99 Zzz 2026', 'skip', 'the service sends no valid Date header'],
+])('the clock with the Date %s of the service is %s', async (date, status, says) => {
   const { check } = await doctor({ replies: { ...success(quotaRecord()), headers: { date } } });
 
-  expect(check('clock').status).toBe(status);
-  expect(check('clock').text).toContain(says);
-});
-
-test('a malformed Date header is not reported as missing', async () => {
-  const { check } = await doctor({ replies: { ...success(quotaRecord()), headers: { date: 'Fri, 99 Zzz 2026' } } });
-
-  expect(check('clock')).toMatchObject({ status: 'skip', text: 'the service sends no valid Date header' });
+  expect(check('clock')).toMatchObject({ status, text: expect.stringContaining(says) });
 });
 
 test.each([

@@ -63,14 +63,6 @@ EUR                     1.10    2    12345678901234567890.5
   expect(stripVTControlCharacters(stderr)).toBe('\nHTTP 200 · 0 ms · used 1 of your monthly requests\n');
 });
 
-test('--get of a missing field lists the available fields and exits 10', async () => {
-  const { code, stdout, stderr } = await runCli('latest --get rates.GBP', { replies });
-
-  expect(code).toBe(10);
-  expect(stdout).toBe('');
-  expect(stderr).toBe("fxrates: the response has no 'rates.GBP'\n\n  rates has: EUR, 10, 2\n");
-});
-
 test.each([
   ['nope', '\n\n  The response has: base, rates\n'],
   ['RATES.nope', `\n\n  rates has: ${Array.from({ length: 12 }, (_, index) => `A${index}`).join(', ')}, …\n`],

@@ -7,7 +7,7 @@ import { FakeIo, jsonLines, runCli, usageError } from '../../../helpers/cli-io.t
 import { deferred } from '../../../helpers/deferred.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import { listen } from '../../../helpers/listen.ts';
-import { startCommand, startMock, withMock } from './running-mock.ts';
+import { startCommand, startMock } from './running-mock.ts';
 
 test('stdout has exactly one line, the URL; instructions are on stderr', async () => {
   const { io, stop } = await startMock('');
@@ -63,13 +63,6 @@ test('--limit and --monthly replace the limits of the plan', async () => {
 
   expect(JSON.parse(quota.stdout)).toMatchObject({ plan: 'free', rate_limit_per_minute: 120, monthly_limit: 5 });
   expect(io.written.stderr).toContain('(invented rates, plan free, 2 requests per 1s, 5 per month)');
-});
-
-test('the seed decides the key', async () => {
-  const keyOf = (seed: number) => withMock(`--seed ${seed}`, ({ key }) => key);
-  const key = await keyOf(7);
-
-  expect([await keyOf(7), await keyOf(8)]).toEqual([key, expect.not.stringMatching(key)]);
 });
 
 test('--journal-size limits the requests that the journal keeps', async () => {
