@@ -18,6 +18,8 @@ function forecast(quota: QuotaData, now: number | string): QuotaForecast {
 const USED_UP = { remaining: 0, safePerDay: 0, safeIntervalMs: undefined };
 /** Without a numeric limit only the use is projected. */
 const UNLIMITED = { remaining: undefined, exhaustsAt: undefined, safePerDay: undefined, safeIntervalMs: undefined };
+const LASTS = { exhaustsAt: undefined, confidence: 'ok' };
+const MAY_LAST = { exhaustsAt: undefined, confidence: 'low' };
 const NOW = '2026-01-21T14:20:00.000Z';
 const HALFWAY = '2026-01-16T12:00:00.000Z';
 
@@ -39,19 +41,9 @@ test.each<[string, Partial<QuotaData>, now: string, expected: object]>([
       confidence: 'ok',
     },
   ],
-  [
-    'used more slowly',
-    { monthly_used: 400 },
-    NOW,
-    { remaining: 600, usedAtReset: 602, exhaustsAt: undefined, confidence: 'ok' },
-  ],
-  [
-    'with a negative usage, such as a credit,',
-    { monthly_used: -10 },
-    NOW,
-    { remaining: 1010, usedAtReset: -15, exhaustsAt: undefined, confidence: 'low' },
-  ],
-  ['unused', { monthly_used: 0 }, NOW, { remaining: 1000, usedAtReset: 0, exhaustsAt: undefined, confidence: 'low' }],
+  ['used more slowly', { monthly_used: 400 }, NOW, { ...LASTS, remaining: 600, usedAtReset: 602 }],
+  ['with a negative usage (a credit)', { monthly_used: -10 }, NOW, { ...MAY_LAST, remaining: 1010, usedAtReset: -15 }],
+  ['unused', { monthly_used: 0 }, NOW, { ...MAY_LAST, remaining: 1000, usedAtReset: 0 }],
   [
     'at the start of its period, which has no average,',
     { monthly_used: 0 },
@@ -67,12 +59,7 @@ test.each<[string, Partial<QuotaData>, now: string, expected: object]>([
     '2026-01-01T00:00:01.000Z',
     { usedAtReset: 30 * 2_678_400, exhaustsAt: new Date('2026-01-01T00:00:33.333Z'), confidence: 'low' },
   ],
-  [
-    'in the last second of its period',
-    {},
-    '2026-01-31T23:59:59.000Z',
-    { usedAtReset: 742, exhaustsAt: undefined, safeIntervalMs: 4, confidence: 'ok' },
-  ],
+  ['in its last second', {}, '2026-01-31T23:59:59.000Z', { ...LASTS, usedAtReset: 742, safeIntervalMs: 4 }],
   ['in its last millisecond', { monthly_limit: 1_000_000 }, '2026-01-31T23:59:59.999Z', { safeIntervalMs: 1 }],
   ['that would run out exactly at its reset', { monthly_used: 500 }, HALFWAY, { exhaustsAt: undefined }],
   [

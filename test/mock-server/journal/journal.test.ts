@@ -108,19 +108,13 @@ test('a listener receives every request, also after clear(), and on request thos
   ]);
 });
 
+const bug = () => {
+  throw new Error(`a bug in the test, with fx_live_${'0'.repeat(48)}`);
+};
+
 test.each<[string, () => unknown]>([
-  [
-    'throws',
-    () => {
-      throw new Error(`a bug in the test, with fx_live_${'0'.repeat(48)}`);
-    },
-  ],
-  [
-    'rejects',
-    async () => {
-      throw new Error(`a bug in the test, with fx_live_${'0'.repeat(48)}`);
-    },
-  ],
+  ['throws', bug],
+  ['rejects', async () => bug()],
 ])('a listener that %s does not change the response', async (_, listener) => {
   const mock = createMockServer();
   const space = mock.space();
@@ -160,20 +154,12 @@ test.each<[string, unknown, string]>([
   expect(warnings.mock.calls[0]?.[0]).toBe(`A listener of journal.subscribe() threw ${text}`);
 });
 
-test.each<[string, (mock: MockServer) => unknown, string]>([
-  [
-    'a delay',
-    (mock) => mock.rules.add({ delayMs: 5000 }),
-    'served; rule_1: 5000 ms late; the client disconnected before the response',
-  ],
-  [
-    'a delayed response of a rule',
-    (mock) => mock.rules.add({ delayMs: 5000, respond: { status: 503, error: { code: 'down' } } }),
-    'response of rule_1; rule_1: 5000 ms late; the client disconnected before the response',
-  ],
-])('a request that its client aborts during %s has status 0', async (_, delay, why) => {
+test.each<[string, RuleOptions, string]>([
+  ['a delay', {}, 'served'],
+  ['a delayed response of a rule', { respond: { status: 503, error: { code: 'down' } } }, 'response of rule_1'],
+])('a request that its client aborts during %s has status 0', async (_, rule, response) => {
   const { mock, key, id, send } = mockWithKey();
-  delay(mock);
+  mock.rules.add({ delayMs: 5000, ...rule });
   const arrived: number[] = [];
   mock.journal.subscribe(({ number }) => arrived.push(number));
   const client = new AbortController();
@@ -183,6 +169,7 @@ test.each<[string, (mock: MockServer) => unknown, string]>([
   client.abort(new Error('timeout'));
   await expect(sent).rejects.toThrow('timeout');
 
+  const why = `${response}; rule_1: 5000 ms late; the client disconnected before the response`;
   expect(mock.journal.list()).toMatchObject([{ status: 0, code: undefined, responseBody: undefined, why }]);
   mock.expectRequests({ status: 0 }).toHaveCount(1);
   expect([arrived, mock.keys.get(id).month.used]).toEqual([[1], 1]);
@@ -208,28 +195,14 @@ test.each<[string, (client: AbortController, reader?: ReadableStreamDefaultReade
   expect(mock.journal.list()).toMatchObject([{ status: 401, why: expect.stringMatching(why) }]);
 });
 
-test.each<[string, (mock: MockServer) => Promise<(signal: AbortSignal) => Promise<unknown>>]>([
-  [
-    'msw',
-    async (mock) => {
-      mock.listen();
-      return (signal) => fetch(`${mock.baseUrl}/api/v1/latest`, { signal });
-    },
-  ],
-  [
-    'a socket',
-    async (mock) => {
-      const { url } = await mock.serve();
-      return (signal) => fetch(`${url}/api/v1/latest`, { signal });
-    },
-  ],
-])('a request that its client aborts through %s has status 0', async (_, open) => {
+test.each(['msw', 'a socket'])('a request that its client aborts through %s has status 0', async (way) => {
   await using mock = createMockServer();
-  const send = await open(mock);
+  if (way === 'msw') mock.listen();
+  const url = way === 'msw' ? mock.baseUrl : (await mock.serve()).url;
   mock.rules.add({ delayMs: 60_000 });
   const client = new AbortController();
 
-  const sent = send(client.signal);
+  const sent = fetch(`${url}/api/v1/latest`, { signal: client.signal });
   await mock.journal.waitFor();
   client.abort(new Error('timeout'));
   await expect(sent).rejects.toThrow('timeout');

@@ -164,6 +164,8 @@ test.each([
   expect(matchesPattern({ query: { text: { matches: regex.source } } }, request)).toBe(isMatch);
 });
 
+const MASKED = 'because recorded requests have it masked';
+
 test.each<[object, string]>([
   [{ sttaus: 200 }, 'filter.sttaus is not a field of the filter; did you mean status? Valid names: operation, keyId, '],
   [{ query: { base: undefined } }, 'filter.query is {}; expected a value for base, not undefined.'],
@@ -191,24 +193,12 @@ test.each<[object, string]>([
   [{ status: 'ok' }, 'filter.status is "ok"; expected an HTTP status, or 0 for no response.'],
   [
     { headers: { authorization: `Bearer fx_live_${'0'.repeat(48)}` } },
-    'filter.headers is {"authorization":"Bearer fx_live_…"}; expected no API key, because recorded requests have it masked',
+    `filter.headers is {"authorization":"Bearer fx_live_…"}; expected no API key, ${MASKED}`,
   ],
-  [
-    { path: `/api/v1/fx_live_${'0'.repeat(48)}` },
-    'filter.path is "/api/v1/fx_live_…"; expected no API key, because recorded requests have it masked',
-  ],
-  [
-    { headers: { Cookie: 'session=1' } },
-    'filter.headers is {"Cookie":"session=1"}; expected no credential, because recorded requests have it masked',
-  ],
-  [
-    { headers: { 'X-API-Key': 'abc' } },
-    'filter.headers is {"X-API-Key":"abc"}; expected no credential, because recorded requests have it masked',
-  ],
-  [
-    { query: { access_token: ['abc'] } },
-    'filter.query is {"access_token":["abc"]}; expected no credential, because recorded requests have it masked',
-  ],
+  [{ path: `/api/v1/fx_live_${'0'.repeat(48)}` }, `filter.path is "/api/v1/fx_live_…"; expected no API key, ${MASKED}`],
+  [{ headers: { Cookie: 'session=1' } }, `filter.headers is {"Cookie":"session=1"}; expected no credential, ${MASKED}`],
+  [{ headers: { 'X-API-Key': 'abc' } }, `filter.headers is {"X-API-Key":"abc"}; expected no credential, ${MASKED}`],
+  [{ query: { access_token: ['abc'] } }, `filter.query is {"access_token":["abc"]}; expected no credential, ${MASKED}`],
   [{ body: 'x'.repeat(16_385) }, 'expected at most 16384 characters, because the journal keeps no more; use a'],
 ])('the filter %j is refused: it could never match', async (filter, message) => {
   expect(() => createMockServer().journal.list(filter as RequestFilter)).toThrow(message);
