@@ -47,10 +47,12 @@ export const listenOptions = strictObject({
    */
   port: expected('a whole number from 0 (any free port) to 65535', z.int().min(0).max(65_535)).default(0),
   /**
-   * Address or host name to listen on.
+   * Address or host name to listen on. An IPv6 address may have the brackets of a URL.
    * @default '127.0.0.1'
    */
-  host: expected('an address or a host name', z.string()).default('127.0.0.1'),
+  host: expected('an address or a host name', z.string())
+    .overwrite((host) => host.replace(/^\[(.*)\]$/, '$1'))
+    .default('127.0.0.1'),
   /**
    * Allows a `host` that other machines can reach. Do not expose the mock to the internet.
    * @default false

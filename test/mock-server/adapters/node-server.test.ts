@@ -166,11 +166,13 @@ test.each([
 
 test('serves other addresses with the option, and writes IPv6 in brackets', async () => {
   await using everywhere = await newMock().serve({ host: '0.0.0.0', allowRemote: true });
-  await using six = await newMock().serve({ host: '::1' });
 
   expect(everywhere.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  expect((await fetch(`${six.url}/api/v1/quota`)).status).toBe(401);
-  expect(six.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+  for (const host of ['::1', '[::1]']) {
+    await using six = await newMock().serve({ host });
+    expect((await fetch(`${six.url}/api/v1/quota`)).status).toBe(401);
+    expect(six.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+  }
 });
 
 test.each([
