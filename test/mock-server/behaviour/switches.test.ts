@@ -4,12 +4,6 @@ import type { BehaviourOptions } from '../../../src/mock-server/behaviour/behavi
 import { SWITCH_NAMES, type SwitchName, switches } from '../../../src/mock-server/behaviour/switches.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
 
-/** Requests whose outcome depends on the switch, and the other switches that this requires. */
-interface Demonstration {
-  readonly tell: (core: MockCore) => unknown;
-  readonly besides?: BehaviourOptions;
-}
-
 const LATEST = '/api/v1/latest';
 const QUOTA = '/api/v1/quota';
 
@@ -61,151 +55,122 @@ function failureOf(act: () => unknown) {
   }
 }
 
-const demonstrations: Readonly<Record<SwitchName, Demonstration>> = {
-  rateWindow: { tell: minutes },
-  rejectedCountsTowardRate: {
-    tell: (core) => {
-      const { key } = core.createKey();
-      burst(core, key, 30);
-      core.now += 30_000;
-      burst(core, key, 1);
-      core.now += 30_000;
-      return burst(core, key, 30);
-    },
+/** Requests whose outcome depends on the switch. */
+const demonstrations: Readonly<Record<SwitchName, (core: MockCore) => unknown>> = {
+  rateWindow: minutes,
+  rejectedCountsTowardRate: (core) => {
+    const { key } = core.createKey();
+    burst(core, key, 30);
+    core.now += 30_000;
+    burst(core, key, 1);
+    core.now += 30_000;
+    return burst(core, key, 30);
   },
-  quotaEndpointBucket: {
-    tell: (core) => {
-      const { key } = core.createKey();
-      burst(core, key, 30);
-      return core.send(QUOTA, { key }).status;
-    },
+  quotaEndpointBucket: (core) => {
+    const { key } = core.createKey();
+    burst(core, key, 30);
+    return core.send(QUOTA, { key }).status;
   },
-  rateHeaders: { tell: (core) => core.send(LATEST, { key: core.createKey().key }).headers },
-  retryAfterUnit: { tell: refused },
-  retryAfterFormat: { tell: refused },
-  retryAfterRounding: {
-    tell: (core) => {
-      const { key } = core.createKey();
-      burst(core, key, 30);
-      return [300, 500].map((ms) => {
-        core.now += ms;
-        return core.send(LATEST, { key }).headers['retry-after'];
-      });
-    },
+  rateHeaders: (core) => core.send(LATEST, { key: core.createKey().key }).headers,
+  retryAfterUnit: refused,
+  retryAfterFormat: refused,
+  retryAfterRounding: (core) => {
+    const { key } = core.createKey();
+    burst(core, key, 30);
+    return [300, 500].map((ms) => {
+      core.now += ms;
+      return core.send(LATEST, { key }).headers['retry-after'];
+    });
   },
-  retryAfterMin: { tell: refused, besides: { retryAfterRounding: 'down' } },
-  retryAfterValue: { tell: refused },
-  checkOrder: {
-    tell: (core) => {
-      const { id, key } = core.createKey();
-      burst(core, key, 30);
-      core.keys.setUsage(id, { month: 1000 });
-      return burst(core, key, 1);
-    },
+  retryAfterMin: refused,
+  retryAfterValue: refused,
+  checkOrder: (core) => {
+    const { id, key } = core.createKey();
+    burst(core, key, 30);
+    core.keys.setUsage(id, { month: 1000 });
+    return burst(core, key, 1);
   },
-  quotaChargesOn: {
-    tell: (core) => {
-      const { id, key } = core.createKey();
-      core.send(`${LATEST}?base=XXX`, { key });
-      core.send(`${LATEST}?base=500`, { key });
-      return core.keys.get(id).month.used;
-    },
+  quotaChargesOn: (core) => {
+    const { id, key } = core.createKey();
+    core.send(`${LATEST}?base=XXX`, { key });
+    core.send(`${LATEST}?base=500`, { key });
+    return core.keys.get(id).month.used;
   },
-  quotaPeriod: {
-    tell: (core) => {
-      const { key } = core.createKey();
-      core.now += 2 * 86_400_000;
-      core.send(LATEST, { key });
-      core.now += 86_400_000;
-      return core.send(QUOTA, { key }).data.resets_at;
-    },
+  quotaPeriod: (core) => {
+    const { key } = core.createKey();
+    core.now += 2 * 86_400_000;
+    core.send(LATEST, { key });
+    core.now += 86_400_000;
+    return core.send(QUOTA, { key }).data.resets_at;
   },
-  quotaExhausted: { tell: (core) => core.send(LATEST, { key: withoutQuota(core).key }).status },
-  quotaRetryAfter: { tell: (core) => core.send(LATEST, { key: withoutQuota(core).key }).headers },
-  unlimitedFairUse: {
-    tell: (core) => {
-      const { id, key } = core.createKey('unlimited');
-      core.keys.setUsage(id, { month: 1_000_000 });
-      return burst(core, key, 1);
-    },
+  quotaExhausted: (core) => core.send(LATEST, { key: withoutQuota(core).key }).status,
+  quotaRetryAfter: (core) => core.send(LATEST, { key: withoutQuota(core).key }).headers,
+  unlimitedFairUse: (core) => {
+    const { id, key } = core.createKey('unlimited');
+    core.keys.setUsage(id, { month: 1_000_000 });
+    return burst(core, key, 1);
   },
-  unlimitedAs: { tell: (core) => core.send(QUOTA, { key: core.createKey('unlimited').key }).data },
-  snapshotGranularity: { tell: (core) => core.send(QUOTA, { key: core.createKey().key }).data },
-  missingKey: { tell: (core) => core.send(LATEST).body },
-  malformedKey: { tell: (core) => core.send(LATEST, { key: 'nonsense' }).body },
-  unknownKey: { tell: (core) => core.send(LATEST, { key: `fx_live_${'0'.repeat(48)}` }).body },
-  revokedKey: {
-    tell: (core) => {
-      const { id, key } = core.createKey();
-      core.keys.revoke(id);
-      return core.send(LATEST, { key }).body;
-    },
+  unlimitedAs: (core) => core.send(QUOTA, { key: core.createKey('unlimited').key }).data,
+  snapshotGranularity: (core) => core.send(QUOTA, { key: core.createKey().key }).data,
+  missingKey: (core) => core.send(LATEST).body,
+  malformedKey: (core) => core.send(LATEST, { key: 'nonsense' }).body,
+  unknownKey: (core) => core.send(LATEST, { key: `fx_live_${'0'.repeat(48)}` }).body,
+  revokedKey: (core) => {
+    const { id, key } = core.createKey();
+    core.keys.revoke(id);
+    return core.send(LATEST, { key }).body;
   },
-  severalCredentials: {
-    tell: (core) => {
-      const [header, query] = [core.createKey('free'), core.createKey('developer')];
-      return core.send(`${QUOTA}?api_key=${query.key}`, { key: header.key }).body;
-    },
+  severalCredentials: (core) => {
+    const [header, query] = [core.createKey('free'), core.createKey('developer')];
+    return core.send(`${QUOTA}?api_key=${query.key}`, { key: header.key }).body;
   },
-  wwwAuthenticate: { tell: (core) => core.send(LATEST).headers },
-  revocationDelayMs: {
-    tell: (core) => {
-      const { id, key } = core.createKey();
-      core.keys.revoke(id);
-      core.now += 59_999;
-      return burst(core, key, 1);
-    },
+  wwwAuthenticate: (core) => core.send(LATEST).headers,
+  revocationDelayMs: (core) => {
+    const { id, key } = core.createKey();
+    core.keys.revoke(id);
+    core.now += 59_999;
+    return burst(core, key, 1);
   },
-  freeMaxActiveKeys: {
-    tell: (core) => {
-      const { accountId } = core.createKey();
-      return Array.from({ length: 4 }, () => typeof failureOf(() => core.keys.create({ accountId }).id));
-    },
+  freeMaxActiveKeys: (core) => {
+    const { accountId } = core.createKey();
+    return Array.from({ length: 4 }, () => typeof failureOf(() => core.keys.create({ accountId }).id));
   },
-  keyLimitReached: {
-    tell: (core) => failureOf(() => core.keys.create({ accountId: core.createKey().accountId })),
+  keyLimitReached: (core) => failureOf(() => core.keys.create({ accountId: core.createKey().accountId })),
+  unconfirmedEmail: (core) => failureOf(() => core.keys.create({ accountId: core.accounts.create().id })),
+  planChange: (core) => {
+    const { id, key, accountId } = core.createKey();
+    burst(core, key, 5);
+    core.accounts.setPlan(accountId, 'developer');
+    return core.keys.get(id).month.used;
   },
-  unconfirmedEmail: { tell: (core) => failureOf(() => core.keys.create({ accountId: core.accounts.create().id })) },
-  planChange: {
-    tell: (core) => {
-      const { id, key, accountId } = core.createKey();
-      burst(core, key, 5);
-      core.accounts.setPlan(accountId, 'developer');
-      return core.keys.get(id).month.used;
-    },
+  overCapKeys: (core) => {
+    const { account, keys } = developer(core);
+    core.accounts.setPlan(account.id, 'free');
+    const small = keys.map(({ key }) => core.send(QUOTA, { key }).status);
+    core.accounts.setPlan(account.id, 'developer');
+    return [small, keys.map(({ key }) => core.send(QUOTA, { key }).status)];
   },
-  overCapKeys: {
-    tell: (core) => {
-      const { account, keys } = developer(core);
-      core.accounts.setPlan(account.id, 'free');
-      const small = keys.map(({ key }) => core.send(QUOTA, { key }).status);
-      core.accounts.setPlan(account.id, 'developer');
-      return [small, keys.map(({ key }) => core.send(QUOTA, { key }).status)];
-    },
+  keyPrefix: (core) => core.createKey().key,
+  unknownRoute: (core) => core.send('/api/v1/nothing').status,
+  methodNotAllowed: (core) => core.send(LATEST, { method: 'POST' }).body,
+  headRequests: (core) => core.send(LATEST, { method: 'HEAD', key: core.createKey().key }).status,
+  optionsRequests: (core) => core.send(LATEST, { method: 'OPTIONS' }).status,
+  badParameter: (core) => core.send(`${LATEST}?base=XXX`, { key: core.createKey().key }).status,
+  unknownParameters: (core) => core.send(`${LATEST}?bse=EUR`, { key: core.createKey().key }).status,
+  cors: (core) => {
+    const headers = { origin: 'https://page.test', 'access-control-request-method': 'GET' };
+    return core.send(LATEST, { method: 'OPTIONS', headers }).status;
   },
-  keyPrefix: { tell: (core) => core.createKey().key },
-  unknownRoute: { tell: (core) => core.send('/api/v1/nothing').status },
-  methodNotAllowed: { tell: (core) => core.send(LATEST, { method: 'POST' }).body },
-  headRequests: { tell: (core) => core.send(LATEST, { method: 'HEAD', key: core.createKey().key }).status },
-  optionsRequests: { tell: (core) => core.send(LATEST, { method: 'OPTIONS' }).status },
-  badParameter: { tell: (core) => core.send(`${LATEST}?base=XXX`, { key: core.createKey().key }).status },
-  unknownParameters: { tell: (core) => core.send(`${LATEST}?bse=EUR`, { key: core.createKey().key }).status },
-  cors: {
-    tell: (core) => {
-      const headers = { origin: 'https://page.test', 'access-control-request-method': 'GET' };
-      return core.send(LATEST, { method: 'OPTIONS', headers }).status;
-    },
-  },
-  etag: {
-    tell: (core) => core.send(LATEST, { key: core.createKey().key, headers: { 'if-none-match': '"other"' } }).headers,
-  },
+  etag: (core) => core.send(LATEST, { key: core.createKey().key, headers: { 'if-none-match': '"other"' } }).headers,
 };
+
+/** The other switches that the demonstration of a switch requires. */
+const BESIDES: { readonly [Name in SwitchName]?: BehaviourOptions } = { retryAfterMin: { retryAfterRounding: 'down' } };
 
 /** `latest` with a base that causes an error in the mock, for the switches that distinguish a 500 from a 400. */
 function tell(name: SwitchName, behaviour: BehaviourOptions) {
-  const { tell: story, besides = {} } = demonstrations[name];
-  const core = new MockCore({ behaviour: { ...besides, ...behaviour }, unsafe: true, ...brokenBase });
-  return { outcome: JSON.stringify(story(core)), core };
+  const core = new MockCore({ behaviour: { ...BESIDES[name], ...behaviour }, unsafe: true, ...brokenBase });
+  return { outcome: JSON.stringify(demonstrations[name](core)), core };
 }
 
 const { responders } = new MockCore();

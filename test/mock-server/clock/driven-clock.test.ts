@@ -267,18 +267,15 @@ test('timers that a test has faked do not stop the mock', async () => {
   const { setImmediate, setTimeout } = globalThis;
   const mock = createMockServer({ clock: 'virtual' });
   // Like those of a test library: they can be cleared, and never fire.
-  globalThis.setImmediate = (() => setImmediate(() => undefined)) as never;
-  globalThis.setTimeout = (() => setTimeout(() => undefined)) as never;
-  try {
-    await mock.clock.sleep(60_000);
-    await mock.clock.advance(1000);
-    await using server = await mock.serve();
+  vi.stubGlobal('setImmediate', () => setImmediate(() => undefined));
+  vi.stubGlobal('setTimeout', () => setTimeout(() => undefined));
 
-    expect((await mock.fetch(mock.baseUrl)).status).toBe(404);
-    expect((await fetch(server.url)).status).toBe(200);
-  } finally {
-    Object.assign(globalThis, { setImmediate, setTimeout });
-  }
+  await mock.clock.sleep(60_000);
+  await mock.clock.advance(1000);
+  await using server = await mock.serve();
+
+  expect((await mock.fetch(mock.baseUrl)).status).toBe(404);
+  expect((await fetch(server.url)).status).toBe(200);
 });
 
 test('a sleep beyond the largest time never ends, and does not keep the process alive', async () => {
@@ -405,12 +402,11 @@ test.each<[string, (clock: MockClock) => Promise<unknown>, string]>([
 test('a real clock stops at the end of the year 9999, and no time in a response is later', async () => {
   const mock = createMockServer({ clock: { mode: 'real', now: '9999-12-31T23:59:59.999Z' } });
   const { key } = mock.createKey();
-  const date = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+  vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
 
   const response = await mock.fetch(`${mock.baseUrl}/api/v1/quota`, { headers: { authorization: key } });
 
   expect(iso(mock.clock.now())).toBe('9999-12-31T23:59:59.999Z');
-  date.mockRestore();
   expect(await response.json()).toMatchObject({ data: { resets_at: '9999-12-31T23:59:59.999Z' } });
 });
 
@@ -490,18 +486,13 @@ test('a frozen virtual clock does not jump to a sleeper by itself', async () => 
 });
 
 test('a frozen clock is restored to the millisecond, however slow the machine is', () => {
-  const { now } = Date;
   const other = createMockServer({ clock: { mode: 'real', now: START, frozen: true } });
   const snapshot = other.snapshot();
   const mock = createMockServer();
-  let at = now();
-  Date.now = () => at++;
+  let at = Date.now();
+  vi.spyOn(Date, 'now').mockImplementation(() => at++);
 
-  try {
-    mock.restore(snapshot);
-  } finally {
-    Date.now = now;
-  }
+  mock.restore(snapshot);
 
   expect(mock.clock.now()).toBe(START);
 });
@@ -565,17 +556,13 @@ test.each(['advance', 'advanceTo'] as const)('%s moves as far as asked after the
   const mock = createMockServer({ clock: 'real' });
   const { now } = Date;
   const startedAt = mock.clock.now();
-  const date = vi.spyOn(Date, 'now').mockImplementation(() => now() - HOUR_MS);
-  try {
-    const target = startedAt + 2 * HOUR_MS;
+  vi.spyOn(Date, 'now').mockImplementation(() => now() - HOUR_MS);
+  const target = startedAt + 2 * HOUR_MS;
 
-    const reached = await (method === 'advance' ? mock.clock.advance(2 * HOUR_MS) : mock.clock.advanceTo(target));
+  const reached = await (method === 'advance' ? mock.clock.advance(2 * HOUR_MS) : mock.clock.advanceTo(target));
 
-    expect(reached).toBeGreaterThanOrEqual(target);
-    expect(mock.clock.now()).toBeGreaterThanOrEqual(reached);
-  } finally {
-    date.mockRestore();
-  }
+  expect(reached).toBeGreaterThanOrEqual(target);
+  expect(mock.clock.now()).toBeGreaterThanOrEqual(reached);
 });
 
 const HOUR_MS = 3_600_000;

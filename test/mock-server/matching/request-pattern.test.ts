@@ -1,6 +1,6 @@
 import { Script } from 'node:vm';
 import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { operations } from '../../../src/generated/operations.ts';
 import { createMockServer, type RequestFilter } from '../../../src/mock-server/index.ts';
 import { matchesPattern } from '../../../src/mock-server/matching/request-pattern.ts';
@@ -108,12 +108,9 @@ test.each<[string, RequestFilter]>([
 });
 
 test('a regular expression that waited for the processor is tested again', () => {
-  const { runInContext } = Script.prototype;
-  onTestFinished(() => void Object.assign(Script.prototype, { runInContext }));
-  Script.prototype.runInContext = () => {
-    Object.assign(Script.prototype, { runInContext });
+  vi.spyOn(Script.prototype, 'runInContext').mockImplementationOnce(() => {
     throw Object.assign(new Error(), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' });
-  };
+  });
   const request = { method: 'GET', path: '/', query: {}, headers: { 'x-a': 'aaa' } };
 
   expect(matchesPattern({ headers: { 'x-a': { matches: '^(a+)+$' } } }, request)).toBe(true);

@@ -7,35 +7,14 @@ import { mockWithKey, STILL, sender } from '../../helpers/mock-with-key.ts';
 
 const WINDOWS = ['sliding-log', 'fixed-epoch', 'fixed-first-request', 'sliding-counter', 'token-bucket'] as const;
 
-type Move =
-  | { readonly kind: 'send'; readonly key: number; readonly path: string; readonly times: number }
-  | { readonly kind: 'advance'; readonly ms: number }
-  | { readonly kind: 'key'; readonly key: number }
-  | { readonly kind: 'revoke'; readonly key: number }
-  | { readonly kind: 'plan'; readonly key: number }
-  | {
-      readonly kind: 'outage';
-      readonly status: number;
-      readonly probability: number;
-      readonly forMs: number;
-      readonly times: number;
-    }
-  | { readonly kind: 'freeze'; readonly frozen: boolean }
-  | { readonly kind: 'space' }
-  | { readonly kind: 'data'; readonly times: number }
-  | { readonly kind: 'account' }
-  | { readonly kind: 'switch'; readonly rateHeaders: 'none' | 'x-ratelimit' };
-
-type KeyMove = Extract<Move, { readonly kind: 'send' | 'key' | 'revoke' | 'plan' }>;
-
-const send: fc.Arbitrary<Move> = fc.record({
+const send = fc.record({
   kind: fc.constant('send' as const),
   key: fc.nat(9),
   path: fc.constantFrom('/api/v1/latest', '/api/v1/quota', '/api/v1/latest?base=EUR&symbols=JPY', '/nothing'),
   times: fc.constantFrom(1, 2, 31),
 });
 
-const move: fc.Arbitrary<Move> = fc.oneof(
+const move = fc.oneof(
   { weight: 9, arbitrary: send },
   fc.record({ kind: fc.constant('advance' as const), ms: fc.nat(100_000) }),
   fc.record({ kind: fc.constant('key' as const), key: fc.nat(9) }),
@@ -57,6 +36,9 @@ const move: fc.Arbitrary<Move> = fc.oneof(
     rateHeaders: fc.constantFrom('none' as const, 'x-ratelimit' as const),
   }),
 );
+
+type Move = typeof move extends fc.Arbitrary<infer Value> ? Value : never;
+type KeyMove = Extract<Move, { readonly kind: 'send' | 'key' | 'revoke' | 'plan' }>;
 
 const moves = fc.array(move, { maxLength: 25, size: 'max' });
 
@@ -141,7 +123,9 @@ const IN_BETWEEN: [Move[], Move[]] = [
     { kind: 'outage', status: 500, probability: 1, forMs: 1, times: 3 },
     { kind: 'send', key: 0, path: '/api/v1/latest?base=EUR&symbols=JPY', times: 2 },
   ],
-  ['/api/v1/latest?base=EUR&symbols=JPY', '/api/v1/quota'].map((path) => ({ kind: 'send', key: 0, path, times: 31 })),
+  (['/api/v1/latest?base=EUR&symbols=JPY', '/api/v1/quota'] as const).map((path) => {
+    return { kind: 'send', key: 0, path, times: 31 };
+  }),
 ];
 
 test.each(WINDOWS)('a restored snapshot continues exactly like the original: %s', async (rateWindow) => {

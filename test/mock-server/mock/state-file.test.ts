@@ -314,7 +314,7 @@ test('a date that jumps does not delay the next write', async () => {
   await using mock = createMockServer({ state, clock: 'virtual' });
   const { key } = mock.createKey();
   let date = Date.now();
-  const dates = vi.spyOn(Date, 'now').mockImplementation(() => {
+  vi.spyOn(Date, 'now').mockImplementation(() => {
     date += 86_400_000;
     return date;
   });
@@ -323,7 +323,6 @@ test('a date that jumps does not delay the next write', async () => {
     await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } });
     await until(() => savedIn(state)?.snapshot.keys[0]?.used === used);
   }
-  dates.mockRestore();
 });
 
 test('the lock of a killed process does not block', async () => {

@@ -31,34 +31,15 @@ test('reads accounts and keys of the mock, including dates', async () => {
   expect((await remote.accounts.setPlan(account.id, 'free')).plan).toBe('free');
 });
 
-const replaced: readonly [string, () => Promise<() => void>][] = [
-  [
-    'fetch is a stub',
-    async () => {
-      vi.stubGlobal('fetch', async () => new Response('{"status":"stub"}'));
-      return () => vi.unstubAllGlobals();
-    },
-  ],
-  [
-    'msw refuses requests without a handler',
-    async () => {
-      const other = createMockServer({ baseUrl: 'https://other.test' });
-      other.listen({ onUnhandledRequest: 'error' });
-      return () => void other.close();
-    },
-  ],
-];
-
-test.each(replaced)('reaches the mock while %s', async (_, replace) => {
+test.each(['fetch is a stub', 'msw refuses requests without a handler'])('reaches the mock while %s', async (what) => {
   await using it = await servedMock();
-  const restore = await replace();
+  await using other = createMockServer({ baseUrl: 'https://other.test' });
+  if (what === 'fetch is a stub') vi.stubGlobal('fetch', async () => new Response('{"status":"stub"}'));
+  else other.listen({ onUnhandledRequest: 'error' });
 
-  try {
-    const { id } = await it.remote.createKey();
-    expect(it.mock.keys.get(id).month.used).toBe(0);
-  } finally {
-    restore();
-  }
+  const { id } = await it.remote.createKey();
+
+  expect(it.mock.keys.get(id).month.used).toBe(0);
 });
 
 test.each(['{"now":1}', '<html>'])('a server that responds to everything with %s is not a mock', async (body) => {
@@ -233,14 +214,11 @@ test.each<[string, (outgoing: ServerResponse) => unknown]>([
   'a server that sends %s is named after 30 s, after a wait for requests or for the clock later',
   async (sent, respond) => {
     const { postMessage } = Worker.prototype;
-    Worker.prototype.postMessage = function (message, ...others) {
+    vi.spyOn(Worker.prototype, 'postMessage').mockImplementation(function (this: Worker, message, ...others) {
       postMessage.call(this, { ...message, mostMs: message.mostMs / 1000 }, ...others); // the test does not wait as long
-    };
-    const server = createServer((__, outgoing) => void respond(outgoing));
-    onTestFinished(() => {
-      Worker.prototype.postMessage = postMessage;
-      server.close().closeAllConnections();
     });
+    const server = createServer((__, outgoing) => void respond(outgoing));
+    onTestFinished(() => server.close().closeAllConnections());
     const url = `http://127.0.0.1:${await listen(server)}`;
     const remote = connectMockServer(url, 'a'.repeat(32));
     const problem = (seconds: number) => ({

@@ -22,46 +22,22 @@ afterEach(() => mock.close());
 /** Without the routes that respond late or never by design. */
 const ROUTES = adminRoutes.filter(({ id }) => id !== 'waitForRequests');
 const MAKES_A_KEY = ['createKey', 'createAccountKey', 'openSpace', 'setUp'];
+const words = (text: string) => text.split(/\s+/);
 /** Names that the routes accept, for any position. */
 const NAMES = [
-  ...'advanceMs advanceTo frozen plan email month preset about kind status match times nth probability forMs'.split(
-    ' ',
-  ),
-  ...'latencyMs afterBytes strikes retryAfter headers body code id name clock behaviour version now accounts stubs usage'.split(
-    ' ',
-  ),
-  ...'keys faults random rateWindow retryAfterUnit revocationDelayMs value provenance __proto__'.split(' '),
-  ...'constructor toString limit after accountId to operation keyId'.split(' '),
+  ...words(`advanceMs advanceTo frozen plan email month preset about kind status match times nth probability forMs
+    latencyMs afterBytes strikes retryAfter headers body code id name clock behaviour version now accounts stubs usage
+    keys faults random rateWindow retryAfterUnit revocationDelayMs value provenance __proto__ constructor toString limit
+    after accountId to operation keyId`),
   CANARY,
 ];
+const PRIMITIVES = [null, true, -1, 0, 0.5, 1e15, 1e308, -1e308, 8.64e15, ''];
+const TEXTS =
+  words(`free unlimited quota-reset next-window 2026-01-01T00:00:00Z +275760-09-13T00:00:00.001Z key_1 account_1
+  hang hostile lenient status reset virtual sliding-log fixed-epoch ../../etc`);
 const scalar = fc.oneof(
-  fc.constantFrom<unknown>(
-    null,
-    true,
-    -1,
-    0,
-    0.5,
-    1e15,
-    1e308,
-    -1e308,
-    8.64e15,
-    '',
-    'free',
-    'unlimited',
-    'quota-reset',
-  ),
-  fc.constantFrom('next-window', '2026-01-01T00:00:00Z', '+275760-09-13T00:00:00.001Z', 'key_1', 'account_1', 'hang'),
-  fc.constantFrom(
-    CANARY,
-    'hostile',
-    'lenient',
-    'status',
-    'reset',
-    'virtual',
-    'sliding-log',
-    'fixed-epoch',
-    '../../etc',
-  ),
+  fc.constantFrom<unknown>(...PRIMITIVES),
+  fc.constantFrom(CANARY, ...TEXTS),
   fc.string({ unit: 'binary' }),
   fc.double(),
   fc.integer(),
@@ -71,21 +47,7 @@ const { body: bodies } = fc.letrec<{ value: unknown; body: unknown }>((tie) => (
   body: fc.dictionary(fc.constantFrom(...NAMES), tie('value'), { maxKeys: 5 }),
 }));
 const parameter = fc.oneof(
-  fc.constantFrom(
-    'key_1',
-    'account_1',
-    'rule_1',
-    '1',
-    '0',
-    '..',
-    '%2e%2e',
-    '%2F',
-    '%',
-    '%00',
-    '__proto__',
-    'a//b',
-    CANARY,
-  ),
+  fc.constantFrom(CANARY, ...words('key_1 account_1 rule_1 1 0 .. %2e%2e %2F % %00 __proto__ a//b')),
   fc.string({ maxLength: 200 }).map(encodeURIComponent),
 );
 const query = fc.oneof(

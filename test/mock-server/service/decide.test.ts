@@ -27,12 +27,7 @@ const moves = fc.array(
 /** `broken` is metered like `latest`, and its response is a 500. */
 const withBroken = { ...operations, broken: { ...operations.latest, id: 'broken', path: '/api/v1/broken' } };
 
-interface ModelBehaviour {
-  readonly rateWindow: (typeof windows)[number];
-  readonly quotaEndpointBucket: 'shared' | 'separate';
-  readonly checkOrder: 'rate-then-quota' | 'quota-then-rate';
-  readonly quotaChargesOn: 'accepted' | 'success' | 'non-5xx';
-}
+type ModelBehaviour = typeof behaviours extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** A simple model of one key, by the documentation. */
 class ModelKey {

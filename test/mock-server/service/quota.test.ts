@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { SetUsage } from '../../../src/mock-server/index.ts';
 import { quotaPeriod } from '../../../src/mock-server/service/decide.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
@@ -84,9 +84,8 @@ test.each(['calendar-month-utc', 'anniversary', 'rolling-30d'] as const)(
 );
 
 test('the months do not depend on the time zone of the machine', () => {
-  const before = process.env['TZ'];
   const periods = ['UTC', 'Asia/Kathmandu', 'America/New_York', 'Pacific/Kiritimati'].map((zone) => {
-    process.env['TZ'] = zone;
+    vi.stubEnv('TZ', zone);
     return [
       quotaPeriod('calendar-month-utc', at('2026-03-29T01:30:00Z'), { createdAt: CREATED, usedFrom: undefined }),
       quotaPeriod('anniversary', at('2026-03-29T01:30:00Z'), {
@@ -95,8 +94,6 @@ test('the months do not depend on the time zone of the machine', () => {
       }),
     ];
   });
-  if (before === undefined) delete process.env['TZ'];
-  else process.env['TZ'] = before;
 
   for (const period of periods) expect(period).toEqual(periods[0]);
 });

@@ -23,14 +23,11 @@ function send(window: InstanceType<(typeof rateWindows)['fixed-epoch']>, request
 }
 
 test.each(kinds)('%s: requests counted at once are as many counted one by one', (kind) => {
-  for (const [requests, counted] of [
-    [5, 3],
-    [5, 9],
-  ] as const) {
+  for (const counted of [3, 9]) {
     const [together, singly] = [new rateWindows[kind](), new rateWindows[kind]()];
     for (const now of [START, START + 20_000]) {
-      together.count(perMinute(requests), now, counted);
-      for (let one = 0; one < counted; one += 1) singly.count(perMinute(requests), now);
+      together.count(perMinute(5), now, counted);
+      for (let one = 0; one < counted; one += 1) singly.count(perMinute(5), now);
     }
     expect(together.save()).toEqual(singly.save());
   }
