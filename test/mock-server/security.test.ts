@@ -19,7 +19,8 @@ async function serving(options: ServeOptions = {}) {
   return { mock, server, [Symbol.asyncDispose]: () => mock.close() };
 }
 
-const get = (target: string, host: string) => `GET ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`;
+const get = (target: string, host: string, headers = '') =>
+  `GET ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n${headers}\r\n`;
 
 const FOREIGN_HOSTS = [
   ...['mock:4010', 'evil.example', 'evil.example:80', 'localhost.evil.example'],
@@ -62,10 +63,8 @@ test.each(['evil.example', 'mock.evil.example:4010', 'internal.example', 'mock.l
 
 test('health and requests with the admin token work under any host name', async () => {
   await using it = await serving({ host: '0.0.0.0', allowRemote: true });
-  const withToken = get('/__fxrates/clock', 'mock.evil.example').replace(
-    '\r\n\r\n',
-    `\r\nauthorization: Bearer ${it.server.adminToken}\r\n\r\n`,
-  );
+  const token = `authorization: Bearer ${it.server.adminToken}\r\n`;
+  const withToken = get('/__fxrates/clock', 'mock.evil.example', token);
 
   expect(await sendRaw(it.server, get('/__fxrates/health', 'mock.evil.example'))).toMatch(/^HTTP\/1\.1 200 /);
   expect(await sendRaw(it.server, withToken)).toMatch(/^HTTP\/1\.1 200 /);
@@ -135,11 +134,8 @@ test('no page or response of a mock shows a key, wherever a request contained it
   let seen = '';
   const places = [
     get(`/api/v1/latest?api_key=${key}&base=${key}`, key),
-    get(`/${key}/${key}`, '127.0.0.1').replace('\r\n\r\n', `\r\nauthorization: ${key}\r\ncookie: ${key}\r\n\r\n`),
-    get(`/__fxrates/keys/${key}?${key}=${key}`, '127.0.0.1').replace(
-      '\r\n\r\n',
-      `\r\nauthorization: ${authorization}\r\n\r\n`,
-    ),
+    get(`/${key}/${key}`, '127.0.0.1', `authorization: ${key}\r\ncookie: ${key}\r\n`),
+    get(`/__fxrates/keys/${key}?${key}=${key}`, '127.0.0.1', `authorization: ${authorization}\r\n`),
     `${key} /api/v1/latest HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
   ];
   for (const text of places) seen += await sendRaw(server, text);

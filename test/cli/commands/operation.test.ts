@@ -27,12 +27,14 @@ const historical: Operation = {
   errors: [],
 };
 
-test('an operation of the contract has help without manual edits', () => {
-  const command = operationCommand(historical).ready();
+function helpOf(operation: Operation, io = new FakeIo()): string {
+  const command = operationCommand(operation).ready();
   new CliCommand('fxrates').addCommand(command);
+  return helpText(command, new Screen(io, { color: 'auto', quiet: 0, output: 'auto', verbose: 0 }).out);
+}
 
-  const { out: style } = new Screen(new FakeIo(), { color: 'auto', quiet: 0, output: 'auto', verbose: 0 });
-  const help = helpText(command, style);
+test('an operation of the contract has help without manual edits', () => {
+  const help = helpOf(historical);
 
   expect(help).toContain('Rates of a past day. Uses one request of your monthly quota.');
   expect(help).toContain('$ fxrates historical date=2026-01-21');
@@ -106,11 +108,8 @@ test.each([40, 80])('help has no line of prose above %i columns, and shortens lo
   const description =
     'A list of what it does:\n- the first thing, which needs more than a line of a narrow screen and of one with eighty columns\n- more';
   const parameters = [parameter('currency', description, { type: choices.join('|'), choices })];
-  const command = operationCommand({ ...historical, description, parameters }).ready();
-  new CliCommand('fxrates').addCommand(command);
-  const { out } = new Screen(new FakeIo({ columns }), { color: 'auto', quiet: 0, output: 'auto', verbose: 0 });
 
-  const text = helpText(command, out);
+  const text = helpOf({ ...historical, description, parameters }, new FakeIo({ columns }));
 
   const lines = text.split('\n').filter((line) => !line.startsWith('  $ '));
   expect(lines.filter((line) => line.length > columns)).toEqual([]);

@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
+import { errorOf } from '../../helpers/test-client.ts';
 
 const newMock = () => createMockServer({ clock: 'virtual' });
 
@@ -26,16 +27,11 @@ test.each([
   ['http://fxrates.test/api/v1/latest', 'http://fxrates.test'],
   ['https://fxrates.test:8443/api/v1/latest', 'https://fxrates.test:8443'],
 ])('rejects %s like a host that does not exist, and shows only its origin', async (url, origin) => {
-  const error: TypeError & { cause: Error & { code?: string } } = await newMock()
-    .fetch(url)
-    .then(
-      () => undefined,
-      (thrown) => thrown,
-    );
+  const error = await errorOf(newMock().fetch(url));
 
   expect(error).toBeInstanceOf(TypeError);
-  expect(error.cause.code).toBe('ENOTFOUND');
-  expect(error.cause.message).toBe(`mock.fetch serves only https://fxrates.test, not ${origin}`);
+  const message = `mock.fetch serves only https://fxrates.test, not ${origin}`;
+  expect(error).toMatchObject({ cause: { code: 'ENOTFOUND', message } });
 });
 
 test('mock.fetch rejects what fetch rejects: invalid headers and URLs, a GET with a body', async () => {

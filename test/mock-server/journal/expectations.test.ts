@@ -7,6 +7,7 @@ import {
 } from '../../../src/mock-server/index.ts';
 import { runScript } from '../../helpers/child-program.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
+import { errorOf } from '../../helpers/test-client.ts';
 
 /** A mock that received three requests. */
 async function asked() {
@@ -359,24 +360,13 @@ test.each(failing)('%s fails with the closest requests and all received requests
 test('expectations give the same results and messages in another process', async () => {
   await using mock = await askedForRates();
   const remote = connectMockServer((await mock.serve()).adminUrl);
-  const said = (act: () => unknown) => {
-    try {
-      act();
-    } catch (error) {
-      return String(error);
-    }
-    return 'held';
-  };
 
   await remote.expectRequests(latest).toHaveBeenSentWith({ query: { base: /^EU/ } });
   await remote.expectRequests().inOrder({ operation: 'quota' }, base('EUR'));
   await remote.expectRequests(latest).atMost(2);
-  const failure = await remote
-    .expectRequests(base('GBP'))
-    .atLeast(1)
-    .catch((error: unknown) => error);
+  const failure = await errorOf(remote.expectRequests(base('GBP')).atLeast(1));
 
-  expect(String(failure)).toBe(said(() => mock.expectRequests(base('GBP')).atLeast(1)));
+  expect(String(failure)).toBe(String(await errorOf(() => mock.expectRequests(base('GBP')).atLeast(1))));
   expect(failure).toMatchObject({ code: 'unexpected_requests', status: 422 });
   expect(await remote.journal.list(base('EUR'))).toHaveLength(1);
 });
@@ -420,18 +410,9 @@ test('rejects a pattern with an unknown field, operation or key', async () => {
 });
 
 /** The lines of the closest requests in the message of a failed expectation. */
-function closestOf(act: () => void): readonly string[] {
-  try {
-    act();
-  } catch (error) {
-    return (
-      /Closest:\n(.*)Received requests:/s
-        .exec((error as Error).message)?.[1]
-        ?.trimEnd()
-        .split('\n') ?? []
-    );
-  }
-  throw new Error('The expectation held.');
+async function closestOf(act: () => unknown): Promise<readonly string[]> {
+  const [, closest = ''] = /Closest:\n(.*)\nReceived requests:/s.exec(String(await errorOf(act))) ?? [];
+  return closest.split('\n');
 }
 
 test('of many requests, the closest three are listed, and of equally close ones the newest', async () => {
@@ -439,7 +420,7 @@ test('of many requests, the closest three are listed, and of equally close ones 
   for (const base of ['USD', 'EUX', 'USD', 'EURO', 'USD']) await send(`/api/v1/latest?base=${base}`);
   await send('/api/v1/latest');
 
-  const closest = closestOf(() => mock.expectRequests(base('EUR')).atLeast(1));
+  const closest = await closestOf(() => mock.expectRequests(base('EUR')).atLeast(1));
 
   expect(closest.map((line) => line.split(' differs')[0])).toEqual([
     '  #4 GET /api/v1/latest?base=EURO',
@@ -454,10 +435,10 @@ test('an expectation about a rule shows which field of its pattern differs', asy
   mock.rules.add({ id: 'pounds', match: { path: '/api/v1/latest', ...base('GBP'), via: 'socket' }, delayMs: 1 });
   await send('/api/v1/latest?base=EUX');
 
-  expect(closestOf(() => mock.expectRequests({ rule: 'euros' }).toHaveCount(1))).toEqual([
+  expect(await closestOf(() => mock.expectRequests({ rule: 'euros' }).toHaveCount(1))).toEqual([
     "  #1 GET /api/v1/latest?base=EUX differs in query.base: 'EUX', expected 'EUR'",
   ]);
-  expect(closestOf(() => mock.expectRequests({ rule: 'pounds' }).toHaveCount(1))).toEqual([
+  expect(await closestOf(() => mock.expectRequests({ rule: 'pounds' }).toHaveCount(1))).toEqual([
     "  #1 GET /api/v1/latest?base=EUX differs in query.base: 'EUX', expected 'GBP'",
   ]);
 });
@@ -468,7 +449,7 @@ test('an expectation about a rule shows the requests that match it, but were ref
   mock.keys.revoke('key_1');
   await send('/api/v1/latest?base=EUR');
 
-  expect(closestOf(() => mock.expectRequests({ rule: 'euros' }).toHaveCount(1))).toEqual([
+  expect(await closestOf(() => mock.expectRequests({ rule: 'euros' }).toHaveCount(1))).toEqual([
     '  #1 GET /api/v1/latest?base=EUR differs in rule: none, expected euros',
   ]);
   expect(() => mock.expectRequests({ rule: 'euros' }).toHaveCount(1)).toThrow(/#1 GET .*base=EUR 401, key_1: /);

@@ -7,20 +7,23 @@ import { FakeIo, jsonLines, runCli, usageError } from '../../../helpers/cli-io.t
 import { deferred } from '../../../helpers/deferred.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import { listen } from '../../../helpers/listen.ts';
-import { startCommand, startMock } from './running-mock.ts';
+import { startCommand, startMock, withMock } from './running-mock.ts';
 
-test('stdout has exactly one line, the URL; instructions are on stderr', async () => {
-  const { io, stop } = await startMock('');
+/** What `fxrates mock` writes, and then a command with the printed URL and key: over a real socket, in real time. */
+async function mockAndCommand(args: string, line: string) {
+  const { io, stop } = await startMock(args);
   const url = io.written.stdout.trim();
   const key = /FXRATES_API_KEY=(\S+)/.exec(io.written.stderr)?.[1] ?? '';
+  const result = await runCli(line, { env: { FXRATES_BASE_URL: url, FXRATES_API_KEY: key }, fetch, clock: realClock });
+  return { url, result, written: await stop() };
+}
 
-  const env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key };
-  const quota = await runCli('quota --get plan', { env, fetch, clock: realClock }); // over a real socket, in real time
-  await stop();
+test('stdout has exactly one line, the URL; instructions are on stderr', async () => {
+  const { url, result, written } = await mockAndCommand('', 'quota --get plan');
 
-  expect(quota).toMatchObject({ code: 0, stdout: 'free\n', stderr: '' });
-  expect(io.written.stdout).toBe(`${url}\n`);
-  expect(io.written.stderr).toContain(`export FXRATES_BASE_URL=${url}`);
+  expect(result).toMatchObject({ code: 0, stdout: 'free\n', stderr: '' });
+  expect(written.stdout).toBe(`${url}\n`);
+  expect(written.stderr).toContain(`export FXRATES_BASE_URL=${url}`);
 });
 
 test.each([
@@ -53,26 +56,18 @@ test('--json is one line with url, key, plan, pid and the control panel', async 
 });
 
 test('--limit and --monthly replace the limits of the plan', async () => {
-  const { io, stop } = await startMock('--limit 2/1s --monthly 5');
-  const url = io.written.stdout.trim();
-  const key = /FXRATES_API_KEY=(\S+)/.exec(io.written.stderr)?.[1] ?? '';
+  const { result, written } = await mockAndCommand('--limit 2/1s --monthly 5', 'quota --json');
 
-  const env = { FXRATES_BASE_URL: url, FXRATES_API_KEY: key };
-  const quota = await runCli('quota --json', { env, fetch, clock: realClock });
-  await stop();
-
-  expect(JSON.parse(quota.stdout)).toMatchObject({ plan: 'free', rate_limit_per_minute: 120, monthly_limit: 5 });
-  expect(io.written.stderr).toContain('(invented rates, plan free, 2 requests per 1s, 5 per month)');
+  expect(JSON.parse(result.stdout)).toMatchObject({ plan: 'free', rate_limit_per_minute: 120, monthly_limit: 5 });
+  expect(written.stderr).toContain('(invented rates, plan free, 2 requests per 1s, 5 per month)');
 });
 
 test('--journal-size limits the requests that the journal keeps', async () => {
-  const { io, stop } = await startMock('--json --journal-size 2');
-  const { url, adminUrl } = JSON.parse(io.written.stdout);
-
-  for (const page of [1, 2, 3]) await fetch(`${url}/api/v1/latest?page=${page}`);
-  const { journal } = connectMockServer(adminUrl);
-  const kept = [await journal.list(), await journal.dropped()];
-  await stop();
+  const kept = await withMock('--journal-size 2', async ({ url, adminUrl }) => {
+    for (const page of [1, 2, 3]) await fetch(`${url}/api/v1/latest?page=${page}`);
+    const { journal } = connectMockServer(adminUrl);
+    return [await journal.list(), await journal.dropped()];
+  });
 
   expect(kept).toMatchObject([[{ number: 2 }, { number: 3 }], 1]);
 });
