@@ -52,7 +52,11 @@ export function createGate({ token, load, ...names }: GateOptions): Admin {
     const { path } = parseTarget(url);
     if (!isAdminPath(path)) return false;
     if (isRefused(outgoing, refusalOf(headers, path))) return true;
-    loaded ??= load();
+    loaded ??= load().catch((cause) => {
+      // Such as of a bundle without the files that are loaded on demand.
+      const problem = new Problem(`The admin API cannot be loaded: ${cause}`, { status: 500, code: 'internal_error' });
+      return async (_, response) => sendProblem(response, problem);
+    });
     loaded.then((handle) => handle(incoming, outgoing, path.slice(ADMIN_ROOT.length))).catch(() => outgoing.destroy());
     return true;
   };

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import type { RunningServer } from '../../../src/mock-server/index.ts';
-import { refuseForeignHost } from '../../../src/mock-server/server/gate.ts';
+import { createGate, refuseForeignHost } from '../../../src/mock-server/server/gate.ts';
 import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
+import { close, listen } from '../../helpers/listen.ts';
 import { byNodeHttp, type PlainRequest } from '../../helpers/mock-adapters.ts';
 import { servedMock } from '../../helpers/served-mock.ts';
 
@@ -18,6 +19,22 @@ async function send(url: string, target: string, request: Omit<PlainRequest, 'ta
 function bearer({ adminToken }: RunningServer, more: Readonly<Record<string, string>> = {}) {
   return { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json', ...more };
 }
+
+test('a bundle without the files of the admin API says so in each response of it', async () => {
+  const load = () => Promise.reject(new Error('Cannot find module ./admin-server.js'));
+  const gate = createGate({ token: 'x', load, host: '127.0.0.1', allowRemote: false, scheme: 'http' });
+  const server = createServer(gate);
+  const url = `http://127.0.0.1:${await listen(server)}`;
+
+  const responses = [await send(url, '/__fxrates/health'), await send(url, '/__fxrates/rules')];
+  await close(server);
+
+  const text = expect.stringContaining('Cannot find module ./admin-server.js');
+  expect(responses).toMatchObject([
+    { status: 500, code: 'internal_error', text },
+    { status: 500, code: 'internal_error', text },
+  ]);
+});
 
 test('every route except health requires the admin token', async () => {
   await using it = await servedMock();
