@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
@@ -7,6 +7,13 @@ const PREFIX = 'fxrates-test-';
 /** A new, empty folder, which is deleted at the end of the run. Only its user can read it. */
 export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), 'folder-'));
+}
+
+/** The path of a new file in a folder of its own. */
+export function fileOf(name: string, content: string | Uint8Array): string {
+  const path = join(temporaryFolder(), name);
+  writeFileSync(path, content);
+  return path;
 }
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { runCli, usageError } from '../../helpers/cli-io.ts';
 import { API_KEY, failure, success } from '../../helpers/service-replies.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { fileOf, temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const KEYS = ['stdin', 'file', 'env', 'env-file'].map((name) => `key-from-${name}-${'0'.repeat(16)}`);
 const [STDIN = '', FILE = '', ENV = '', ENV_FILE = ''] = KEYS;
@@ -62,8 +62,7 @@ test.each([
   ['line-one\nline-two', 'it has several lines'],
   [Buffer.from('\uFEFFkey-of-powershell\r\n', 'utf16le').toString(), 'it is UTF-16; save it as UTF-8'],
 ])('a key file with %j is rejected without printing it', async (text, problem) => {
-  const path = join(folder, 'bad-key');
-  await writeFile(path, text);
+  const path = fileOf('bad-key', text);
 
   const { code, stderr, requests } = await runCli(['quota', '--key-file', path]);
 
@@ -74,8 +73,7 @@ test.each([
 });
 
 test('a byte order mark before the key is ignored', async () => {
-  const path = join(folder, 'windows-key');
-  await writeFile(path, `\uFEFF${API_KEY}\r\n`);
+  const path = fileOf('windows-key', `\uFEFF${API_KEY}\r\n`);
 
   const ofFile = await runCli(['latest', '--key-file', path], { replies: success() });
   const ofStdin = await runCli('latest --key-stdin', { replies: success(), stdin: `\uFEFF${API_KEY}\n` });
@@ -99,10 +97,10 @@ test('a refused key is reported with its last characters, its source and the val
   expect(stderr).not.toContain(FILE);
 });
 
-test.each(['', ' '])("--key-file '%s' is refused", async (path) => {
-  expect(await usageError(['quota', '--key-file', path])).toContain(`expects the path of a file, got '${path}'`);
-});
-
-test('--key-file - names the option for standard input', async () => {
-  expect(await usageError('quota --key-file -')).toContain('the key on standard input is --key-stdin');
+test.each([
+  ['', "expects the path of a file, got ''"],
+  [' ', "expects the path of a file, got ' '"],
+  ['-', 'the key on standard input is --key-stdin'],
+])("--key-file '%s' is refused: %s", async (path, says) => {
+  expect(await usageError(['quota', '--key-file', path])).toContain(says);
 });

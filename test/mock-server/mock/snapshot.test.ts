@@ -98,17 +98,15 @@ class Story {
 
   async #openSpace() {
     await using space = this.mock.space();
-    const response = await this.mock.fetch(`${this.mock.baseUrl}/api/v1/latest`, {
-      headers: { authorization: space.key },
-    });
-    return [space.name, space.key, response.status, await response.text()];
+    const { status, text } = await sender(this.mock, space.key)();
+    return [space.name, space.key, status, text];
   }
 
   async #send(key: string, path: string, times: number) {
     const responses: unknown[] = [];
     for (let time = 0; time < times; time += 1) {
-      const response = await this.mock.fetch(this.mock.baseUrl + path, { headers: { authorization: key } });
-      responses.push(response.status, [...response.headers], await response.text());
+      const { status, headers, text } = await sender(this.mock, key)(path);
+      responses.push(status, [...headers], text);
     }
     return responses;
   }

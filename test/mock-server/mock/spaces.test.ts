@@ -52,18 +52,6 @@ async function useSpace(space: Space, number: number, call: Call): Promise<void>
 
 const CLOCK = { mode: 'virtual', now: START, autoAdvance: false } as const;
 
-async function runHundred(mock: MockServer, call: Call): Promise<void> {
-  const own = mock.createKey();
-  const before = JSON.stringify({ ...mock.snapshot(), lastSpace: 0 });
-  const spaces = Array.from({ length: 100 }, () => mock.space());
-
-  await Promise.all(spaces.map((space, number) => useSpace(space, number, call)));
-
-  expect(JSON.stringify({ ...mock.snapshot(), lastSpace: 0 })).toBe(before);
-  expect(mock.journal.list()).toEqual([]);
-  expect(await quota(call, own.key)).toMatchObject({ status: 200, used: 0 });
-}
-
 test.each([
   ['in process', undefined],
   ['over HTTP', {}],
@@ -73,7 +61,16 @@ test.each([
   const server = await mock.serve();
   const agent = new undici.Agent(options);
 
-  await runHundred(mock, options === undefined ? inProcess(mock) : over(server.url, agent));
+  const call = options === undefined ? inProcess(mock) : over(server.url, agent);
+  const own = mock.createKey();
+  const before = JSON.stringify({ ...mock.snapshot(), lastSpace: 0 });
+  const spaces = Array.from({ length: 100 }, () => mock.space());
+
+  await Promise.all(spaces.map((space, number) => useSpace(space, number, call)));
+
+  expect(JSON.stringify({ ...mock.snapshot(), lastSpace: 0 })).toBe(before);
+  expect(mock.journal.list()).toEqual([]);
+  expect(await quota(call, own.key)).toMatchObject({ status: 200, used: 0 });
   await agent.close();
 });
 

@@ -9,16 +9,10 @@ import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import type { SentRequest } from '../../../helpers/fake-fetch.ts';
 import { mockWithKey } from '../../../helpers/mock-with-key.ts';
 import { API_KEY, exhaustedQuota, failure, rateLimited, success } from '../../../helpers/service-replies.ts';
-import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
+import { fileOf, temporaryFolder } from '../../../helpers/temporary-folder.ts';
 import { until } from '../../../helpers/until.ts';
 
 const folder = temporaryFolder();
-
-function fileOf(name: string, text: string): string {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
-}
 
 /** Returns the query; fails for `fail=…` with that status. */
 const echo = ({ url }: SentRequest) => {
@@ -90,8 +84,12 @@ test('an empty text in JSON is deliberate, as is --empty', async () => {
   expect(requests[0]?.url).toContain('?n=&base=');
 });
 
-test.each(['', '# none\n'])('without a file, a stdin without queries is an error: %j', async (stdin) => {
-  expect(await refusal([], { stdin })).toContain('there are no queries on standard input');
+test.each<[FakeIoOptions, string]>([
+  [{ stdin: '' }, 'there are no queries on standard input'],
+  [{ stdin: '# none\n' }, 'there are no queries on standard input'],
+  [{ tty: ['stdin'] }, 'batch expects a file of queries or --each'],
+])('without a file and with %j, the error is: %s', async (options, says) => {
+  expect(await refusal([], options)).toContain(says);
 });
 
 test('--failed-out prints the queries to stderr if the file cannot be written at the end', async () => {
@@ -302,10 +300,7 @@ test.each([
   ['UTF-16 without a mark', Buffer.from('base=USD\n', 'utf16le'), 'it is UTF-16; save it as UTF-8'],
   ['lines that end in CR', Buffer.from('base=USD\rbase=EUR\r'), 'line 1: it contains a carriage return'],
 ])('a file in %s is rejected before the first request', async (_encoding, bytes, problem) => {
-  const path = join(folder, 'queries.txt');
-  writeFileSync(path, bytes);
-
-  expect(await refusal([path])).toContain(problem);
+  expect(await refusal([fileOf('queries.txt', bytes)])).toContain(problem);
 });
 
 test.each([
@@ -723,10 +718,6 @@ test.each([
 
   expect(jsonLines(stdout).map(({ query }) => query)).toEqual([{ base: 'USD' }]);
   expect(requests[0]?.url).toContain('/latest?base=USD');
-});
-
-test('does not wait for a terminal', async () => {
-  expect(await usageError('batch', { tty: ['stdin'] })).toContain('batch expects a file of queries or --each');
 });
 
 test('a file of bare codes gets one sentence with the next step', async () => {

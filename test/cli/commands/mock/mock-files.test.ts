@@ -1,21 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { connectMockServer } from '../../../../src/mock-server/index.ts';
 import { runCli, usageError } from '../../../helpers/cli-io.ts';
 import { selfSigned } from '../../../helpers/self-signed.ts';
-import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
+import { fileOf, temporaryFolder } from '../../../helpers/temporary-folder.ts';
 import { startCommand, startMock, withMock } from './running-mock.ts';
 
 const folder = temporaryFolder();
-
-function fileOf(name: string, text: string | Buffer): string {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
-}
 
 /** The responses of a mock that was started with these arguments. */
 const responsesOf = (args: readonly string[], targets: readonly string[]) =>

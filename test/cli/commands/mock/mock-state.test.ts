@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connectMockServer } from '../../../../src/mock-server/index.ts';
 import { type FakeIoOptions, runCli, usageError } from '../../../helpers/cli-io.ts';
-import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
+import { fileOf, temporaryFolder } from '../../../helpers/temporary-folder.ts';
 import { type Ready, startMock, withMock } from './running-mock.ts';
 
 async function usedOf({ url, key }: Ready): Promise<number> {
@@ -53,13 +53,11 @@ test('a file that exists overrides --now and --seed, and a warning says so', asy
   expect(await warnings(['--state', state, '--seed', '7'])).toEqual([]);
   expect(await warnings(['--state', state])).toEqual([]);
   expect((await warnings(['--state', state, '--frozen'])).join()).toContain('overrides --frozen (its clock runs);');
-  const setup = join(temporaryFolder(), 'setup.json');
-  writeFileSync(setup, '{}');
+  const setup = fileOf('setup.json', '{}');
   expect((await warnings(['--state', state, '--setup', setup])).join()).toContain(`overrides --setup ${setup};`);
   const [time, seed] = await warnings(['--state', state, '--seed', '8', '--now', '2026-02-01']);
 
-  const replay = join(temporaryFolder(), 'rates.json');
-  writeFileSync(replay, '{ "*": { "USD": 1 } }');
+  const replay = fileOf('rates.json', '{ "*": { "USD": 1 } }');
   expect(await warnings(['--state', state, '--replay', replay])).toEqual([]);
   expect(readFileSync(state, 'utf8')).toContain('"id":"recorded"'); // the command line takes precedence
 
@@ -71,9 +69,8 @@ test('a file that exists overrides --now and --seed, and a warning says so', asy
 
 test('a state overrides --setup: the keys are those of the first run, as they are now', async () => {
   const state = newState();
-  const setup = join(temporaryFolder(), 'setup.json');
-  writeFileSync(
-    setup,
+  const setup = fileOf(
+    'setup.json',
     '{ "keys": [{ "plan": "developer" }, {}, {}], "rules": [{ "id": "latest", "respond": { "data": {} } }] }',
   );
   const args = ['--state', state, '--setup', setup];
@@ -98,8 +95,7 @@ test('a state overrides --setup: the keys are those of the first run, as they ar
 test('a state of another setup never prints one key twice', async () => {
   const state = newState();
   await withMock(['--state', state], async (ready) => ready);
-  const setup = join(temporaryFolder(), 'setup.json');
-  writeFileSync(setup, JSON.stringify({ keys: [{ plan: 'developer' }, { plan: 'developer' }] }));
+  const setup = fileOf('setup.json', JSON.stringify({ keys: [{ plan: 'developer' }, { plan: 'developer' }] }));
 
   const second = await withMock(['--state', state, '--setup', setup], async (ready) => ready);
 
