@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { Argument } from 'commander';
 import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
@@ -244,8 +245,13 @@ function noProxyFor(url: string, env: Env): Readonly<Record<string, string>> {
 /** A CliError if the program at the start of `command` cannot be started. */
 function spawnFailure(cause: unknown, [name = '']: readonly string[]): unknown {
   const code = cause instanceof Error && 'syscall' in cause && 'code' in cause ? cause.code : undefined;
-  if (code === 'ENOENT')
-    return new CliError(`command not found: ${name}`, { code: 'command', exitCode: NOT_FOUND, cause });
+  if (code === 'ENOENT') {
+    // The system has the same error for a script whose first line names no program, such as `/bin/sh\r`.
+    const isScript = name.includes('/') && existsSync(name);
+    const hints = isScript ? ['Its first line (#!) names no program. Does the line end with CRLF, not LF?'] : [];
+    const what = isScript ? `cannot start ${name}` : `command not found: ${name}`;
+    return new CliError(what, { code: 'command', hints, exitCode: NOT_FOUND, cause });
+  }
   if (code === 'EACCES')
     return new CliError(`not a program: ${name}`, { code: 'command', exitCode: NOT_EXECUTABLE, cause });
   return cause;

@@ -1,4 +1,6 @@
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { realClock } from '../../../../src/cli/io/node-io.ts';
 import { main } from '../../../../src/cli/program/main.ts';
@@ -7,6 +9,7 @@ import { FakeIo, jsonLines, runCli, usageError } from '../../../helpers/cli-io.t
 import { deferred } from '../../../helpers/deferred.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import { listen } from '../../../helpers/listen.ts';
+import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
 import { startCommand, startMock, withMock } from './running-mock.ts';
 
 /** What `fxrates mock` writes, and then a command with the printed URL and key: over a real socket, in real time. */
@@ -250,6 +253,16 @@ test('with --json, each line on stderr around a command is JSON', async () => {
     { event: 'ready', plan: 'free' },
     { error: { code: 'command', message: 'command not found: no-such-program', exit_code: 127 } },
   ]);
+});
+
+test.skipIf(process.platform === 'win32')('a script with CRLF is named with the reason, not as missing', async () => {
+  const script = join(temporaryFolder(), 'run-tests');
+  await writeFile(script, '#!/bin/sh\r\necho hi\r\n', { mode: 0o755 });
+
+  const { code, stderr } = await runCli(['mock', '--', script]);
+
+  expect(code).toBe(127);
+  expect(stderr).toContain(`fxrates: cannot start ${script}\n\n  Its first line (#!) names no program.`);
 });
 
 test.each([
