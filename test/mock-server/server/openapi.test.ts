@@ -7,6 +7,7 @@ import { FAILURES, type FailureKind } from '../../../src/mock-server/rules/failu
 import { openApi } from '../../../src/mock-server/server/openapi.ts';
 import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
 import { lintProblems } from '../../helpers/lint-problems.ts';
+import { servedMock } from '../../helpers/served-mock.ts';
 import { until } from '../../helpers/until.ts';
 
 test('is a valid OpenAPI document', async () => {
@@ -14,31 +15,25 @@ test('is a valid OpenAPI document', async () => {
 });
 
 test('responses match the schemas of the document', async () => {
-  await using mock = createMockServer({ clock: 'virtual' });
-  const { url, adminToken } = await mock.serve();
-  const { key } = mock.createKey();
-  for (const authorization of ['x', key]) await fetch(`${url}/api/v1/latest`, { headers: { authorization } });
-  mock.keys.revoke('key_1');
+  await using it = await servedMock();
+  for (const key of ['x', it.mock.createKey().key]) await it.call(key);
+  it.mock.keys.revoke('key_1');
   const ajv = new Ajv2020({ strict: false });
   (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
 
-  const { paths } = openApi(adminRoutes);
   const readings = adminRoutes.filter(
     ({ method, path, response }) => method === 'GET' && response && !path.includes('{'),
   );
   for (const { path } of readings) {
-    const response = await fetch(`${url}/__fxrates${path}`, { headers: { authorization: `Bearer ${adminToken}` } });
-    const operation = paths[path]?.['get'] as Operation;
-    const schema = operation.responses[200].content['application/json'].schema;
-    const body = await response.json();
+    const { body } = await it.admin('GET', path);
+    const { schema } = described(path, 'get').responses[200].content['application/json'];
     expect([path, ajv.validate(schema, body), ajv.errorsText()]).toEqual([path, true, 'No errors']);
   }
   expect(readings.length).toBeGreaterThan(8);
 });
 
 test('the description of PATCH /behaviour has the values of each switch', () => {
-  const operation = openApi(adminRoutes).paths['/behaviour']?.['patch'];
-  const { requestBody } = operation as { readonly requestBody: Content };
+  const { requestBody } = described('/behaviour', 'patch');
   const accepts = new Ajv2020({ strict: false }).compile(requestBody.content['application/json'].schema);
   const all = Object.values(switches).flatMap(({ default: byDefault, alternatives }) => [byDefault, ...alternatives]);
   const candidates = [...new Set<unknown>([...all, 'x', '', 'a_live_', 'A1_live_x', 2, 2.5, -2, 1e15, [], {}])];
@@ -54,8 +49,7 @@ test('the description of PATCH /behaviour has the values of each switch', () => 
 });
 
 test('the description of POST /rules accepts what the mock accepts, and has an example', async () => {
-  const operation = openApi(adminRoutes).paths['/rules']?.['post'];
-  const { requestBody } = operation as { readonly requestBody: Content };
+  const { requestBody } = described('/rules', 'post');
   const { schema } = requestBody.content['application/json'] as { schema: { examples: readonly object[] } };
   const accepts = new Ajv2020({ strict: false }).compile(schema);
   await using mock = createMockServer();
@@ -75,33 +69,26 @@ const SETTINGS: { readonly [Kind in FailureKind]?: object } = {
   dribble: { intervalMs: 1 },
 };
 
-interface WithBody {
-  readonly requestBody: { readonly required: boolean };
-}
-
 function routesWithBody() {
   const routes = Object.entries(openApi(adminRoutes).paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method, ...(operation as WithBody) })),
+    Object.keys(methods).map((method) => ({ path, method, ...described(path, method) })),
   );
   return routes.filter(({ requestBody }) => requestBody !== undefined);
 }
 
 test('says which bodies are required: exactly the routes that refuse a request without one', async () => {
-  await using mock = createMockServer({ clock: 'virtual' });
-  const { url, adminToken } = await mock.serve();
-  const { id: keyId } = mock.createKey();
-  const accountId = mock.accounts.list()[0]?.id ?? '';
+  await using it = await servedMock();
+  const { id: keyId, accountId } = it.mock.createKey();
   const ids: Readonly<Record<string, string>> = { keyId, accountId, ruleId: 'x', snapshotId: 'x' };
   const differ: string[] = [];
   for (const { method, path, requestBody } of routesWithBody()) {
-    const target = `${url}/__fxrates${path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? '')}`;
-    const headers = { authorization: `Bearer ${adminToken}` };
+    const target = path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? '');
     let isAnswered = false;
-    const sent = fetch(target, { method: method.toUpperCase(), headers }).finally(() => {
+    const sent = it.admin(method.toUpperCase(), target).finally(() => {
       isAnswered = true;
     });
     // One of the routes waits for a request.
-    await until(() => isAnswered || mock.fetch(mock.baseUrl).then(() => isAnswered));
+    await until(() => isAnswered || it.mock.fetch(it.mock.baseUrl).then(() => isAnswered));
     const { status } = await sent;
     if ((status === 400) !== requestBody.required) differ.push(`${method} ${path}: ${status}`);
   }
@@ -113,6 +100,10 @@ interface Content {
   readonly content: Readonly<Record<'application/json', { readonly schema: object }>>;
 }
 
-interface Operation {
-  readonly responses: { readonly 200: Content };
+/** An operation as the document describes it. */
+function described(path: string, method: string) {
+  return openApi(adminRoutes).paths[path]?.[method] as {
+    readonly requestBody: Content & { readonly required: boolean };
+    readonly responses: { readonly 200: Content };
+  };
 }

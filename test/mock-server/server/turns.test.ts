@@ -8,6 +8,7 @@ import { createMockState, type MockState } from '../../../src/mock-server/mock/m
 import { checkOptions } from '../../../src/mock-server/mock/options.ts';
 import { type AdminCall, jsonOf } from '../../../src/mock-server/server/admin-server.ts';
 import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
+import { servedMock } from '../../helpers/served-mock.ts';
 
 const ENTRIES = 50;
 
@@ -154,9 +155,7 @@ test('a setup that was checked in turns is applied to the mock as it is then', (
 });
 
 test('the server checks a body in turns', async () => {
-  await using mock = createMockServer();
-  const { url, adminToken } = await mock.serve();
-  const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
+  await using it = await servedMock();
   const route = adminRoutes.find(({ id }) => id === 'restore') ?? {};
   const { run } = { run: undefined, ...route };
   let hadTurn = false;
@@ -172,7 +171,7 @@ test('the server checks a body in turns', async () => {
     },
   });
 
-  const response = await fetch(`${url}/__fxrates/state`, { method: 'PUT', headers, body: '{}' });
+  const response = await it.admin('PUT', '/state', '{}');
   Object.assign(route, { run });
 
   expect([response.status, hadTurnInTime]).toEqual([204, true]);
