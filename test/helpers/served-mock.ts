@@ -1,9 +1,14 @@
-import { connectMockServer, createMockServer, type MockServerOptions } from '../../src/mock-server/index.ts';
+import {
+  connectMockServer,
+  createMockServer,
+  type MockServerOptions,
+  type ServeOptions,
+} from '../../src/mock-server/index.ts';
 
 /** A mock that is served, a connection to it as from another process, and functions that send requests to it. */
-export async function servedMock(options: MockServerOptions = {}) {
+export async function servedMock(options: MockServerOptions = {}, serving: ServeOptions = {}) {
   const mock = createMockServer({ clock: 'virtual', ...options });
-  const server = await mock.serve();
+  const server = await mock.serve(serving);
   /** Calls the admin API. A text is sent as it is. */
   const admin = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(`${server.url}/__fxrates${path}`, {

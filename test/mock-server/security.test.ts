@@ -2,22 +2,14 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:http';
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import {
-  connectMockServer,
-  createMockServer,
-  type MockServer,
-  type ServeOptions,
-} from '../../src/mock-server/index.ts';
+import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
 import { adminRoutes } from '../../src/mock-server/server/routes.ts';
 import { mockAdapters } from '../helpers/mock-adapters.ts';
 import { mockWithKey } from '../helpers/mock-with-key.ts';
 import { sendRaw } from '../helpers/raw-server.ts';
+import { servedMock } from '../helpers/served-mock.ts';
 
-async function serving(options: ServeOptions = {}) {
-  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
-  const server = await mock.serve(options);
-  return { mock, server, [Symbol.asyncDispose]: () => mock.close() };
-}
+const EVERYWHERE = { host: '0.0.0.0', allowRemote: true };
 
 const get = (target: string, host: string, headers = '') =>
   `GET ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n${headers}\r\n`;
@@ -30,7 +22,7 @@ const FOREIGN_HOSTS = [
 test.each(['/__fxrates', '/__fxrates/', '/__fxrates/panel.js', '/__fxrates/clock'])(
   '%s is not served under a foreign host name, as DNS rebinding would use',
   async (target) => {
-    await using it = await serving();
+    await using it = await servedMock();
 
     for (const host of FOREIGN_HOSTS) {
       expect(await sendRaw(it.server, get(target, host))).toMatch(/^HTTP\/1\.1 403 .*foreign_host/s);
@@ -44,7 +36,7 @@ test.each(['/__fxrates', '/__fxrates/', '/__fxrates/panel.js', '/__fxrates/clock
 test.each(['mock:4010', 'my_mock', 'host.docker.internal:4010', 'mock.default.svc.cluster.local', 'mock.test'])(
   'a mock that other machines may reach shows its pages under the private name %s',
   async (host) => {
-    await using it = await serving({ host: '0.0.0.0', allowRemote: true });
+    await using it = await servedMock({}, EVERYWHERE);
 
     expect(await sendRaw(it.server, get('/__fxrates/', host))).toMatch(/^HTTP\/1\.1 200 /);
   },
@@ -53,7 +45,7 @@ test.each(['mock:4010', 'my_mock', 'host.docker.internal:4010', 'mock.default.sv
 test.each(['evil.example', 'mock.evil.example:4010', 'internal.example', 'mock.local', ''])(
   'a mock that other machines may reach shows no page under the name %j',
   async (host) => {
-    await using it = await serving({ host: '0.0.0.0', allowRemote: true });
+    await using it = await servedMock({}, EVERYWHERE);
 
     for (const path of ['/__fxrates/', '/__fxrates/clock', '/__fxrates/openapi.json']) {
       expect(await sendRaw(it.server, get(path, host))).toMatch(/^HTTP\/1\.1 40[03] /);
@@ -62,7 +54,7 @@ test.each(['evil.example', 'mock.evil.example:4010', 'internal.example', 'mock.l
 );
 
 test('health and requests with the admin token work under any host name', async () => {
-  await using it = await serving({ host: '0.0.0.0', allowRemote: true });
+  await using it = await servedMock({}, EVERYWHERE);
   const token = `authorization: Bearer ${it.server.adminToken}\r\n`;
   const withToken = get('/__fxrates/clock', 'mock.evil.example', token);
 
@@ -71,7 +63,7 @@ test('health and requests with the admin token work under any host name', async 
 });
 
 test('the admin token can be chosen, and a short one is refused without being shown', async () => {
-  await using it = await serving({ adminToken: 'chosen-in-advance' });
+  await using it = await servedMock({}, { adminToken: 'chosen-in-advance' });
 
   expect(it.server.adminUrl).toMatch(/#token=chosen-in-advance$/);
   await expect(it.mock.serve({ adminToken: 'short' })).rejects.toThrow(
@@ -83,7 +75,7 @@ test.each([
   ...['/__fxrates/%2e%2e/%2e%2e/etc/passwd', '/__fxrates/..%5c..%5cpackage.json', '/__fxrates/panel.js%00.css'],
   ...['http://127.0.0.1/__fxrates/state', 'http://evil.example/__fxrates/state', '*', '/__fxrates/state/../health'],
 ])('the path %s reaches no file and does not bypass the token', async (target) => {
-  await using it = await serving();
+  await using it = await servedMock();
 
   const response = await sendRaw(it.server, get(target, '127.0.0.1'));
 
@@ -94,7 +86,7 @@ test.each([
 test.each(['/__fxrates/', '/__fxrates/panel.css', '/__fxrates/panel.js', '/__fxrates/state'])(
   '%s is not stored, not framed, not loaded by another site, and has a fixed type',
   async (target) => {
-    await using it = await serving();
+    await using it = await servedMock();
 
     const { headers } = await fetch(it.server.url + target);
 
@@ -113,7 +105,7 @@ test.each(['/__fxrates/', '/__fxrates/panel.css', '/__fxrates/panel.js', '/__fxr
 );
 
 test('a slow request times out: its head after 10 s, the whole request after 30 s', async () => {
-  await using it = await serving();
+  await using it = await servedMock();
   let server: Server | undefined;
   const note = (message: unknown) => {
     server = (message as { readonly server: Server }).server;
@@ -127,7 +119,7 @@ test('a slow request times out: its head after 10 s, the whole request after 30 
 });
 
 test('no page or response of a mock shows a key, wherever a request contained it', async () => {
-  await using it = await serving();
+  await using it = await servedMock();
   const { mock, server } = it;
   const { id, key, accountId } = mock.createKey({ plan: 'developer' });
   const authorization = `Bearer ${server.adminToken}`;
@@ -203,8 +195,8 @@ test('a key as the name of a header is masked in the journal', async () => {
 });
 
 test('inspect and JSON show no key of a space, here or in another process', async () => {
-  await using it = await serving();
-  const spaces = [it.mock.space(), await connectMockServer(it.server.adminUrl).space()];
+  await using it = await servedMock();
+  const spaces = [it.mock.space(), await it.remote.space()];
 
   for (const space of spaces) {
     expect(space.key).toMatch(/^fx_live_[0-9a-f]{48}$/);
