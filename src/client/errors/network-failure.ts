@@ -237,11 +237,13 @@ const LARGE_HEAD: Meaning = [
   'the headers of the response are too large',
   'remove some at the service or the proxy that adds them, or set NODE_OPTIONS=--max-http-header-size=65536',
 ];
+/** undici has the code also for any other header that it cannot parse, after a correct Content-Length. */
+const WRONG_HEADER: Meaning = ['Content-Length or a later header is wrong', 'check the server or proxy at baseUrl'];
 /** What Node.js rejects in the head of a response, beside the failures of its parser. */
 const INVALID_HEADS = new Map<string, Meaning>([
   ['UND_ERR_HEADERS_OVERFLOW', LARGE_HEAD],
   ['HPE_HEADER_OVERFLOW', LARGE_HEAD],
-  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', ['its Content-Length is wrong', 'check the server or proxy at baseUrl']],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', WRONG_HEADER],
 ]);
 const CLOSED_DISPATCHER: Meaning = ['the dispatcher is closed', 'pass one that is open'];
 const NOT_TLS: Meaning = ['the server uses plain http on that port', 'check https:// in baseUrl'];

@@ -81,6 +81,7 @@ test.each([
   ['ECONNRESET', /: ECONNRESET; the server or a proxy closed the connection$/],
   ['UND_ERR_SOCKET', /: UND_ERR_SOCKET; the server or a proxy closed the connection$/],
   ['EHOSTUNREACH', /^No valid HTTP response from fx.test: EHOSTUNREACH; no route leads to the host$/],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', /; Content-Length or a later header is wrong; check the server or proxy/],
 ])('the error of %s has the next step, if there is one', async (code, message) => {
   const { fx } = testClient(failed(code), { maxRetries: 0 });
 
