@@ -109,7 +109,6 @@ test.each([
 
 interface ChangedClient {
   latest(query?: object): Promise<Record<string, unknown>>;
-  batch(queries: readonly object[]): AsyncIterable<{ readonly value?: unknown }>;
   pastRates(query: object): Promise<unknown>;
 }
 
@@ -183,15 +182,6 @@ test('a value that stands twice is not called invalid', async () => {
 
   expect(stderr).toContain(problem);
   expect((await send('/api/v1/latest?base=EUR&base=USD')).json()).toMatchObject({ error: { message: problem } });
-});
-
-test('a batch sends the documented parameters', async () => {
-  const { fx } = started();
-
-  const bases: unknown[] = [];
-  for await (const { value } of fx.batch([{ base: 'EUR' }, { base: 'GBP' }])) bases.push(Object(value).base);
-
-  expect(bases.sort()).toEqual(['EUR', 'GBP']);
 });
 
 test('the data that a test sets is sent as it is', async () => {
