@@ -53,7 +53,7 @@ export class StateLock {
   notePort(port: number): void {
     if (!this.isOurs()) return;
     this.#owner = { ...this.#owner, port };
-    this.#write('w');
+    this.#write('r+');
   }
 
   release(): void {
@@ -63,9 +63,10 @@ export class StateLock {
     if (typeof found === 'object' && found.id === this.#owner.id) rmSync(this.#path, { force: true });
   }
 
-  #write(flag: 'wx' | 'w' | 'r+'): void {
+  /** Always the same length: a file that is never truncated stays that of this mock on a full disk. */
+  #write(flag: 'wx' | 'r+'): void {
     try {
-      writeFileSync(this.#path, JSON.stringify(this.#owner), { flag, mode: 0o600 });
+      writeFileSync(this.#path, JSON.stringify(this.#owner).padEnd(LENGTH), { flag, mode: 0o600 });
     } catch (error) {
       // A full disk has space for the name.
       if (flag === 'wx' && codeOf(error) !== 'EEXIST') rmSync(this.#path, { force: true });
@@ -108,7 +109,7 @@ export class StateLock {
       await pause(REFRESH_MS, signal, { holdsProcess: false });
       if (signal.aborted) return;
       try {
-        if (this.isOurs()) this.#write('r+'); // the same text, never truncated, with the time of the file system
+        if (this.isOurs()) this.#write('r+'); // the same text, with the time of the file system
       } catch {
         // The next write of the state reports what is wrong with the folder.
       }
@@ -116,6 +117,7 @@ export class StateLock {
   }
 }
 
+const LENGTH = 512;
 const REFRESH_MS = 5_000;
 const STALE_MS = 30_000;
 

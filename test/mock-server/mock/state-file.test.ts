@@ -14,7 +14,7 @@ import {
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Behaviour } from '../../../src/mock-server/behaviour/behaviour.ts';
 import { connectMockServer, createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
 import { readStateFile } from '../../../src/mock-server/mock/state-file.ts';
@@ -174,22 +174,43 @@ test('an empty file, such as one of mktemp, is an empty state', async () => {
   expect(savedIn(state)?.snapshot.keys).toEqual([]);
 });
 
-test('a full disk leaves no lock that refuses the next mock', async () => {
-  const state = join(temporaryFolder(), 'state.json');
+/** As on a full disk: the file is created or truncated, and nothing is written. */
+function onFullDisk(flag: string) {
   const fs = createRequire(import.meta.url)('node:fs');
   const original = fs.writeFileSync;
-  fs.writeFileSync = (path: string, _text: string, options: object) => {
-    original(path, '', options);
-    throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+  fs.writeFileSync = (path: string, text: string, options: { flag: string }) => {
+    original(path, options.flag === flag ? '' : text, options);
+    if (options.flag === flag) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
   };
   syncBuiltinESMExports();
+  const restore = () => {
+    fs.writeFileSync = original;
+    syncBuiltinESMExports();
+  };
+  onTestFinished(restore); // also if the test fails
+  return restore;
+}
 
+test('a full disk leaves no lock that refuses the next mock', async () => {
+  const state = join(temporaryFolder(), 'state.json');
   const creating = () => createMockServer({ state });
+  const restore = onFullDisk('wx');
 
   expect(creating).toThrow('cannot be written (ENOSPC)');
-  fs.writeFileSync = original;
-  syncBuiltinESMExports();
+  restore();
   await creating().close();
+});
+
+test('a disk that is full when the port is known leaves the lock to its mock', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  const mock = createMockServer({ state });
+  const restore = onFullDisk('w');
+
+  const { port } = await mock.serve();
+  restore();
+
+  expect(JSON.parse(readFileSync(`${state}.lock`, 'utf8'))).toMatchObject({ port });
+  await mock.close();
 });
 
 test('rejects an unwritable state file', () => {
