@@ -104,20 +104,30 @@ test('refuses other origins, including their preflights', async () => {
 });
 
 const TEXT = { 'content-type': 'text/plain' };
+const noJson = (message: string) => ({ code: 'invalid_json', message });
 
 test.each([
-  [400, { code: 'invalid_json', message: 'The body is not JSON; it is wrong at line 2, column 2.' }, '{\n 1}', {}],
-  [400, { code: 'invalid_json', message: 'The body is not valid UTF-8.' }, Buffer.from('{"a":"\xff"}', 'latin1'), {}],
-  [400, { code: 'invalid_json', message: 'The body is UTF-16; send it as UTF-8.' }, Buffer.from('{}', 'utf16le'), {}],
-  [400, { code: 'invalid_option', message: 'body is []; expected an object.', field: 'body' }, '[]', {}],
-  [415, expect.objectContaining({ code: 'json_required', field: 'Content-Type' }), 'advanceMs=1', TEXT],
-])('refuses a body with %i and the error %j', async (status, error, body, more) => {
+  ['POST', '/clock', '{\n 1}', {}, 400, noJson('The body is not JSON; it is wrong at line 2, column 2.')],
+  ['PUT', '/latest', Buffer.from('{"a":"\xff"}', 'latin1'), {}, 400, noJson('The body is not valid UTF-8.')],
+  ['PUT', '/latest', Buffer.from('{}', 'utf16le'), {}, 400, noJson('The body is UTF-16; send it as UTF-8.')],
+  [
+    'POST',
+    '/clock',
+    '[]',
+    {},
+    400,
+    { code: 'invalid_option', message: 'body is []; expected an object.', field: 'body' },
+  ],
+  ['POST', '/clock', 'advanceMs=1', TEXT, 415, expect.objectContaining({ code: 'json_required' })],
+])('%s %s refuses the body %j and changes nothing', async (method, path, body, more, status, error) => {
   await using it = await servedMock();
-  const url = `${it.server.url}/__fxrates/clock`;
+  const before = it.mock.snapshot();
 
-  const refused = await fetch(url, { method: 'POST', headers: bearer(it.server, more), body });
+  const headers = bearer(it.server, more);
+  const refused = await fetch(`${it.server.url}/__fxrates${path}`, { method, headers, body });
 
   expect([refused.status, await refused.json()]).toEqual([status, { error }]);
+  expect(it.mock.snapshot()).toEqual(before);
 });
 
 /** Sends a request whose body never ends, and returns the response. */
