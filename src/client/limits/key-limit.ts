@@ -200,7 +200,9 @@ function rampRoom(state: LimiterState): number {
 /** Number of requests that may be in flight: behind a gate, a ramp; otherwise no bound. */
 export function rampSize({ gate, unit }: LimiterState): number {
   // One request shows whether Retry-After is in milliseconds.
-  return unit.evidence === 'on-trial' ? 1 : gate.room;
+  if (unit.evidence === 'on-trial') return 1;
+  const left = gate.usual - gate.accepted;
+  return left > 0 && gate.test === 'window' ? Math.min(gate.room, left) : gate.room;
 }
 
 /** Whether to send one request although the log is full: never beyond a cap, and only if nothing is in flight. */

@@ -52,7 +52,7 @@ const ROUNDING_MS = 1_050;
 const SHORTEST_GATE_MS = 250;
 /** Waits without a hint, and after several refusals in a row. */
 const GATE_BACKOFF = { firstMs: 1_000, longestMs: 16_000 };
-/** If nothing was accepted for a minute, the service may count refused requests as well. */
+/** Without a hint, if nothing was accepted for a minute: the service may count refused requests as well. */
 const LOCKOUT_BACKOFF = { firstMs: 1_000, longestMs: 300_000 };
 const REFUSALS_WITHOUT_BACKOFF = 3;
 /** Fewer accepted requests do not explain the refusal of an unknown limit: every plan allows more. */
@@ -69,7 +69,7 @@ const STEP_GROWTH = 1.5;
 /** After a refusal that no growth explains. */
 const SLOWER = 0.9;
 /** After a refusal, the rate stays for so many slots: fewer would not show that it is too high. */
-const PAUSE_SLOTS = 16;
+const PAUSE_SLOTS = 8;
 /** Without a refusal for this long, the log is tried again. */
 const TRY_LOG_AFTER_MS = 5 * WINDOW_MS;
 
@@ -119,7 +119,8 @@ function acceptBehindGate({ gate, limit, log }: LimiterState, refusals: number):
   const accepted = gate.accepted + 1;
   const isOver = gate.test === 'limit' ? log.size <= limit : accepted >= limit;
   if (isOver) return { ...gate, refusals, accepted, room: UNBOUNDED, test: 'none' };
-  return { ...gate, refusals, accepted, room: Math.min(MANY_CALLS, gate.room + 1) };
+  const room = accepted === gate.usual ? 1 : Math.min(MANY_CALLS, gate.room + 1);
+  return { ...gate, refusals, accepted, room };
 }
 
 function refused(before: LimiterState, result: RequestResult, settings: LimiterSettings): LimiterState {
@@ -154,11 +155,12 @@ function afterRefusal(
   closed: LimiterState,
   { gate, now, waitMs }: { readonly gate: Gate; readonly now: number; readonly waitMs: number | undefined },
 ): LimiterState {
-  if (closed.pace !== null) return slowDown(closed, closed.pace, now);
-  if (isUnknown(closed)) return learnLimit(closed, now, waitMs);
+  const { pace } = closed;
+  if (pace === null && isUnknown(closed)) return learnLimit(closed, now, waitMs);
   const isUsed = isLearned(closed) || closed.log.size >= NEARLY_ALL * closed.limit;
-  if (isUsed && isOwnSlot(closed)) return followLog(closed);
-  return isAtLimit(closed, gate, waitMs) ? waitForWindow(closed, gate, now) : sendEvenly(closed, now, waitMs);
+  if (pace === null && isUsed && isOwnSlot(closed)) return followLog(closed);
+  if (isAtLimit(closed, gate, waitMs)) return waitForWindow({ ...closed, pace: null }, gate, now);
+  return pace === null ? sendEvenly(closed, now, waitMs) : slowDown(closed, pace, now);
 }
 
 /** Closes the gate until the Retry-After has elapsed; longer after several refusals in a row, or without a Retry-After. */
@@ -166,14 +168,16 @@ function closeGate(state: LimiterState, now: number, waitMs: number | undefined)
   const { gate, log } = state;
   const refusals = gate.refusals + 1;
   const failures = gate.refusals - (waitMs === undefined ? 0 : REFUSALS_WITHOUT_BACKOFF);
-  const tryMs = backoffMs(failures, log.size === 0 ? LOCKOUT_BACKOFF : GATE_BACKOFF);
+  const isLockout = log.size === 0 && waitMs === undefined;
+  const tryMs = backoffMs(failures, isLockout ? LOCKOUT_BACKOFF : GATE_BACKOFF);
   const hintedMs = Math.max(waitMs ?? 0, SHORTEST_GATE_MS, tryMs);
   // Without a Retry-After, the service has a slot again at the latest when our oldest request expires.
   const ownMs = waitMs === undefined ? (log.expiresAt(0) ?? UNBOUNDED) - now : UNBOUNDED;
   const opensAt = Math.max(gate.opensAt, now + Math.max(SHORTEST_GATE_MS, Math.min(hintedMs, ownMs)));
   // It contradicts the limit of `quota()` if less than nine tenths of that were used: the limit is read again.
   const configuredAt = log.size < NEARLY_ALL * state.configured ? LONG_AGO : state.configuredAt;
-  const closed: Gate = { opensAt, staleBefore: opensAt, room: 1, accepted: 0, refusals, test: 'window' };
+  const usual = gate.test === 'window' ? gate.accepted : log.size;
+  const closed: Gate = { opensAt, staleBefore: opensAt, room: 1, accepted: 0, usual, refusals, test: 'window' };
   return { ...state, configuredAt, gate: closed };
 }
 
@@ -215,15 +219,13 @@ function followLog(state: LimiterState): LimiterState {
   };
 }
 
-/** Whether the service's window is full, because of the requests of this process. */
-function isAtLimit(state: LimiterState, { test, accepted, staleBefore }: Gate, waitMs: number | undefined): boolean {
-  if (isShort(state, waitMs)) return false;
+/** Whether the service's window is full. With a Retry-After that is not short it is, whoever has used it. */
+function isAtLimit(state: LimiterState, { test, accepted }: Gate, waitMs: number | undefined): boolean {
+  if (waitMs !== undefined) return !isShort(state, waitMs);
+  if (state.pace !== null) return false;
   const used = test === 'window' ? accepted : state.log.size;
-  // Requests before the start of this process count as well.
-  if (staleBefore === LONG_AGO && waitMs !== undefined) return true;
-  // The first request behind a gate was refused again, or a learned limit is too high.
-  const isTooSoon = test === 'window' && (used === 0 || (isLearned(state) && waitMs !== undefined));
-  return isTooSoon || used >= NEARLY_ALL * state.limit;
+  // Without one, also if the first request behind a gate was refused again.
+  return used >= NEARLY_ALL * state.limit || (test === 'window' && used === 0);
 }
 
 /** The service's window is full. A learned limit is the number of requests that were accepted since the gate opened. */

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { RetryAfterUnit } from './retry-after.ts';
 
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
-export const LIMITER_STATE_VERSION = 14;
+export const LIMITER_STATE_VERSION = 15;
 
 /** Every limit of the service is per minute. */
 export const WINDOW_MS = 60_000;
@@ -38,6 +38,8 @@ const GATE = z.object({
   room: countOrUnbounded,
   /** Requests accepted since it opened. */
   accepted: count,
+  /** Requests accepted in the window before: beyond as many, the ramp begins again, because others may use the rest. */
+  usual: count,
   /** Refusals minus the accepted requests since, at least 0. */
   refusals: count,
   /**
@@ -124,7 +126,15 @@ export function initialState(perMinute = UNBOUNDED): LimiterState {
     configuredAt: LONG_AGO,
     limit: perMinute,
     inFlight: 0,
-    gate: { opensAt: LONG_AGO, staleBefore: LONG_AGO, room: UNBOUNDED, accepted: 0, refusals: 0, test: 'none' },
+    gate: {
+      opensAt: LONG_AGO,
+      staleBefore: LONG_AGO,
+      room: UNBOUNDED,
+      accepted: 0,
+      usual: 0,
+      refusals: 0,
+      test: 'none',
+    },
     test: 'due',
     testAt: LONG_AGO,
     pace: null,

@@ -22,8 +22,8 @@ const FAILURE_PAUSE_MS = 60_000;
 const STOPPED_FOR_MS = 60_000;
 /** A refusal within this time after a record is explained by it. */
 const SAME_REFUSAL_MS = 1_000;
-/** Between two calls of `quota()` for the limit, which seldom changes; longer after each failure in a row. */
-const LIMIT_INTERVAL = { firstMs: 60_000, longestMs: 3_600_000 };
+/** Between two calls of `quota()` for the limit, which seldom changes; twice as long after each that shows nothing new. */
+const LIMIT_INTERVAL = { firstMs: 60_000, longestMs: 600_000 };
 /** Age up to which a quota record shows whether the quota can be exhausted. */
 const RECORD_FRESH_MS = 60_000;
 /** Refusals that are not counted: for the rate (docs/facts.md, Limits), the key, or the quota itself. */
@@ -51,8 +51,10 @@ export class QuotaLedger {
   #explained: { readonly quota: QuotaData | undefined; readonly atMs: number } | undefined;
   #failedAtMs = Number.NEGATIVE_INFINITY;
   #limitAskedAt = Number.NEGATIVE_INFINITY;
-  /** Calls of `quota()` that failed in a row, for any reason. */
-  #failures = 0;
+  /** The limit per minute of the last `quota()` of the client itself. */
+  #perMinute: number | undefined;
+  /** Those calls in a row that failed, for any reason, or had the same limit as the one before. */
+  #withoutNews = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -113,19 +115,21 @@ export class QuotaLedger {
   }
 
   /** A `quota()` of the client itself has responded. */
-  lookedUp(): void {
-    this.#failures = 0;
+  lookedUp(record: QuotaData): void {
+    const perMinute = perMinuteIn(record);
+    this.#withoutNews = perMinute === this.#perMinute ? this.#withoutNews + 1 : 0;
+    this.#perMinute = perMinute;
   }
 
   /** A `quota()` of the client itself has failed. A 429 says nothing about the next one for the estimate. */
   lookupFailed({ isRefused }: { readonly isRefused: boolean }): void {
-    this.#failures += 1;
+    this.#withoutNews += 1;
     if (!isRefused) this.#failedAtMs = this.#clock.now();
   }
 
   /** Whether to call `quota()` for the limit now, by `now` of the steady time; the next one is due later. */
   startLimitLookup(now: number): boolean {
-    if (now - this.#limitAskedAt < backoffMs(this.#failures, LIMIT_INTERVAL)) return false;
+    if (now - this.#limitAskedAt < backoffMs(this.#withoutNews, LIMIT_INTERVAL)) return false;
     this.#limitAskedAt = now;
     return true;
   }

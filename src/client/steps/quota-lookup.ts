@@ -137,8 +137,9 @@ async function lookUp(
   });
   try {
     const { data } = await send(call);
-    ledger.lookedUp();
-    return data as QuotaData; // the endpoint has parsed it
+    const record = data as QuotaData; // the endpoint has parsed it
+    ledger.lookedUp(record);
+    return record;
   } catch (error) {
     if (!(error instanceof AbortError)) ledger.lookupFailed({ isRefused: error instanceof RateLimitError });
     throw error;

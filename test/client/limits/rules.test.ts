@@ -158,11 +158,11 @@ describe('3 gate', () => {
   });
 
   test('without a hint the waits double, and are the least for one from the fourth refusal on', () => {
-    const waitsFor = (accepted: number, retryAfter?: string) => {
+    const waitsFor = (accepted: number, retryAfter?: string, refusals = 7) => {
       const limit = told(30);
       limit.use(0, accepted);
       let now = 1_000;
-      return Array.from({ length: 7 }, () => {
+      return Array.from({ length: refusals }, () => {
         limit.sendRefused(now, retryAfter);
         const waitMs = limit.state.gate.opensAt - now;
         now += waitMs;
@@ -175,6 +175,9 @@ describe('3 gate', () => {
     expect(waitsFor(30, '1')).toEqual([1_000, 1_000, 1_000, 1_000, 2_000, 4_000, 8_000]);
     // Without an accepted request, the service may count those that it refuses.
     expect(waitsFor(0)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000]);
+    expect(waitsFor(0, undefined, 12).at(-1)).toBe(300_000);
+    // A hint says when it accepts again: others have used the limit.
+    expect(waitsFor(0, '1', 12).slice(3)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 16_000, 16_000, 16_000, 16_000]);
   });
 });
 
@@ -188,6 +191,23 @@ test('4 ramp: behind a gate one request is sent, then one more per accepted requ
   expect(limit.send(61_010)).toBe(2);
   limit.accept(61_020, 2);
   expect(limit.send(61_020)).toBe(4);
+});
+
+test('4 ramp: beyond as many as in the window before, it begins again: others may use the rest', () => {
+  const limit = told(30);
+  limit.use(0, 6);
+  limit.sendRefused(1_000, '60');
+  const atOnce: number[] = [];
+
+  for (let now = 61_000; now < 61_060; now += 10) {
+    const sent = limit.send(now);
+    atOnce.push(sent);
+    limit.accept(now, sent);
+  }
+  expect(atOnce).toEqual([1, 2, 3, 1, 2, 4]);
+  limit.sendRefused(61_100, '60');
+
+  expect(limit.state.gate).toMatchObject({ usual: 13, accepted: 0, room: 1 });
 });
 
 test.each([
@@ -304,7 +324,10 @@ test.each([
 
 test.each([
   ['5 of 30', () => told(30), 0, '40', 'wait', 30],
-  ['5 of 30', () => told(30), 5, '40', 'are sent evenly', 30],
+  ['5 of 30', () => told(30), 5, '40', 'wait', 30], // others have used the rest
+  ['5 of 30', () => told(30), 5, '3', 'are sent evenly', 30],
+  ['5 of 30', () => told(30), 5, undefined, 'are sent evenly', 30],
+  ['5 of 30', () => told(30), 0, undefined, 'wait', 30],
   ['5 of 30', () => told(30), 27, '40', 'wait', 30],
   ['10 of an unknown limit', () => new Probed(), 0, '40', 'wait', 10],
   ['10 of an unknown limit', () => new Probed(), 5, '40', 'wait', 5],
@@ -350,6 +373,21 @@ test('8 evenly: after another refusal, requests are sent at equal intervals', ()
   expect(limit.send(3_000)).toBe(1); // another call uses its slot
   limit.accept(3_010);
   expect(limit.nextAt(3_010)).toBe(5_000);
+});
+
+test.each([
+  ['a longer wait shows a window that is full', '20', null, 'fixed'],
+  ['the wait for one slot does not', '2', expect.any(Object), 'token-bucket'],
+  ['no wait does not', undefined, expect.any(Object), 'token-bucket'],
+])('8 evenly: at equal intervals, a refusal with %s', (_, retryAfter, pace, kind) => {
+  const limit = told(30);
+  limit.use(0, 10);
+  limit.sendRefused(1_000, '2');
+
+  limit.sendRefused(3_000, retryAfter);
+
+  expect(limit.state).toMatchObject({ pace, limit: 30 });
+  expect(windowKind(limit.state)).toBe(kind);
 });
 
 test('9 rate: a part of a burst of one is one', () => {
@@ -465,7 +503,7 @@ describe('9 rate', () => {
   });
 
   test.each([
-    [60, 17_778], // of 16 requests at nine tenths of the rate
+    [20, 24_000], // of 8 requests
     [600, 15_000],
   ])('after a refusal, a rate of %i per minute stays for %i ms', (perMinute, stays) => {
     const limit = told(600);

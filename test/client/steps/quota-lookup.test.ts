@@ -84,20 +84,26 @@ test.each<[string, QuotaData | Error, readonly number[]]>([
   expect(counts).toEqual([1, 1, 1, 2, 2, 3].slice(0, passing.length));
 });
 
-test('after a success, quota() is called for the limit as often as before its failures', async () => {
+test('calls quota() for the limit twice as seldom after each that shows nothing new', async () => {
   const failure = new NetworkError('down', {});
-  const { clock, asked, lookup } = asking(...Array<Error>(9).fill(failure), ...Array(10).fill(quotaRecord()));
-  const askedIn = async (minutes: number) => {
-    const before = asked.length;
-    for (let passed = 0; passed < minutes; passed += 1) {
-      lookUpLimit(lookup());
-      await clock.advance(60_000);
-    }
-    return asked.length - before;
-  };
+  const grown = quotaRecord({ rate_limit_per_minute: 300 });
+  const { clock, asked, lookup } = asking(
+    ...Array<Error>(6).fill(failure),
+    ...Array(6).fill(quotaRecord()),
+    grown,
+    grown,
+  );
+  const minutes: number[] = [];
 
-  expect(await askedIn(302)).toBe(9); // after 0, 2, 6, 14, 30 and 62 minutes, then every hour
-  expect(await askedIn(10)).toBe(10);
+  for (let minute = 0; asked.length < 14; minute += 1) {
+    const before = asked.length;
+    lookUpLimit(lookup());
+    await clock.advance(60_000);
+    if (asked.length > before) minutes.push(minute);
+  }
+
+  const intervals = minutes.slice(1).map((minute, index) => minute - (minutes[index] ?? 0));
+  expect(intervals).toEqual([2, 4, 8, 10, 10, 10, 1, 2, 4, 8, 10, 10, 1]);
 });
 
 test('calls quota() once for the limit and for the estimate', async () => {
