@@ -218,6 +218,14 @@ test.each([
   expect(limitOf().send(0)).toBe(atOnce);
 });
 
+test('4 ramp: one request tries milliseconds, also at equal intervals', () => {
+  const limit = told(30);
+  const pace = { ...PACE, tokens: 5, capacity: 5 };
+  limit.state = { ...limit.state, pace, unit: { evidence: 'on-trial', endsAt: 1_000 } };
+
+  expect([limit.send(2_000), limit.send(3_000)]).toEqual([1, 0]);
+});
+
 test('4 ramp: the gate is passed when as many requests as the limit were accepted behind it', () => {
   const limit = told(3);
   limit.use(0, 3);
@@ -376,12 +384,12 @@ test('8 evenly: after another refusal, requests are sent at equal intervals', ()
 });
 
 test.each([
-  ['a longer wait shows a window that is full', '20', null, 'fixed'],
-  ['the wait for one slot does not', '2', expect.any(Object), 'token-bucket'],
-  ['no wait does not', undefined, expect.any(Object), 'token-bucket'],
-])('8 evenly: at equal intervals, a refusal with %s', (_, retryAfter, pace, kind) => {
+  ['a longer wait shows a window that is full', 10, '20', null, 'fixed'],
+  ['the wait for one slot does not', 10, '2', expect.any(Object), 'token-bucket'],
+  ['no wait does not, although the limit is used', 28, undefined, expect.any(Object), 'token-bucket'],
+])('8 evenly: at equal intervals, a refusal with %s', (_, calls, retryAfter, pace, kind) => {
   const limit = told(30);
-  limit.use(0, 10);
+  limit.use(0, calls);
   limit.sendRefused(1_000, '2');
 
   limit.sendRefused(3_000, retryAfter);
