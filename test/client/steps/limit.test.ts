@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import type { RateLimitError } from '../../../src/client/errors/errors.ts';
+import {
+  NetworkError,
+  type RateLimitError,
+  RequestError,
+  ServerError,
+  TimeoutError,
+} from '../../../src/client/errors/errors.ts';
 import {
   FxRates,
   type FxRatesError,
@@ -7,6 +13,7 @@ import {
   type Middleware,
   type WaitEvent,
 } from '../../../src/client/index.ts';
+import { endOf } from '../../../src/client/steps/limit.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { fakeFetch, type Reply } from '../../helpers/fake-fetch.ts';
 import { clientOnMock } from '../../helpers/mock-with-key.ts';
@@ -382,4 +389,19 @@ test('a Retry-After of 115 days rejects immediately and blocks for a day at most
     status: 429,
     code: 'rate_limited',
   });
+});
+
+const LATE = new TimeoutError({ scope: 'attempt', limitMs: 1_000 });
+
+test.each<[string, unknown, object]>([
+  ['a response that is no refusal', new RequestError('no', { status: 404 }), { kind: 'accepted' }],
+  ['no response, because the caller aborted', new Error('aborted'), { kind: 'lost' }],
+  ['no connection', new NetworkError('down', { code: 'ECONNREFUSED' }), { wasSent: false, mayHaveCounted: false }],
+  ['no response on a connection', new NetworkError('down', { code: 'ECONNRESET' }), { mayHaveCounted: true }],
+  ['a proxy without its service', new ServerError('down', { status: 503 }), { wasSent: true, mayHaveCounted: false }],
+  ['a failure of the service', new ServerError('down', { status: 500 }), { mayHaveCounted: true, isTimeout: false }],
+  ['no response in time', LATE, { kind: 'failed', mayHaveCounted: true, isTimeout: true }],
+])('for the limit, a request ends with %s', (_, error, expected) => {
+  expect(endOf({ kind: 'failed', error }, { wasSent: true, unit: 'seconds' })).toMatchObject(expected);
+  expect(endOf({ kind: 'failed', error }, { wasSent: false, unit: 'seconds' })).toEqual({ kind: 'unused' });
 });
