@@ -156,26 +156,27 @@ export function keyProblem(text: string): string | undefined {
   return NOT_A_KEY.find(([pattern]) => pattern.test(text))?.[1];
 }
 
-/** Whether a text contains a key of the documented form. */
-export function holdsKey(text: string): boolean {
-  // The command line checks each argument at each start; compiling the expression takes as long as all of its options.
-  return text.length >= SHORTEST_DOCUMENTED && text.search(DOCUMENTED) !== -1;
+const PLAIN_MIDDLE = /_live_/i;
+
+/** Whether an expression for keys can find one: compiling each of them takes as long as all options of a command. */
+function mayHoldKey(text: string): boolean {
+  return PLAIN_MIDDLE.test(text) || HAS_ENCODED.test(text);
 }
 
-/** `_live_` and 48 digits. */
-const SHORTEST_DOCUMENTED = 54;
+/** Whether a text contains a key of the documented form. */
+export function holdsKey(text: string): boolean {
+  return mayHoldKey(text) && text.search(DOCUMENTED) !== -1;
+}
 
 /** Masks everything in `text` that looks like a key or a part of one: it can be in a URL, a path or a number by mistake. */
 export function maskKeysIn(text: string): string {
+  if (!mayHoldKey(text)) return text;
   return text.replace(LIKE_A_KEY, (_, underscore: string, rest: string) => `${underscore}live_${maskKey(rest)}`);
 }
 
 /** Removes the digits of keys, however few, from texts that can contain a key by mistake, such as a path or an option. */
 export function redactKeys(text: string): string {
-  // A search for a character is much faster than an expression. A key has an underscore, or the start of its code.
-  const mayHaveKey =
-    text.includes('_') || text.includes('%') || text.includes('\\') || text.includes('&') || text.includes('=');
-  return mayHaveKey ? text.replace(DIGITS_OF_A_KEY, '_live_…') : text;
+  return mayHoldKey(text) ? text.replace(DIGITS_OF_A_KEY, '_live_…') : text;
 }
 
 /** Removes keys from texts, as the last step before output. */
@@ -189,7 +190,8 @@ export class Redactor {
 
   /** Data: unchanged except for keys. */
   redact(text: string): string {
-    return this.#withoutSecrets(text).replace(DOCUMENTED, '$1live_…$2');
+    const known = this.#withoutSecrets(text);
+    return mayHoldKey(known) ? known.replace(DOCUMENTED, '$1live_…$2') : known;
   }
 
   /** For messages, which can contain input: masks everything that looks like a key. */
