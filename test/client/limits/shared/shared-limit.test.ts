@@ -172,6 +172,29 @@ test('a call with a deadline uses the only slot', async () => {
   expect(await sent).toMatchObject({ isLow: false });
 });
 
+test('while the store is down, the ramp of each process begins again after its part of the window before', async () => {
+  const { clock, store, startProcess, send, serve } = setUp({ perMinute: 60 });
+  const processes = [startProcess(), startProcess()];
+  const [one] = processes;
+  expect(await serve(processes, 6)).toBe(12);
+  const [refused] = one ? await send(one, 1) : [];
+  refused?.end({ kind: 'refused', retryAfter: hint('60') });
+  await clock.advance(10);
+  store.health = 'down';
+  const sent: number[] = [];
+
+  const granted = one ? ask(one, 12) : [];
+  await clock.advance(61_500);
+  for (let ended = 0; ended < 12; ) {
+    sent.push(granted.length - ended);
+    for (const permit of granted.slice(ended)) permit.end({ kind: 'accepted' });
+    ended += sent.at(-1) ?? 0;
+    await clock.advance(10);
+  }
+
+  expect(sent).toEqual([1, 2, 3, 1, 2, 3]); // six, then those that others may leave
+});
+
 test('while the store is down, each process sends evenly, a part of the rate and of the burst', async () => {
   const longWaits: LongWait[] = [];
   const { clock, store, startProcess, send, serve } = setUp({
