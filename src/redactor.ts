@@ -93,7 +93,8 @@ export function secretRedactor(secret: string): (text: string) => string {
 /** An expression with all encodings of each character would take 12 ms and half a megabyte for each key. */
 function patternsOf(secret: string) {
   const plain = decoded(secret);
-  const part = `[\\w%\\\\&#;={}${escaped(plain)}]`;
+  // Without white space, which a key has only in codes: it ends the word.
+  const part = `[\\w%\\\\&#;={}${escaped(plain.replace(/\s/g, ''))}]`;
   return {
     simple: new RegExp([plainPatternOf(secret), hexOf(secret), ...base64PatternsOf(secret)].join('|'), 'gi'),
     /** What can be the key with encoded characters, and is masked completely if it is. */
@@ -158,7 +159,7 @@ export function keyProblem(text: string): string | undefined {
 
 const PLAIN_MIDDLE = /_live_/i;
 
-/** Whether an expression for keys can find one: compiling each of them takes as long as all options of a command. */
+/** Whether a text can hold a key. Compiling an expression for keys takes as long as all options of a command. */
 function mayHoldKey(text: string): boolean {
   return PLAIN_MIDDLE.test(text) || HAS_ENCODED.test(text);
 }

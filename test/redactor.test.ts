@@ -84,6 +84,9 @@ const CODES: readonly [own: string, encode: (character: string) => string][] = [
   ['=', (character) => `=${hex(character).toUpperCase()}`],
 ];
 
+/** In a key, such as `\x2f`: with some of its characters encoded, the text has several readings. */
+const HAS_OWN_CODE = /%[2-7][0-9a-f]|\\+(u00|x)|&(#|\w+;)|=[2-7][0-9a-f]/i;
+
 test('a key of any characters, some of which are encoded, is masked wherever it stands', () => {
   const character = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
   const key = fc.array(character, { minLength: 24, maxLength: 60 }).map((characters) => characters.join(''));
@@ -96,7 +99,8 @@ test('a key of any characters, some of which are encoded, is masked wherever it 
 
   fc.assert(
     fc.property(run, ([secret, [own, encode], others, before]) => {
-      const encoded = (one: string) => (one === own || others.includes(one) ? encode(one) : one);
+      const isEncoded = (one: string) => one === own || others.includes(one) || HAS_OWN_CODE.test(secret);
+      const encoded = (one: string) => (isEncoded(one) ? encode(one) : one);
       const text = Array.from(secret, encoded).join('');
 
       const redacted = secretRedactor(secret)(`${Array.from(before, encoded).join('')}${text} after`);
@@ -110,6 +114,12 @@ test('a key of any characters, some of which are encoded, is masked wherever it 
 
 test('a key without its prefix is masked if one of its characters is encoded', () => {
   expect(secretRedactor('fx_live_0123456789/abcdefghij')('0123456789%2Fabcdefghij')).toBe('fx_live_…ghij');
+});
+
+test('a key with the code of a space leaves its neighbours as they are', () => {
+  const key = `%20${'!'.repeat(24)}`;
+
+  expect(secretRedactor(key)(`before %25${key.slice(1)} after`)).toMatch(/^before …!{4} after$/);
 });
 
 test('a key of backslashes leaves other texts as they are', () => {
