@@ -20,7 +20,7 @@ export function crashReport(error: unknown, argv: readonly string[], env: Env): 
 const NEXT_STEPS = new Map([
   ['EMFILE', 'The limit on open files is too low. Raise it:  ulimit -n 256'],
   ['ENFILE', 'The system has too many files open.'],
-  ['EAGAIN', 'A limit on processes is reached, such as that of the container.'],
+  ['EAGAIN', 'The system refuses a resource at the moment, such as one more process.'],
   ['ENOMEM', 'The system has no memory left.'],
   ['ERR_ACCESS_DENIED', 'Node.js runs with --permission. Allow what it needs, such as --allow-child-process.'],
   ['MODULE_NOT_FOUND', 'A file of fxrates is missing. If it was upgraded just now, run the command again.'],

@@ -201,7 +201,7 @@ function rampRoom(state: LimiterState): number {
 export function rampSize({ gate, unit }: LimiterState): number {
   // One request shows whether Retry-After is in milliseconds.
   if (unit.evidence === 'on-trial') return 1;
-  const left = gate.usual - gate.accepted;
+  const left = gate.acceptedBefore - gate.accepted;
   return left > 0 && gate.test === 'window' ? Math.min(gate.room, left) : gate.room;
 }
 

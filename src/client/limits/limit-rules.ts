@@ -119,7 +119,7 @@ function acceptBehindGate({ gate, limit, log }: LimiterState, refusals: number):
   const accepted = gate.accepted + 1;
   const isOver = gate.test === 'limit' ? log.size <= limit : accepted >= limit;
   if (isOver) return { ...gate, refusals, accepted, room: UNBOUNDED, test: 'none' };
-  const room = accepted === gate.usual ? 1 : Math.min(MANY_CALLS, gate.room + 1);
+  const room = accepted === gate.acceptedBefore ? 1 : Math.min(MANY_CALLS, gate.room + 1);
   return { ...gate, refusals, accepted, room };
 }
 
@@ -156,11 +156,14 @@ function afterRefusal(
   { gate, now, waitMs }: { readonly gate: Gate; readonly now: number; readonly waitMs: number | undefined },
 ): LimiterState {
   const { pace } = closed;
-  if (pace === null && isUnknown(closed)) return learnLimit(closed, now, waitMs);
+  if (pace !== null) {
+    const isFull = waitMs !== undefined && !isShort(closed, waitMs);
+    return isFull ? waitForWindow({ ...closed, pace: null }, gate, now) : slowDown(closed, pace, now);
+  }
+  if (isUnknown(closed)) return learnLimit(closed, now, waitMs);
   const isUsed = isLearned(closed) || closed.log.size >= NEARLY_ALL * closed.limit;
-  if (pace === null && isUsed && isOwnSlot(closed)) return followLog(closed);
-  if (isAtLimit(closed, gate, waitMs)) return waitForWindow({ ...closed, pace: null }, gate, now);
-  return pace === null ? sendEvenly(closed, now, waitMs) : slowDown(closed, pace, now);
+  if (isUsed && isOwnSlot(closed)) return followLog(closed);
+  return isAtLimit(closed, gate, waitMs) ? waitForWindow(closed, gate, now) : sendEvenly(closed, now, waitMs);
 }
 
 /** Closes the gate until the Retry-After has elapsed; longer after several refusals in a row, or without a Retry-After. */
@@ -176,8 +179,9 @@ function closeGate(state: LimiterState, now: number, waitMs: number | undefined)
   const opensAt = Math.max(gate.opensAt, now + Math.max(SHORTEST_GATE_MS, Math.min(hintedMs, ownMs)));
   // It contradicts the limit of `quota()` if less than nine tenths of that were used: the limit is read again.
   const configuredAt = log.size < NEARLY_ALL * state.configured ? LONG_AGO : state.configuredAt;
-  const usual = gate.test === 'window' ? gate.accepted : log.size;
-  const closed: Gate = { opensAt, staleBefore: opensAt, room: 1, accepted: 0, usual, refusals, test: 'window' };
+  const acceptedBefore = gate.test === 'window' ? gate.accepted : log.size;
+  const opened = { opensAt, staleBefore: opensAt, room: 1, accepted: 0 };
+  const closed: Gate = { ...opened, acceptedBefore, refusals, test: 'window' };
   return { ...state, configuredAt, gate: closed };
 }
 
@@ -219,13 +223,12 @@ function followLog(state: LimiterState): LimiterState {
   };
 }
 
-/** Whether the service's window is full. With a Retry-After that is not short it is, whoever has used it. */
+/** Whether the service's window is full, because of this process or, with a Retry-After that is not short, of any user. */
 function isAtLimit(state: LimiterState, { test, accepted }: Gate, waitMs: number | undefined): boolean {
   if (waitMs !== undefined) return !isShort(state, waitMs);
-  if (state.pace !== null) return false;
   const used = test === 'window' ? accepted : state.log.size;
-  // Without one, also if the first request behind a gate was refused again.
-  return used >= NEARLY_ALL * state.limit || (test === 'window' && used === 0);
+  // The first request behind a gate was refused again, or this process has used the limit.
+  return (test === 'window' && used === 0) || used >= NEARLY_ALL * state.limit;
 }
 
 /** The service's window is full. A learned limit is the number of requests that were accepted since the gate opened. */

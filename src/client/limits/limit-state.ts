@@ -38,8 +38,8 @@ const GATE = z.object({
   room: countOrUnbounded,
   /** Requests accepted since it opened. */
   accepted: count,
-  /** Requests accepted in the window before: beyond as many, the ramp begins again, because others may use the rest. */
-  usual: count,
+  /** Requests accepted in the window before. After as many, the ramp begins again, because others may use the rest. */
+  acceptedBefore: count,
   /** Refusals minus the accepted requests since, at least 0. */
   refusals: count,
   /**
@@ -131,7 +131,7 @@ export function initialState(perMinute = UNBOUNDED): LimiterState {
       staleBefore: LONG_AGO,
       room: UNBOUNDED,
       accepted: 0,
-      usual: 0,
+      acceptedBefore: 0,
       refusals: 0,
       test: 'none',
     },

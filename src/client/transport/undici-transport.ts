@@ -14,8 +14,8 @@ type UndiciParts = Pick<typeof import('undici'), 'Agent' | 'buildConnector'>;
 
 /** Shared by all clients, so that a client of `withOptions()` uses the open connections. */
 let agent: Dispatcher | undefined;
-/** Two, and not one that changes: each keeps its TLS sessions. */
-let connectors: Readonly<Record<'usual' | 'patient', buildConnector.connector>>;
+/** Each keeps its TLS sessions, so that requests with different times can alternate. */
+let connectors: Readonly<Record<'usual' | 'distant', buildConnector.connector>>;
 let connect: buildConnector.connector;
 /** Longest time for connecting: at first the default of undici, then the longest `timeoutMs` of a request so far. */
 let connectMs = 10_000;
@@ -23,7 +23,7 @@ let connectMs = 10_000;
  * Longest time for an address of the host that is not its last one, after a connection has timed out. The 250 ms of Node.js are
  * right for an address that does not respond, but too short for a distant one.
  */
-const PATIENT = { autoSelectFamilyAttemptTimeout: 1_000 };
+const FOR_DISTANT = { autoSelectFamilyAttemptTimeout: 1_000 };
 let hasTimedOut = false;
 /** A request that may take no longer needs the time for the last address. */
 const SHORT_MS = 2_000;
@@ -32,9 +32,9 @@ const SHORT_MS = 2_000;
 export function ownAgent(undici: UndiciParts, { timeoutMs }: TransportRequest): Dispatcher {
   if (agent === undefined || timeoutMs > connectMs) {
     connectMs = Math.max(connectMs, timeoutMs);
-    connectors = { usual: connector(undici, {}), patient: connector(undici, PATIENT) };
+    connectors = { usual: connector(undici, {}), distant: connector(undici, FOR_DISTANT) };
   }
-  connect = hasTimedOut && timeoutMs > SHORT_MS ? connectors.patient : connectors.usual;
+  connect = hasTimedOut && timeoutMs > SHORT_MS ? connectors.distant : connectors.usual;
   agent ??= new undici.Agent({ connect: (options, callback) => connect(options, callback) });
   return agent;
 }

@@ -117,6 +117,7 @@ export class StateLock {
   }
 }
 
+/** Of the text of a lock, in characters. */
 const LENGTH = 512;
 const REFRESH_MS = 5_000;
 const STALE_MS = 30_000;

@@ -129,7 +129,7 @@ test.each([
   [undefined, 'undefined', REPORT_IT],
   [withCode('EMFILE'), 'boom', 'The limit on open files is too low. Raise it:  ulimit -n 256'],
   [withCode('ENFILE'), 'boom', 'The system has too many files open.'],
-  [withCode('EAGAIN'), 'boom', 'A limit on processes is reached, such as that of the container.'],
+  [withCode('EAGAIN'), 'boom', 'The system refuses a resource at the moment, such as one more process.'],
   [withCode('ENOMEM'), 'boom', 'The system has no memory left.'],
   [withCode('ERR_ACCESS_DENIED'), 'boom', expect.stringContaining('Node.js runs with --permission.')],
   [withCode('MODULE_NOT_FOUND'), 'boom', expect.stringContaining('A file of fxrates is missing.')],

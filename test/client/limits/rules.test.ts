@@ -207,7 +207,7 @@ test('4 ramp: beyond as many as in the window before, it begins again: others ma
   expect(atOnce).toEqual([1, 2, 3, 1, 2, 4]);
   limit.sendRefused(61_100, '60');
 
-  expect(limit.state.gate).toMatchObject({ usual: 13, accepted: 0, room: 1 });
+  expect(limit.state.gate).toMatchObject({ acceptedBefore: 13, accepted: 0, room: 1 });
 });
 
 test.each([

@@ -84,7 +84,7 @@ test.each<[string, QuotaData | Error, readonly number[]]>([
   expect(counts).toEqual([1, 1, 1, 2, 2, 3].slice(0, passing.length));
 });
 
-test('calls quota() for the limit twice as seldom after each that shows nothing new', async () => {
+test('calls quota() for the limit half as often after each that shows nothing new', async () => {
   const failure = new NetworkError('down', {});
   const grown = quotaRecord({ rate_limit_per_minute: 300 });
   const { clock, asked, lookup } = asking(

@@ -240,7 +240,7 @@ function shareOf(state: LimiterState, processes: number, inFlight: number): Limi
   return {
     ...state,
     inFlight,
-    gate: { ...gate, usual: Math.floor(gate.usual / processes) },
+    gate: { ...gate, acceptedBefore: Math.floor(gate.acceptedBefore / processes) },
     configured: partOf(configured, processes),
     limit: partOf(limit, processes),
     log: log.copy(0, processes),
