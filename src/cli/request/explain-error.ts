@@ -184,8 +184,8 @@ export function baseUrlHint({ baseUrl, source }: Pick<NetworkContext, 'baseUrl' 
 }
 
 /** The advice of the client about its base URL, with the place that sets it. */
-function baseUrlHints({ advice }: Pick<AnyFxRatesError, 'advice'>, context: NetworkContext): readonly string[] {
-  return advice?.includes('baseUrl') ? [baseUrlHint(context)] : [];
+function baseUrlHints({ remedy }: AnyFxRatesError, context: NetworkContext): readonly string[] {
+  return remedy === 'base_url' ? [baseUrlHint(context)] : [];
 }
 
 /** The port can have the other scheme. */
@@ -196,16 +196,15 @@ function schemeHint(baseUrl: string): string {
 }
 
 /** Whether the failure is that of a response that is not TLS, or of a server that expects TLS and closes the connection. */
-function mayBeOtherScheme({ code, advice, cause }: NetworkError, { protocol }: URL): boolean {
-  if (protocol === 'https:') return advice?.includes('https://') ?? false;
+function mayBeOtherScheme({ code, remedy, cause }: NetworkError, { protocol }: URL): boolean {
+  if (protocol === 'https:') return remedy === 'scheme';
   const isCutShort = isError(cause) && cause.message === 'aborted'; // by node:http, for a response that has begun
   return code === 'ECONNRESET' && !isCutShort;
 }
 
 /** The message for a service that sent no response: its host, the reason and the next step. */
 function explainNetworkError(error: NetworkError, context: NetworkContext): Explanation {
-  const { summary, isProxyFailure } = error;
-  const why = summary.slice(summary.indexOf(': ') + 1).trim(); // after the host, which is told apart
+  const { why, isProxyFailure } = error;
   const hints = [...(isProxyFailure ? [] : nextSteps(error, context)), ...networkHints(error, context)];
   return { what: `cannot reach ${new URL(context.baseUrl).host}`, why, hints };
 }
@@ -213,14 +212,13 @@ function explainNetworkError(error: NetworkError, context: NetworkContext): Expl
 /** The advice of the client in the words of the command line. */
 function nextSteps(error: NetworkError, context: NetworkContext): readonly string[] {
   if (mayBeOtherScheme(error, new URL(context.baseUrl))) return [schemeHint(context.baseUrl)];
-  const { code = '', advice = '' } = error;
-  const isNotHttp = advice === '' && code.startsWith('HPE_');
-  if (advice.includes('baseUrl') || isNotHttp) return [baseUrlHint(context)];
-  if (advice.includes('NODE_EXTRA_CA_CERTS')) {
+  const { advice, remedy } = error;
+  if (remedy === 'certificate') {
     const problem = certificatesProblem(context.env);
     return [problem ?? 'To trust a certificate of your own:  export NODE_EXTRA_CA_CERTS=/path/to/ca.pem'];
   }
-  return advice === '' ? [] : [`${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`];
+  if (remedy !== undefined) return [baseUrlHint(context)];
+  return advice === undefined ? [] : [`${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`];
 }
 
 /** Why the file of NODE_EXTRA_CA_CERTS has no effect. Node.js itself only warns, in words of OpenSSL. */

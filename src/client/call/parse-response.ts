@@ -30,15 +30,13 @@ interface Arrival {
 
 /** The data of a success, or a refusal for the rate. @throws the error of another failure, by status and envelope */
 export function parseResponse(response: TransportResponse, call: Call, arrival: Arrival): ApiResponse | Refusal {
-  const { status, headers, rawBody, problem, advice = CHECK_SERVER } = response;
+  const { status, headers, rawBody, problem } = response;
   if (status >= 300 && status < 400) throw unexpectedStatus(response, call); // whatever its body says
   const body = parseJson(rawBody); // the text is empty if there was a problem with it
   const failedStatus = status >= 400 ? status : statusOfFailure(body, status);
   if (failedStatus !== undefined) return refusalIn(failedStatus, { response, call, body, ...arrival });
   if (status < 200) throw unexpectedStatus(response, call);
-  if (problem !== undefined) {
-    throw new ResponseError(`${call.key.redact(problem)} (HTTP ${status})`, { ...detailsOf(response, call), advice });
-  }
+  if (problem !== undefined) throw unreadable(problem, response, call);
   if (body === undefined) throw notJson(response, call);
   const parsed = parseBody(call.endpoint, body);
   if (parsed.issues === undefined) return { status, headers, rawBody, data: parsed.data };
@@ -110,8 +108,8 @@ function refusedError(
     return new AuthenticationError(refused, { ...details, advice: CHECK_KEY });
   }
   if (details.status !== 403) {
-    const advice = details.status === 404 ? notFoundAdvice(call) : undefined;
-    return new RequestError(`The service refused ${target}${suffix}`, { ...details, advice });
+    const next = details.status === 404 ? nextIfNotFound(call) : {};
+    return new RequestError(`The service refused ${target}${suffix}`, { ...details, ...next });
   }
   return isPage(body, response)
     ? new RequestError(`The service, or a proxy before it, refused ${target} with a page${suffix}`, details)
@@ -119,10 +117,11 @@ function refusedError(
 }
 
 const CHECK_KEY = 'check apiKey or FXRATES_API_KEY, and whether the key is for this baseUrl';
-const CHECK_SERVER = 'check baseUrl, and the server or proxy there';
+const CHECK_SERVER: ErrorDetails = { advice: 'check baseUrl, and the server or proxy there', remedy: 'base_url' };
 
-function notFoundAdvice({ endpoint }: Call): string {
-  return endpoint.operation === undefined ? 'check the path of get(), and baseUrl' : 'check baseUrl';
+function nextIfNotFound({ endpoint }: Call): ErrorDetails {
+  const advice = endpoint.operation === undefined ? 'check the path of get(), and baseUrl' : 'check baseUrl';
+  return { advice, remedy: 'base_url' };
 }
 
 function codeIn(body: unknown, { key }: Call): string | undefined {
@@ -200,12 +199,18 @@ function unexpectedStatus(response: TransportResponse, call: Call): ResponseErro
   }
   const location = shownHeader('location', response, call);
   const details = detailsOf(response, call);
-  if (location === undefined)
-    return new ResponseError(`Unexpected HTTP ${status}`, { ...details, advice: CHECK_SERVER });
+  if (location === undefined) return new ResponseError(`Unexpected HTTP ${status}`, { ...details, ...CHECK_SERVER });
   return new ResponseError(
     `HTTP ${status} redirects to ${shortened(location)}; not followed, because the client would send the key there`,
-    { ...details, advice: 'if the service has moved there, set baseUrl to its new URL' },
+    { ...details, advice: 'if the service has moved there, set baseUrl to its new URL', remedy: 'base_url' },
   );
+}
+
+/** The problem is that of a body that could not be read as text. */
+function unreadable(problem: string, response: TransportResponse, call: Call): ResponseError {
+  const { status, advice } = response;
+  const next = advice === undefined ? CHECK_SERVER : { advice };
+  return new ResponseError(`${call.key.redact(problem)} (HTTP ${status})`, { ...detailsOf(response, call), ...next });
 }
 
 function notJson(response: TransportResponse, call: Call): ResponseError {
@@ -213,7 +218,7 @@ function notJson(response: TransportResponse, call: Call): ResponseError {
   const problem = response.rawBody === '' ? 'is empty' : 'is not JSON';
   return new ResponseError(`The body ${problem} (HTTP ${response.status}, ${shortened(type)})`, {
     ...detailsOf(response, call),
-    advice: CHECK_SERVER,
+    ...CHECK_SERVER,
   });
 }
 

@@ -24,8 +24,15 @@ export interface ErrorDetails {
   readonly bodyExcerpt?: string | undefined;
   readonly retryAfter?: RetryAfter | undefined;
   readonly advice?: string | undefined;
+  /** @internal */
+  readonly remedy?: Remedy | undefined;
+  /** @internal */
+  readonly why?: string | undefined;
   readonly cause?: unknown;
 }
+
+/** @internal What the advice is about: the base URL, only its scheme, or a certificate that is not trusted. */
+export type Remedy = 'base_url' | 'scheme' | 'certificate';
 
 /**
  * A Retry-After header, read once when the response arrives. Only the unit of an integer is unknown: the service
@@ -68,9 +75,14 @@ export abstract class FxRatesError extends Error {
   declare readonly attempts: readonly Attempt[];
   /** @internal The Retry-After header, read when the response arrived. */
   declare readonly retryAfter: RetryAfter | undefined;
+  /** @internal What the advice is about. The command line has its own words for it. */
+  declare readonly remedy: Remedy | undefined;
+  /** @internal The reason of a `NetworkError`: its summary without the host. */
+  declare readonly why: string | undefined;
 
   /** The details become fields. An absent one is hidden in `console.log(error)`. */
-  constructor(message: string, { cause, retryAfter, advice: next, ...details }: ErrorDetails = {}) {
+  constructor(message: string, given: ErrorDetails = {}) {
+    const { cause, retryAfter, remedy, why, advice: next, ...details } = given;
     // All can contain text of the service, which must not control the terminal or forge a line of a log.
     const summary = oneLine(message);
     const advice = next ? oneLine(next) : undefined;
@@ -81,8 +93,8 @@ export abstract class FxRatesError extends Error {
       Object.defineProperty(this, name, { value, enumerable: value !== undefined, writable: true, configurable: true });
     }
     this.attempts ??= [];
-    // Not enumerable, because `message` has both texts.
-    for (const [name, value] of Object.entries({ summary, advice, retryAfter })) {
+    // Not enumerable, because `message` has these texts.
+    for (const [name, value] of Object.entries({ summary, advice, retryAfter, remedy, why: why && oneLine(why) })) {
       Object.defineProperty(this, name, { value });
     }
   }

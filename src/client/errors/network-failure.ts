@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import type { ProxyFailure } from '../../environment-proxy.ts';
 import { codeOf, isError } from '../../foreign-values.ts';
-import { type Attempt, ConfigError, FxRatesError, NetworkError } from './errors.ts';
+import { type Attempt, ConfigError, FxRatesError, NetworkError, type Remedy } from './errors.ts';
 import { thrownMessage, thrownText, UNREADABLE } from './program-values.ts';
 
 /** An API key, as far as errors use it. */
@@ -32,10 +32,11 @@ function failureOf(error: unknown, { key, attempts }: FailedAttempt, baseUrl: st
   const code = key.redact(errors.map(nodeCodeOf).find((found) => found !== undefined) ?? '') || undefined;
   const ofProxy = errors.find(({ name }) => name === PROXY_FAILURE)?.message;
   const why = ofProxy ?? code ?? causesOf(cause).findLast(({ message }) => message)?.message ?? thrownText(cause);
-  const [meaning, advice] = tlsRefusal(errors) ?? MEANINGS.get(why) ?? (errors.some(isOfParser) ? NOT_HTTP : []);
+  const [meaning, advice, remedy] =
+    tlsRefusal(errors) ?? MEANINGS.get(why) ?? (errors.some(isOfParser) ? NOT_HTTP : []);
   const reason = meaning === undefined ? why : `${why}; ${meaning}`;
   const failure = new NetworkError(`No valid HTTP response from ${new URL(baseUrl).host}: ${reason}`, {
-    ...{ cause, code, attempts, advice },
+    ...{ cause, code, attempts, advice, remedy, why: reason },
     isProxyFailure: ofProxy !== undefined,
     isCertificateFailure: ABOUT_CERTIFICATES.has(code ?? ''),
   });
@@ -162,16 +163,20 @@ export function wasNeverSent(error: unknown): boolean {
 }
 
 /** What a code or message of the system means, and the next step. */
-type Meaning = readonly [meaning: string, advice?: string];
+type Meaning = readonly [meaning: string, advice?: string, remedy?: Remedy];
+
+const CHECK_URL = ['check baseUrl', 'base_url'] as const;
+const CHECK_SCHEME = ['check https:// in baseUrl', 'scheme'] as const;
 
 const EXTRA_CA: Meaning = [
   'the certificate is not signed by a trusted authority',
   'if you trust it, start the program with NODE_EXTRA_CA_CERTS=/path/to/ca.pem',
+  'certificate',
 ];
 const VALIDITY = "check the certificate's dates and this machine's clock";
 const LONG_CHAIN: Meaning = ['the chain of certificates is longer than one of them allows'];
 const MALFORMED: Meaning = ['the certificate is malformed'];
-const OTHER_HOST: Meaning = ['the certificate is for another host', 'check baseUrl'];
+const OTHER_HOST: Meaning = ['the certificate is for another host', ...CHECK_URL];
 
 /** Reasons for which Node refuses a certificate, by its code (OpenSSL's X509_V_ERR names, mostly). */
 const ABOUT_CERTIFICATES = new Map<string, Meaning>([
@@ -203,7 +208,7 @@ const TLS_ALERT = /:SSL routines:\w*:([^:]+):.*:SSL alert number/;
 
 function tlsRefusal(errors: readonly Error[]): Meaning | undefined {
   const alert = errors.map(({ message }) => TLS_ALERT.exec(message)?.[1]).find((reason) => reason !== undefined);
-  return alert === undefined ? undefined : [`the server refused the TLS handshake (${alert})`, 'check baseUrl'];
+  return alert === undefined ? undefined : [`the server refused the TLS handshake (${alert})`, ...CHECK_URL];
 }
 
 const permanentFailures = new WeakSet<NetworkError>();
@@ -232,13 +237,21 @@ function isOfParser(error: Error): boolean {
 const BROKEN_BODY = /CHUNK|EOF_STATE|CLOSED_CONNECTION/i;
 
 const TIMED_OUT: Meaning = ['no connection was made in time'];
-const NOT_HTTP: Meaning = ['the response is not valid HTTP/1.1', 'check baseUrl, and the server or proxy there'];
+const NOT_HTTP: Meaning = [
+  'the response is not valid HTTP/1.1',
+  'check baseUrl, and the server or proxy there',
+  'base_url',
+];
 const LARGE_HEAD: Meaning = [
   'the headers of the response are too large',
   'remove some at the service or the proxy that adds them, or set NODE_OPTIONS=--max-http-header-size=65536',
 ];
 /** undici has the code also for any other header that it cannot parse, after a correct Content-Length. */
-const WRONG_HEADER: Meaning = ['Content-Length or a later header is wrong', 'check the server or proxy at baseUrl'];
+const WRONG_HEADER: Meaning = [
+  'Content-Length or a later header is wrong',
+  'check the server or proxy at baseUrl',
+  'base_url',
+];
 /** What Node.js rejects in the head of a response, beside the failures of its parser. */
 const INVALID_HEADS = new Map<string, Meaning>([
   ['UND_ERR_HEADERS_OVERFLOW', LARGE_HEAD],
@@ -246,7 +259,7 @@ const INVALID_HEADS = new Map<string, Meaning>([
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', WRONG_HEADER],
 ]);
 const CLOSED_DISPATCHER: Meaning = ['the dispatcher is closed', 'pass one that is open'];
-const NOT_TLS: Meaning = ['the server uses plain http on that port', 'check https:// in baseUrl'];
+const NOT_TLS: Meaning = ['the server uses plain http on that port', ...CHECK_SCHEME];
 const CLOSED: Meaning = ['the server or a proxy closed the connection'];
 
 /** By the code or the message of a network failure. */
@@ -254,8 +267,8 @@ const MEANINGS = new Map<string, Meaning>([
   ...ABOUT_CERTIFICATES,
   ...INVALID_HEADS,
   // This is retried, because a name server that has just started also returns it.
-  ['ENOTFOUND', ['the host does not exist', 'check baseUrl']],
-  ['ECONNREFUSED', ['no server listens on that port', 'check baseUrl, or start the server']],
+  ['ENOTFOUND', ['the host does not exist', ...CHECK_URL]],
+  ['ECONNREFUSED', ['no server listens on that port', 'check baseUrl, or start the server', 'base_url']],
   ['ECONNRESET', CLOSED],
   ['UND_ERR_SOCKET', CLOSED],
   ['EAI_AGAIN', ['the name cannot be resolved at the moment']],
@@ -263,7 +276,7 @@ const MEANINGS = new Map<string, Meaning>([
   ['UND_ERR_CONNECT_TIMEOUT', TIMED_OUT],
   ['EHOSTUNREACH', ['no route leads to the host']],
   ['ENETUNREACH', ['the network is unreachable']],
-  ['EPROTO', ['the TLS handshake failed', 'check https:// in baseUrl']],
+  ['EPROTO', ['the TLS handshake failed', ...CHECK_SCHEME]],
   // OpenSSL's codes for a response that is not TLS.
   ['ERR_SSL_WRONG_VERSION_NUMBER', NOT_TLS],
   ['ERR_SSL_PACKET_LENGTH_TOO_LONG', NOT_TLS],
@@ -272,5 +285,5 @@ const MEANINGS = new Map<string, Meaning>([
   // With `--permission` of Node.js, or without a permission of Deno.
   ['ERR_ACCESS_DENIED', ['the program may not use the network', 'start it with --allow-net']],
   // A fetch has no code for a port that the Fetch standard blocks.
-  ['bad port', ['fetch blocks that port', 'check baseUrl']],
+  ['bad port', ['fetch blocks that port', ...CHECK_URL]],
 ]);
