@@ -17,6 +17,12 @@ export function isConnectTimeout(error: unknown): boolean {
   return [error, ...errors].some((one) => ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'].includes(codeOf(one) ?? ''));
 }
 
+/**
+ * Longest time for an address of a host that is not its last one, after a connection has timed out. The 250 ms of Node.js are
+ * right for an address that does not respond, but too short for a distant one.
+ */
+export const FOR_DISTANT = { autoSelectFamilyAttemptTimeout: 1_000 };
+
 /** Whether a value works like an `AbortSignal`, also that of another implementation. */
 export function isSignal(value: unknown): value is AbortSignal {
   const { aborted, addEventListener, removeEventListener } = Object(value) as Partial<AbortSignal>;

@@ -2,7 +2,7 @@ import type { Agent } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FetchLike } from '../../client/index.ts';
 import { ACCEPTED_ENCODINGS, decoded } from '../../content-encoding.ts';
-import { isConnectTimeout } from '../../foreign-values.ts';
+import { FOR_DISTANT, isConnectTimeout } from '../../foreign-values.ts';
 
 /**
  * Sends over `node:http`. The built-in `fetch` does the same, but loading it and its parser takes longer than all other
@@ -32,14 +32,14 @@ export const httpFetch: FetchLike = async (url, { method, headers, signal }) => 
     });
     // Also after the response, if the connection breaks.
     request.on('error', (error) => {
-      ofAddress = isConnectTimeout(error) ? { autoSelectFamilyAttemptTimeout: 2_500 } : {};
+      ofAddress = isConnectTimeout(error) ? FOR_DISTANT : {};
       reject(error);
     });
     request.end();
   });
 };
 
-/** After a timeout: Node.js connects to all addresses of a host but the last for 250 ms, too short for a distant service. */
+/** After a connection has timed out, each address has more time. */
 let ofAddress = {};
 
 /** With NODE_USE_ENV_PROXY, the global agents of Node.js send through a proxy, also to this machine. */

@@ -1,6 +1,6 @@
 import type { buildConnector, Dispatcher } from 'undici';
 import { ACCEPTED_ENCODINGS } from '../../content-encoding.ts';
-import { codeOf, isConnectTimeout, isError } from '../../foreign-values.ts';
+import { codeOf, FOR_DISTANT, isConnectTimeout, isError } from '../../foreign-values.ts';
 import {
   BodyReader,
   type HeaderList,
@@ -19,11 +19,7 @@ let connectors: Readonly<Record<'usual' | 'distant', buildConnector.connector>>;
 let connect: buildConnector.connector;
 /** Longest time for connecting: at first the default of undici, then the longest `timeoutMs` of a request so far. */
 let connectMs = 10_000;
-/**
- * Longest time for an address of the host that is not its last one, after a connection has timed out. The 250 ms of Node.js are
- * right for an address that does not respond, but too short for a distant one.
- */
-const FOR_DISTANT = { autoSelectFamilyAttemptTimeout: 1_000 };
+/** Whether a connection has: then each address has more time. */
 let hasTimedOut = false;
 /** A request that may take no longer needs the time for the last address. */
 const SHORT_MS = 2_000;

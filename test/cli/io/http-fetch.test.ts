@@ -57,5 +57,5 @@ test('connects to each address of a host for longer after a timeout, until anoth
 
   expect(errors).toEqual([late, aborted, late]);
   const limits = send.mock.calls.map(([, options]) => Object(options).autoSelectFamilyAttemptTimeout);
-  expect(limits).toEqual([undefined, 2_500, undefined]);
+  expect(limits).toEqual([undefined, 1_000, undefined]);
 });
