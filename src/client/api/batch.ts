@@ -1,7 +1,7 @@
 import { onAnyAbort } from '../../foreign-values.ts';
 import type { ResponseMeta } from '../call/api-call.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError } from '../errors/errors.ts';
-import { callHook } from '../errors/program-values.ts';
+import { callHook, describeValue } from '../errors/program-values.ts';
 import type { BatchOptions, BatchProgress, CallOptions } from '../options/call-options.ts';
 import { refuse } from '../options/checks.ts';
 import { readOptions } from '../options/option-table.ts';
@@ -130,7 +130,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
       yield entry.query;
     }
     this.#throwSourceFailure();
-    for (let next = await this.#source.next(); !next.done; next = await this.#source.next()) yield next.value;
+    for (let next = await this.#nextQuery(); !next.done; next = await this.#nextQuery()) yield next.value;
   }
 
   /** The next result; `undefined` after the last, or after `return()`. */
@@ -176,9 +176,16 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     });
   }
 
+  /** @throws TypeError if the iterator returns what a loop refuses as well */
+  async #nextQuery(): Promise<IteratorResult<Query>> {
+    const next = await this.#source.next();
+    if (Object(next) === next) return next;
+    throw new TypeError(`batch: the iterator of the queries returned ${describeValue(next)}, expected { value, done }`);
+  }
+
   async #readQuery(): Promise<void> {
     try {
-      const next = await this.#source.next();
+      const next = await this.#nextQuery();
       if (next.done) this.#isSourceDone = true;
       else this.#start({ query: next.value });
     } catch (error) {

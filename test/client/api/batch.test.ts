@@ -417,6 +417,21 @@ test('after an error of the source that the loop has thrown, left() continues wi
   expect(await listOf(batch.left())).toEqual([{ n: 1 }]);
 });
 
+test.each<[unknown, string]>([
+  [5, '5 (number)'],
+  [null, 'null'],
+  [undefined, 'undefined'],
+])('an iterator that returns %j ends the batch, and sends nothing', async (result, shown) => {
+  const { fx, fetch } = testClient(echo);
+  const source = { [Symbol.iterator]: () => ({ next: () => result }) } as Iterable<Numbered>;
+  const batch = fx.batch(source);
+  const message = `batch: the iterator of the queries returned ${shown}, expected { value, done }`;
+
+  expect(await errorOf(listOf(batch))).toMatchObject({ name: 'TypeError', message });
+  expect(await errorOf(listOf(batch.left()))).toMatchObject({ message });
+  expect(fetch.requests).toEqual([]);
+});
+
 test('reads no further query after the loop has ended', async () => {
   const { fx } = testClient(echo);
   const { source, give, taken } = slowSource();
