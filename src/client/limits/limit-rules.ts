@@ -225,10 +225,11 @@ function followLog(state: LimiterState): LimiterState {
 
 /** Whether the service's window is full, because of this process or, with a Retry-After that is not short, of any user. */
 function isAtLimit(state: LimiterState, { test, accepted }: Gate, waitMs: number | undefined): boolean {
-  if (waitMs !== undefined) return !isShort(state, waitMs);
   const used = test === 'window' ? accepted : state.log.size;
-  // The first request behind a gate was refused again, or this process has used the limit.
-  return (test === 'window' && used === 0) || used >= NEARLY_ALL * state.limit;
+  const isFirst = test === 'window' && used === 0; // behind a gate, or beyond the full log
+  if (waitMs === undefined) return isFirst || used >= NEARLY_ALL * state.limit;
+  // With a short one, a full window may end soon. If a slot was free instead, the next refusal comes after few requests.
+  return !isShort(state, waitMs) || (isFirst && state.log.size >= state.limit);
 }
 
 /** The service's window is full. A learned limit is the number of requests that were accepted since the gate opened. */

@@ -384,6 +384,24 @@ test('8 evenly: after another refusal, requests are sent at equal intervals', ()
 });
 
 test.each([
+  [1, 'the service frees single slots', expect.any(Object)],
+  [27, 'a window had ended', null],
+])(
+  '8 evenly: beyond the full log, a short hint decides nothing; %i requests later, the next shows that %s',
+  (then, _, pace) => {
+    const limit = told(30);
+    limit.use(0, 30);
+    limit.sendRefused(1_000, '2');
+    expect(limit.state.pace).toBe(null);
+
+    limit.use(3_000, then);
+    limit.sendRefused(3_000, then === 1 ? '2' : '57');
+
+    expect(limit.state.pace).toEqual(pace);
+  },
+);
+
+test.each([
   ['a longer wait shows a window that is full', 10, '20', null, 'fixed'],
   ['the wait for one slot does not', 10, '2', expect.any(Object), 'token-bucket'],
   ['no wait does not, although the limit is used', 28, undefined, expect.any(Object), 'token-bucket'],
