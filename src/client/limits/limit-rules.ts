@@ -60,6 +60,8 @@ const ENOUGH_CALLS = 3;
 
 /** So many can be sent at once after a pause, as a part of what was accepted in a minute. */
 const CAPACITY_PART = 0.25;
+/** Requests per millisecond. */
+const ONE_PER_SECOND = 1 / 1_000;
 /** The rate grows fast until it is refused once, then slowly. */
 const STEP_MS = 7_500;
 const FAST_STEP = 1.5;
@@ -253,9 +255,15 @@ function sendEvenly(state: LimiterState, now: number, waitMs: number | undefined
   const { log, configured } = state;
   // Without a hint, a service that is known to allow `configured` per minute most likely frees its slots evenly.
   const hinted = waitMs === undefined ? (isLearned(state) ? 1 : configured) : WINDOW_MS / waitMs;
-  const perMs = Math.min(Math.max(log.size, hinted), configured) / WINDOW_MS;
+  const perMs = rateWithin(configured, Math.max(log.size, hinted) / WINDOW_MS);
   const capacity = Math.max(1, Math.floor(CAPACITY_PART * log.size));
   return withPace(state, now, { perMs, capacity, step: FAST_STEP, growsAt: now + STEP_MS });
+}
+
+/** At most the rate of the plan. That rate instead of one per second, which a hint that was rounded up gives. */
+function rateWithin(configured: number, perMs: number): number {
+  const most = configured / WINDOW_MS;
+  return perMs === ONE_PER_SECOND && most < UNBOUNDED ? most : Math.min(most, perMs);
 }
 
 /** A refusal of evenly sent requests: undoes the last growth. Without one, halves the capacity, or lowers the rate. */
@@ -291,7 +299,7 @@ export function configured(state: LimiterState, perMinute: number, now: number):
   const { pace } = state;
   const known = { ...state, configured: perMinute, configuredAt: now, limit: perMinute };
   if (perMinute > state.configured) return { ...known, pace: null, test: 'due' };
-  return { ...known, pace: pace && { ...pace, perMs: Math.min(perMinute / WINDOW_MS, pace.perMs) } };
+  return { ...known, pace: pace && { ...pace, perMs: rateWithin(perMinute, pace.perMs) } };
 }
 
 /** The Retry-After of a refusal, in the unit that applies to it. `state`: after the refusal. */

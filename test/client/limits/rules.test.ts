@@ -454,6 +454,19 @@ test('15 deadlines: the test of a learned limit is the next slot if it is earlie
   expect([0, 29, 30].map((ahead) => limit.slotAt(40_000, ahead, {}))).toEqual([60_000, 60_000, 120_000]);
 });
 
+test.each([
+  ['a second, which can be rounded up', '1', 300],
+  ['two seconds', '2', 30],
+])('8 evenly: after a hint of %s, the limit of quota() makes the rate %3$i', (_, retryAfter, rate) => {
+  const limit = new Probed();
+  limit.use(0, 10);
+  limit.sendRefused(1_000, retryAfter);
+
+  limit.report({ kind: 'configured', perMinute: 300, now: 1_100 });
+
+  expect(rateOf(limit)).toBe(rate);
+});
+
 /** Requests per minute that a limit sends at equal intervals. */
 function rateOf({ state: { pace } }: Probed): number {
   return Number(((pace?.perMs ?? 0) * 60_000).toFixed(3));
@@ -462,6 +475,8 @@ function rateOf({ state: { pace } }: Probed): number {
 test.each([
   ['the hint', told(30), 10, '3', 20],
   ['the hint, at most the limit', told(30), 10, '1', 30],
+  ['the limit, because a second can be rounded up', told(300), 10, '1', 300],
+  ['a hint of a second, while the limit is unknown', new Probed(), 10, '1', 60],
   ['the last minute, if it had more requests', told(60), 40, '2', 40],
   ['the limit, without a hint', told(30), 10, undefined, 30],
   ['the limit, if the first request is refused without a hint', told(30), 0, undefined, 30],
@@ -477,7 +492,9 @@ describe('9 rate', () => {
   function evenly(): Probed {
     const limit = told(600);
     limit.use(0, 10);
-    limit.sendRefused(1_000, '1'); // 60 per minute
+    limit.sendRefused(1_000, '1');
+    const { pace } = limit.state;
+    limit.state = { ...limit.state, pace: pace && { ...pace, perMs: 60 / 60_000 } };
     return limit;
   }
 

@@ -8,13 +8,9 @@ import { inLongRuns } from '../../helpers/long-tests.ts';
 /** Goals that are missed today; `npm run bench:simulate -- --wild` shows by how much. */
 const MISSED: Readonly<Record<string, readonly string[]>> = {
   'an earlier run has used half of the limit': ['refusedPer100'],
-  'also at most 5 per second': ['ratio'],
   'told 300, but the plan allows 60': ['refusedPer100'],
   'round trips of 2 s, fixed minute': ['ratio'],
-  'down for 5 s, 503 with Retry-After': ['ratio'],
-  'down for 20 s, 503': ['ratio'],
   'down for 60 s, 503': ['inKnownOutage'],
-  '30 % of responses are 503 for 20 s': ['ratio'],
   'down for 20 s at the start, 500': ['ratio'],
   '10 processes, no store': ['refusedPer100'],
 };
