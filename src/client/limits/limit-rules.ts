@@ -255,7 +255,8 @@ function sendEvenly(state: LimiterState, now: number, waitMs: number | undefined
   const { log, configured } = state;
   // Without a hint, a service that is known to allow `configured` per minute most likely frees its slots evenly.
   const hinted = waitMs === undefined ? (isLearned(state) ? 1 : configured) : WINDOW_MS / waitMs;
-  const perMs = rateWithin(configured, Math.max(log.size, hinted) / WINDOW_MS);
+  const used = Math.min(log.size, configured) / WINDOW_MS;
+  const perMs = hinted > log.size ? rateWithin(configured, hinted / WINDOW_MS) : used;
   const capacity = Math.max(1, Math.floor(CAPACITY_PART * log.size));
   return withPace(state, now, { perMs, capacity, step: FAST_STEP, growsAt: now + STEP_MS });
 }

@@ -476,6 +476,7 @@ test.each([
   ['the hint', told(30), 10, '3', 20],
   ['the hint, at most the limit', told(30), 10, '1', 30],
   ['the limit, because a second can be rounded up', told(300), 10, '1', 300],
+  ['the last minute, if it had one request per second', told(300), 60, '1', 60],
   ['a hint of a second, while the limit is unknown', new Probed(), 10, '1', 60],
   ['the last minute, if it had more requests', told(60), 40, '2', 40],
   ['the limit, without a hint', told(30), 10, undefined, 30],
