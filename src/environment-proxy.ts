@@ -76,9 +76,9 @@ function valueIn(env: Environment, name: string): string | undefined {
   return env[name.toLowerCase()] || env[name] || undefined;
 }
 
-/** Whether `url` stays on this machine. */
+/** Whether `url` stays on this machine. A `URL` writes `::ffff:127.0.0.1` as `::ffff:7f00:1`. */
 export function isLoopback({ hostname }: URL): boolean {
-  return /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+  return /^((.*\.)?localhost\.?|127(\.\d{1,3}){3}|\[::(1|ffff:7f..:[^:]+)\])$/.test(hostname);
 }
 
 /** Where undici 6 and 7 have their global dispatcher, and undici 8. */

@@ -191,6 +191,9 @@ test.each([
   ['http://127.8.9.10', 'http://127.8.9.10'],
   ['http://2130706433', 'http://127.0.0.1'],
   ['http://[::1]:3000/', 'http://[::1]:3000'],
+  ['http://[::ffff:127.0.0.1]:4010', 'http://[::ffff:7f00:1]:4010'], // the localAddress of a socket that is open to IPv4 and IPv6
+  ['http://[::ffff:127.8.9.10]', 'http://[::ffff:7f08:90a]'],
+  ['http://localhost.:4010', 'http://localhost.:4010'],
 ])('%s becomes %s', (given, base) => {
   expect(checkBaseUrl(given, secure)).toBe(base);
   expect(checkBaseUrl(new URL(given), secure)).toBe(base);
