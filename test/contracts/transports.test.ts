@@ -235,13 +235,25 @@ describe.each(transports)('%s', (_, transport) => {
     await expect(clock.run(fx.latest(), HORIZON)).resolves.toEqual({ name: 'Česká koruna €' });
   });
 
-  test('ignores informational responses before the response', async () => {
+  test.each(['102 Processing', '103 Early Hints'])('ignores %s before the response', async (status) => {
     const { fx, clock } = await serving(({ socket }) => {
-      socket.write('HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\n\r\n');
+      socket.write(`HTTP/1.1 ${status}\r\nlink: </x>; rel=preload\r\n\r\n`);
       respond(socket, ok);
     });
 
     await expect(clock.run(fx.latest(), HORIZON)).resolves.toEqual({ EUR: 0.92 });
+  });
+
+  // undici refuses both; node:http ignores a 100.
+  test.each(['100 Continue', '101 Switching Protocols'])('names or ignores an unasked %s', async (status) => {
+    const { fx, clock } = await serving(({ socket }) => {
+      socket.write(`HTTP/1.1 ${status}\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n`);
+      respond(socket, ok);
+    });
+
+    const result = await clock.run(fx.latest().catch(String), HORIZON);
+
+    expect(JSON.stringify(result)).toMatch(RegExp(`${status}|^{"EUR":0.92}$`));
   });
 
   test('a second response on the connection is never the response of another call', async () => {

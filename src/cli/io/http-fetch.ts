@@ -28,7 +28,7 @@ export const httpFetch: FetchLike = async (url, { method, headers, signal }) => 
     // Without a listener, node:http closes the connection after a 101, and emits nothing.
     request.once('upgrade', (_, socket) => {
       socket.destroy();
-      reject(new Error('the server switched to another protocol (101)'));
+      reject(new Error('the server sent 101 Switching Protocols unasked'));
     });
     // Also after the response, if the connection breaks.
     request.on('error', (error) => {

@@ -33,7 +33,9 @@ function failureOf(error: unknown, { key, attempts }: FailedAttempt, baseUrl: st
   const ofProxy = errors.find(({ name }) => name === PROXY_FAILURE)?.message;
   const why = ofProxy ?? code ?? causesOf(cause).findLast(({ message }) => message)?.message ?? thrownText(cause);
   const [meaning, advice, remedy] =
-    tlsRefusal(errors) ?? MEANINGS.get(why) ?? (errors.some(isOfParser) ? NOT_HTTP : []);
+    tlsRefusal(errors) ??
+    meaningOf([...errors.map(({ message }) => message), why]) ??
+    (errors.some(isOfParser) ? NOT_HTTP : []);
   const reason = meaning === undefined ? why : `${why}; ${meaning}`;
   const failure = new NetworkError(`No valid HTTP response from ${new URL(baseUrl).host}: ${reason}`, {
     ...{ cause, code, attempts, advice, remedy, why: reason },
@@ -166,6 +168,7 @@ export function wasNeverSent(error: unknown): boolean {
 type Meaning = readonly [meaning: string, advice?: string, remedy?: Remedy];
 
 const CHECK_URL = ['check baseUrl', 'base_url'] as const;
+const CHECK_SERVER = ['check the server or proxy at baseUrl', 'base_url'] as const;
 const CHECK_SCHEME = ['check https:// in baseUrl', 'scheme'] as const;
 
 const EXTRA_CA: Meaning = [
@@ -211,6 +214,10 @@ function tlsRefusal(errors: readonly Error[]): Meaning | undefined {
   return alert === undefined ? undefined : [`the server refused the TLS handshake (${alert})`, ...CHECK_URL];
 }
 
+function meaningOf(words: readonly string[]): Meaning | undefined {
+  return words.map((word) => MEANINGS.get(word)).find((meaning) => meaning !== undefined);
+}
+
 const permanentFailures = new WeakSet<NetworkError>();
 
 /** Whether a retry would fail again. */
@@ -247,11 +254,7 @@ const LARGE_HEAD: Meaning = [
   'remove some at the service or the proxy that adds them, or set NODE_OPTIONS=--max-http-header-size=65536',
 ];
 /** undici has the code also for any other header that it cannot parse, after a correct Content-Length. */
-const WRONG_HEADER: Meaning = [
-  'Content-Length or a later header is wrong',
-  'check the server or proxy at baseUrl',
-  'base_url',
-];
+const WRONG_HEADER: Meaning = ['Content-Length or a later header is wrong', ...CHECK_SERVER];
 /** What Node.js rejects in the head of a response, beside the failures of its parser. */
 const INVALID_HEADS = new Map<string, Meaning>([
   ['UND_ERR_HEADERS_OVERFLOW', LARGE_HEAD],
@@ -284,6 +287,9 @@ const MEANINGS = new Map<string, Meaning>([
   ['UND_ERR_DESTROYED', CLOSED_DISPATCHER],
   // With `--permission` of Node.js, or without a permission of Deno.
   ['ERR_ACCESS_DENIED', ['the program may not use the network', 'start it with --allow-net']],
+  // undici's words for a status that the request did not ask for; the code is that of a closed connection.
+  ['bad response', ['the server sent 100 Continue unasked', ...CHECK_SERVER]],
+  ['bad upgrade', ['the server sent 101 Switching Protocols unasked', ...CHECK_SERVER]],
   // A fetch has no code for a port that the Fetch standard blocks.
   ['bad port', ['fetch blocks that port', ...CHECK_URL]],
 ]);
