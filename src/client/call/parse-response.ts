@@ -227,7 +227,9 @@ function detailsOf(
   { key, attempts }: Call,
 ) {
   const bodyExcerpt = problem === undefined ? key.redact(rawBody).slice(0, EXCERPT_LENGTH) : undefined;
-  return { status, headers: headersWithoutKey(headers, key), attempts, bodyExcerpt };
+  // Node 20 and 22 have no Headers with --no-experimental-fetch.
+  const shown = typeof Headers === 'function' ? headersWithoutKey(headers, key) : undefined;
+  return { status, headers: shown, attempts, bodyExcerpt };
 }
 
 interface Checked {

@@ -1,8 +1,9 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
-import { FxRatesError, ResponseError } from '../../../src/client/index.ts';
+import { FxRates, FxRatesError, ResponseError } from '../../../src/client/index.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
-import { API_KEY, failure, quotaRecord, success } from '../../helpers/service-replies.ts';
+import { respond, startRawServer } from '../../helpers/raw-server.ts';
+import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { errorOf, testClient } from '../../helpers/test-client.ts';
 
 /** The error of one attempt with this response. `quota()` returns a record with many requests left. */
@@ -23,6 +24,22 @@ test('a success returns its data and, with withMeta(), the rest of the response'
   expect(meta).toMatchObject({ status: 200, rawBody: body, source: 'network', durationMs: 0 });
   expect(meta.headers.get('X-Request-Id')).toBe('r1');
   expect(meta.attempts).toEqual([{ status: 200, code: undefined, waitedMs: 0, reason: 'first' }]);
+});
+
+test.each([
+  ['authentication', failure(401, { code: 'bad_key' })],
+  ['rate_limited', rateLimited('30')],
+  ['request', failure(400, { code: 'bad_base' })],
+  ['server', failure(500, { code: 'broken' })],
+  ['response', { body: 'no JSON' }],
+])('an error of the kind %s needs no global Headers (--no-experimental-fetch)', async (kind, response) => {
+  const server = await startRawServer({ onRequest: ({ socket }) => respond(socket, response) });
+  onTestFinished(() => server.close());
+  for (const name of ['fetch', 'Headers', 'Request', 'Response']) vi.stubGlobal(name, undefined);
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const fx = new FxRates({ baseUrl: server.url, apiKey: API_KEY, maxRetries: 0, onLimit: 'throw' });
+
+  expect(await errorOf(fx.latest())).toMatchObject({ kind, headers: undefined });
 });
 
 test('neither message nor code of the service can control the terminal or forge a line of a log', async () => {
