@@ -63,8 +63,22 @@ export function undiciTransport(dispatcherOf: (request: TransportRequest) => Dis
       } as const;
       const dispatcher = dispatcherOf(request);
       const Handler = dispatcher === agent ? ExchangeHandler : ForeignExchangeHandler;
-      dispatcher.dispatch(options, new Handler(request, { resolve, reject }));
+      withRealImmediate(() => dispatcher.dispatch(options, new Handler(request, { resolve, reject })));
     });
+}
+
+const { setImmediate } = globalThis;
+
+/** undici sends on an open connection after a `setImmediate`, which fake timers of a test would not run. */
+function withRealImmediate(dispatch: () => void): void {
+  const faked = globalThis.setImmediate;
+  if (faked === setImmediate) return dispatch();
+  globalThis.setImmediate = setImmediate;
+  try {
+    dispatch();
+  } finally {
+    globalThis.setImmediate = faked;
+  }
 }
 
 interface Settle {

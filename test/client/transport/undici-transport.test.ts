@@ -329,3 +329,27 @@ test('instrumentation of undici sees each request in the context of its call, al
     ['3', 3],
   ]);
 });
+
+const REUSED = [
+  ['as a whole', {}, () => vi.useFakeTimers()],
+  ['in part', {}, () => vi.useFakeTimers({ toFake: ['setImmediate', 'clearImmediate'] })],
+  ['and the program has its dispatcher', { dispatcher: new Agent() }, () => vi.useFakeTimers()],
+] as const;
+
+test.each(REUSED)('uses an open connection again while timers are faked %s', async (_, options, fake) => {
+  const body = '{"success":true,"data":{"EUR":1}}';
+  const response = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  const server = await startRawServer({ onRequest: ({ socket }) => void socket.write(response) });
+  onTestFinished(() => server.close());
+  const fx = new FxRates({ baseUrl: server.url, apiKey: API_KEY, maxRetries: 0, ...options });
+  await fx.latest({ call: 1 });
+  await new Promise((resolve) => setImmediate(resolve)); // the connection is free
+  fake();
+  onTestFinished(() => void vi.useRealTimers());
+  const faked = globalThis.setImmediate;
+
+  await expect(fx.latest({ call: 2 })).resolves.toEqual({ EUR: 1 });
+
+  expect(server.connections()).toBe(1);
+  expect(globalThis.setImmediate).toBe(faked);
+});
