@@ -60,13 +60,6 @@ function statusOfFailure(body: unknown, cameWith: number): number | undefined {
   return typeof claimed === 'number' && claimed >= 400 && claimed <= 599 ? claimed : cameWith;
 }
 
-const said = new WeakMap<object, string>();
-
-/** What the service said with a failure (5xx), with status and code: the end of a message. `undefined` if it did not respond. */
-export function saidWith(failure: unknown): string | undefined {
-  return said.get(Object(failure));
-}
-
 interface FailedResponse extends Arrival {
   readonly response: TransportResponse;
   readonly call: Call;
@@ -89,11 +82,7 @@ function refusalIn(status: number, failure: FailedResponse): Refusal {
   }
   // Retry-After can be the reason why the call is not retried.
   const advice = hint ? shortened(`Retry-After ${hint}`) : undefined;
-  if (status >= 500) {
-    const error = new ServerError(`The service failed${suffix}`, { ...details, advice });
-    said.set(error, suffix);
-    throw error;
-  }
+  if (status >= 500) throw new ServerError(`The service failed${suffix}`, { ...details, advice, why: suffix });
   throw refusedError({ ...failure, details }, suffix);
 }
 

@@ -77,7 +77,7 @@ export abstract class FxRatesError extends Error {
   declare readonly retryAfter: RetryAfter | undefined;
   /** @internal What the advice is about. The command line has its own words for it. */
   declare readonly remedy: Remedy | undefined;
-  /** @internal The reason of a `NetworkError`: its summary without the host. */
+  /** @internal The end of the summary of a `NetworkError` or `ServerError`: the reason, or what the service said. */
   declare readonly why: string | undefined;
 
   /** The details become fields. An absent one is hidden in `console.log(error)`. */

@@ -160,7 +160,7 @@ const BEFORE_SENDING: readonly (string | undefined)[] = [
 
 /** Whether the request was certainly not sent. */
 export function wasNeverSent(error: unknown): boolean {
-  if (!(error instanceof NetworkError)) return false;
+  if (!FxRatesError.is(error) || error.kind !== 'network') return false;
   return BEFORE_SENDING.includes(error.code) || error.isCertificateFailure;
 }
 

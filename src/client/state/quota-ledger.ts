@@ -198,8 +198,8 @@ export class QuotaLedger {
 function mayHaveCounted(outcome: AttemptOutcome): boolean {
   if ('rawBody' in outcome) return true;
   if (outcome.kind === 'rate_limited') return !FREE_STATUSES.includes(outcome.status);
-  const { error } = outcome;
-  return !(error instanceof FxRatesError && FREE_STATUSES.includes(error.status)) && !wasNeverSent(error);
+  const { error } = outcome; // another copy of the package may have created it
+  return !(FxRatesError.is(error) && FREE_STATUSES.includes(error.status)) && !wasNeverSent(error);
 }
 
 /** If the period was over when the record arrived, the clocks disagree, and the record of the service is valid. */

@@ -1,5 +1,4 @@
 import type { AttemptFailure, Call, Handler, Refusal } from '../call/call.ts';
-import { saidWith } from '../call/parse-response.ts';
 import {
   FxRatesError,
   NetworkError,
@@ -132,8 +131,9 @@ function unavailableError(
   { attempts }: Call,
   { failure: cause, reason, waitMs }: NotSent & { readonly waitMs: number },
 ): ServerError | NetworkError {
-  const { code, status, headers, bodyExcerpt } = cause instanceof FxRatesError ? cause : {};
-  const shown = saidWith(cause) ?? ` (${status ?? code ?? 'no response'})`;
+  // Not instanceof: the call that failed may be one of another copy of the package.
+  const { kind, why, code, status, headers, bodyExcerpt } = FxRatesError.is(cause) ? cause : {};
+  const shown = (kind === 'server' && why) || ` (${status ?? code ?? 'no response'})`;
   const advice = `the next attempt is in ${seconds(waitMs)} s, ${WHY[reason]}`;
   const Unavailable = status === undefined ? NetworkError : ServerError;
   const retryAfter = { form: 'wait', ms: waitMs } as const;

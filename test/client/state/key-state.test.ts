@@ -2,15 +2,16 @@ import { inspect } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ClientEvents } from '../../../src/client/call/events.ts';
 import { fileStore } from '../../../src/client/file-store/index.ts';
-import type { FxRatesOptions, WaitEvent } from '../../../src/client/index.ts';
+import type { FxRatesError, FxRatesOptions, WaitEvent } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/key/api-key.ts';
 import { resolveOptions } from '../../../src/client/options/resolve-options.ts';
 import { ignoredOptionsWarning, KeyState, KeyStates } from '../../../src/client/state/key-state.ts';
 import { Lifetime } from '../../../src/client/state/lifetime.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
+import type { Reply } from '../../helpers/fake-fetch.ts';
 import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
-import { API_KEY, quotaRecord, success } from '../../helpers/service-replies.ts';
-import { BASE_URL, differentCalls, testClient } from '../../helpers/test-client.ts';
+import { API_KEY, failedFetch, failure, quotaRecord, success } from '../../helpers/service-replies.ts';
+import { BASE_URL, differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
 const KEY = ApiKey.from(API_KEY);
 
@@ -187,6 +188,49 @@ test('two copies of the package in one process share the state of a key', async 
 
   expect(copy.KeyStates).not.toBe(KeyStates);
   expect(new copy.KeyStates(settings).of(keyNumber(0))).toBe(state);
+});
+
+/** Two clients of one key, from two copies of the package. */
+async function clientsOfTwoCopies(reply: Reply, options: FxRatesOptions = {}) {
+  const client = testClient(reply, { quota: success(quotaRecord()), maxRetries: 0, ...options });
+  const { clock, fetch } = client;
+  vi.resetModules();
+  const { FxRates: Copy } = await import('../../../src/client/index.ts');
+  const other = new Copy({ baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch, maxRetries: 0, ...options });
+  return { ...client, other };
+}
+
+test.each([
+  [failure(503, { headers: { 'retry-after': '30' } }), 'ServerError', 503, ': Some text. (HTTP 503, some_code)'],
+  [{ status: 500, headers: { 'retry-after': '30' }, body: '' }, 'ServerError', 500, ' (HTTP 500)'],
+  [failedFetch('ECONNREFUSED'), 'NetworkError', undefined, ' (ECONNREFUSED)'],
+])(
+  'a call knows from the calls of another copy of the package why the service is down (%#)',
+  async (reply, name, status, said) => {
+    const { fx, other, clock } = await clientsOfTwoCopies(reply, { onLimit: 'throw' });
+    for (let call = 0; fx.limits()?.service === 'up'; call += 1) await errorOf(other.latest({ call }));
+
+    const error = await clock.run(errorOf(fx.latest()));
+
+    expect(error).toMatchObject({ name, status, attempts: [] });
+    expect((error as FxRatesError).summary).toBe(`The service is down${said}`);
+  },
+);
+
+test.each([
+  [success(), 1],
+  [failure(500), 1],
+  [failure(401), 0],
+  [failure(403), 0],
+  [failedFetch('ECONNRESET'), 1],
+  [failedFetch('ECONNREFUSED'), 0],
+])('the quota counts the same requests of another copy of the package (%#)', async (reply, usedSince) => {
+  const { fx, other } = await clientsOfTwoCopies(reply);
+  await fx.quota();
+
+  await other.latest().catch(() => undefined);
+
+  expect(fx.quotaEstimate()).toMatchObject({ usedSince });
 });
 
 test('in a Cloudflare Worker, only a client and its withOptions() share the state of a key', () => {
