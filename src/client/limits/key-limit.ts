@@ -114,8 +114,8 @@ export class LocalLimit implements Limit {
     }
     this.state = addInFlight(state, count);
     const isEnough = count === wanted || rampRoom(state) <= count;
-    const kept = count >= others ? reserve : 0;
-    return { count, askAgainAt: isEnough ? UNBOUNDED : nextAskAt(this.state, now, kept) };
+    if (isEnough) return { count, askAgainAt: UNBOUNDED };
+    return { count, askAgainAt: count < others ? nextAskAt(this.state, now) : nextLowAskAt(this.state, now, reserve) };
   }
 
   report(report: Report): RetryAfterReading | undefined {
@@ -218,8 +218,13 @@ function startTest(state: LimiterState): LimiterState {
   return addInFlight({ ...state, gate: tested, test: test === 'due' ? 'done' : test }, 1);
 }
 
-/** `reserve`: the slots that the next call leaves free. */
-function nextAskAt(state: LimiterState, now: number, reserve: number): number {
+/** `reserve`: the slots that the next call leaves free, which is of low priority. */
+function nextLowAskAt(state: LimiterState, now: number, reserve: number): number {
+  const knownAt = unknownUntil(state, now);
+  return now < knownAt ? knownAt : nextAskAt(state, now, reserve);
+}
+
+function nextAskAt(state: LimiterState, now: number, reserve = 0): number {
   const { pace, log, limit, configured, testAt, isCap, inFlight, calledAt } = state;
   const expiryAt = (place: number) => log.expiresAt(Math.max(0, place)) ?? UNBOUNDED;
   const paceAt = pace === null ? 0 : pace.at + Math.max(0, 1 + reserve - pace.tokens) / pace.perMs;
@@ -229,8 +234,6 @@ function nextAskAt(state: LimiterState, now: number, reserve: number): number {
   // A test that is due now belongs to another call: calls of low priority make none while others call.
   const hasTest = pace === null && limit < configured && inFlight === 0 && !isCap && testAt > now;
   const limitAt = hasTest ? testAt : UNBOUNDED;
-  const knownAt = reserve > 0 ? unknownUntil(state, now) : LONG_AGO;
-  if (now < knownAt) return knownAt;
   const othersEndAt = reserve > 0 ? calledAt + WINDOW_MS : UNBOUNDED;
   return Math.max(now + 1, Math.min(othersEndAt, Math.max(paceAt, capAt, Math.min(logAt, limitAt))));
 }

@@ -740,14 +740,25 @@ describe('16 low priority', () => {
     expect(lowOf(limit, 60_000)).toBe(7);
   });
 
-  test('while the limit is unknown, they treat it as the smallest for two seconds', () => {
-    const limit = new Probed();
-    limit.report({ kind: 'called', now: 0 });
-    const sent = lowOf(limit, 50);
-    for (let call = 0; call < sent; call += 1) limit.report({ kind: 'accepted', now: 50, sentAt: 50, isLow: true });
+  test.each([
+    [0, 23],
+    [7, 23],
+    [50, 1],
+  ])(
+    'while the limit is unknown, they treat it as the smallest for two seconds, after %i calls of others',
+    (others, first) => {
+      const limit = new Probed();
+      limit.report({ kind: 'called', now: 0 });
+      limit.use(0, others);
+      const sent = lowOf(limit, 50);
+      for (let call = 0; call < sent; call += 1) limit.report({ kind: 'accepted', now: 50, sentAt: 50, isLow: true });
 
-    expect([sent, lowOf(limit, 2_049), lowOf(limit, 2_050)]).toEqual([23, 0, 1_000]);
-  });
+      const next = limit.grant(60, { ...demandOf(1_000), low: 1_000 });
+
+      expect([sent, next]).toEqual([first, { count: 0, askAgainAt: 2_050 }]);
+      expect([lowOf(limit, 2_049), lowOf(limit, 2_050)]).toEqual([0, 1_000]);
+    },
+  );
 
   test('they do not test the window beside others', () => {
     const limit = told(3);
