@@ -29,8 +29,9 @@ export class HttpTrace {
     this.#path = path && new URL(path, 'http://localhost').pathname;
   }
 
-  /** Returns `fetch` with tracing. `onSend` runs before each request. */
-  wrap(fetch: FetchLike, onSend: () => void): FetchLike {
+  /** Returns `fetch` with tracing, for a client with this base URL. `onSend` runs before each request. */
+  wrap(fetch: FetchLike, baseUrl: string, onSend: () => void): FetchLike {
+    const own = this.#path && new URL(baseUrl).pathname.replace(/\/+$/, '') + this.#path;
     return async (url, init) => {
       onSend();
       const { clock } = this.#invocation.io;
@@ -39,7 +40,7 @@ export class HttpTrace {
       const response = await fetch(url, { ...init, redirect: 'manual' });
       this.lastDate = response.headers.get('date');
       await this.#showResponse(response, clock.now() - sentAt);
-      const isOfPath = this.#path !== undefined && new URL(url).pathname.endsWith(this.#path);
+      const isOfPath = new URL(url).pathname === own;
       if (!isOfPath && this.#invocation.settings.verbose < 2) return response; // a body can be large
       const { status, statusText, headers, body } = response;
       const traced: TracedResponse = { status, statusText, headers, body: [] };

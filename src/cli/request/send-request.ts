@@ -124,7 +124,7 @@ export async function withClient<Result>(
     return FxRatesError.is(error) ? explainClientError(error, { invocation, key, baseUrl }) : error;
   };
   try {
-    const fetch = trace.wrap(connection.fetch, () => reporter.end());
+    const fetch = trace.wrap(connection.fetch, baseUrl, () => reporter.end());
     const own = { baseUrl, apiKey: key.secret, fetch, cache, clock: io.clock };
     const store = options.connection === undefined ? await openStore(invocation, baseUrl) : undefined; // without a request, no slot is needed
     const warn = (message: string) => void screen.warn(message);

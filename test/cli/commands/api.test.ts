@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { main } from '../../../src/cli/program/main.ts';
 import { FakeIo, runCli, usageError } from '../../helpers/cli-io.ts';
+import type { Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 
 test('prints the body byte for byte', async () => {
@@ -95,16 +96,43 @@ test('-i prints status and headers first', async () => {
   expect(stdout).toBe('HTTP 200\ncontent-type: text/plain;charset=UTF-8\nx-a: 1\n\n{"success":true,"data":1}');
 });
 
-test('prints the response to its own request, not to the quota request that explains it', async () => {
-  const replies = failure(429, { code: 'quota_exceeded', message: 'Used up.' });
+test.each([
+  ['', '/api/v1/latest', 429],
+  ['', '/quota', 403],
+  ['', '/quota', 429],
+  ['', '/v1/quota', 402],
+  ['/fx/', '/quota', 403],
+  ['/fx', '/v1/quota', 403],
+  ['/quota', '/fx', 403],
+])(
+  'base URL with %j: prints the response to %s, a %d, not to the quota request that explains it',
+  async (base, path, status) => {
+    const refusal = failure(status, { code: 'quota_exceeded', message: 'Used up.' });
+    const own = base.replace(/\/$/, '') + path;
+    const replies: Reply = ({ url }) =>
+      new URL(url).pathname === own ? refusal : success(quotaRecord({ monthly_used: 1000 }));
 
-  const { code, stdout } = await runCli('api /api/v1/latest', {
-    replies,
-    quota: success(quotaRecord({ monthly_used: 1000 })),
+    const { code, stdout, requests } = await runCli(['api', path], {
+      env: { FXRATES_BASE_URL: `https://api.example.test${base}` },
+      replies,
+    });
+
+    expect(code).toBe(8);
+    expect(stdout).toBe(JSON.stringify(refusal.body));
+    expect(requests).toHaveLength(2);
+  },
+);
+
+test.each(['', '/fx/'])('base URL with %j: prints the response to /api/v1/quota', async (base) => {
+  const refusal = failure(403);
+
+  const { code, stdout } = await runCli('api /api/v1/quota', {
+    env: { FXRATES_BASE_URL: `https://api.example.test${base}` },
+    replies: refusal,
   });
 
-  expect(code).toBe(8);
-  expect(stdout).toBe(JSON.stringify(replies.body));
+  expect(code).toBe(4);
+  expect(stdout).toBe(JSON.stringify(refusal.body));
 });
 
 test('after a wait, prints only the last response', async () => {
