@@ -82,8 +82,7 @@ async function execute(command: CliCommand, { argv, io, config, screen, resolved
   requireValid(resolved, isStrict(command) ? ['variable', 'config.json'] : ['variable']);
   const { settings } = resolved;
   if (isStrict(command)) await checkConfig(command, { config, settings, screen, io });
-  const typed = { command: command.path.join(' '), argv, args: command.args, options };
-  return (await command.run?.({ io, settings, config, screen, ...typed })) ?? exitCodes.ok;
+  return (await command.run?.({ io, settings, config, screen, argv, args: command.args, options })) ?? exitCodes.ok;
 }
 
 /** Whether the URL and the key are set without the stored files. */

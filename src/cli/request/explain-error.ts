@@ -142,20 +142,18 @@ export const LONGEST_RETRY_AFTER_MS = 600_000;
 /** The error of a wait that `--max-wait` does not allow. */
 export function waitTooLong(
   waitMs: number | undefined,
-  { settings, argv, command }: Invocation,
+  { settings, argv }: Invocation,
   { sumMs, status, requestId, isStored = false }: LimitedWait = {},
 ): CliError {
   const { maxWaitMs } = settings;
   const when = waitMs === undefined ? 'the service sent no usable Retry-After' : `retry in ${formatDuration(waitMs)}`;
   const hasWaited = sumMs !== undefined && Math.round(sumMs) > Math.round(waitMs ?? 0);
   const enough = durationOptionAbove((sumMs ?? waitMs ?? 60_000) + JITTER_MS);
-  // A batch waits as long as necessary, unless it must not wait.
-  const add = maxWaitMs === 0 && command === 'batch' ? [] : ['--max-wait', enough];
   return new CliError('rate limited', {
     code: 'rate_limited',
     why: `${when}, ${limitText(maxWaitMs, hasWaited)}`,
     hints: [
-      `To wait:  ${changedCommand(argv, { without: ['--max-wait=', '--no-wait'], add })}`,
+      `To wait:  ${changedCommand(argv, { without: ['--max-wait=', '--no-wait'], add: ['--max-wait', enough] })}`,
       ...(isStored ? [`To send a request anyway:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`] : []),
     ],
     facts: {

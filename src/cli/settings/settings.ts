@@ -166,8 +166,6 @@ export interface Invocation<Options = object> {
   readonly settings: CliSettings;
   /** Without a value if the file cannot be used; only commands with --profile reject that. */
   readonly config: ConfigFile;
-  /** Name of the command, such as `auth login`. */
-  readonly command: string;
   /** Everything typed after `fxrates`. */
   readonly argv: readonly string[];
   readonly args: readonly string[];

@@ -458,12 +458,22 @@ test('does not end because the system clock is set forward, as after the sleep o
   expect(stderr).toMatch(/batch done after 2\d s: 1 succeeded/);
 });
 
-test('with --no-wait a query that would have to wait fails, and the advice is a batch that waits', async () => {
-  const { code, stdout } = await batch('--each n=1,2 --no-wait', { replies: [rateLimited('20'), echo] });
+test.each([
+  ['--no-wait', '--each n=1,2 --no-wait', {}],
+  ['--no-wait, although the environment allows waits', '--each n=1,2 --no-wait', { FXRATES_MAX_WAIT: '5s' }],
+  ['FXRATES_MAX_WAIT=0', '--each n=1,2', { FXRATES_MAX_WAIT: '0' }],
+  ['a profile with max_wait 0', '--each n=1,2 --profile fast', { FXRATES_CONFIG_DIR: folder }],
+])('with %s a query that would have to wait fails, and its advice is a batch that waits', async (_, line, env) => {
+  writeFileSync(join(folder, 'config.json'), '{"profiles":{"fast":{"max_wait":"0"}}}');
+  const replies = [rateLimited('20'), echo];
+
+  const { code, stdout } = await batch(line, { env, replies });
+  const failed = jsonLines(stdout).find(({ error }) => error?.code === 'rate_limited');
+  const [, advised] = /^To wait: {2}fxrates (.*)$/.exec(failed.error.hint) ?? [];
+  const again = await runCli(`${advised}`, { env, replies });
 
   expect(code).toBe(1);
-  const failed = jsonLines(stdout).find(({ error }) => error?.code === 'rate_limited');
-  expect(failed.error.hint).toBe('To wait:  fxrates batch --each n=1,2');
+  expect([again.code, jsonLines(again.stdout).length]).toEqual([0, 2]);
 });
 
 test('if the reader closes the pipe, the batch ends silently and --failed-out has the rest', async () => {
