@@ -124,9 +124,6 @@ function excerpt(body: string | undefined): string | undefined {
   return `the body starts with: ${line.length > 80 ? `${line.slice(0, 80)}…` : line}`;
 }
 
-/** Longest jitter that the client adds to a wait; `--max-wait` allows it once. */
-export const JITTER_MS = 1_100;
-
 interface LimitedWait {
   /** With the waits before. */
   readonly sumMs?: number;
@@ -148,7 +145,7 @@ export function waitTooLong(
   const { maxWaitMs } = settings;
   const when = waitMs === undefined ? 'the service sent no usable Retry-After' : `retry in ${formatDuration(waitMs)}`;
   const hasWaited = sumMs !== undefined && Math.round(sumMs) > Math.round(waitMs ?? 0);
-  const enough = durationOptionAbove((sumMs ?? waitMs ?? 60_000) + JITTER_MS);
+  const enough = durationOptionAbove(sumMs ?? waitMs ?? 60_000);
   return new CliError('rate limited', {
     code: 'rate_limited',
     why: `${when}, ${limitText(maxWaitMs, hasWaited)}`,

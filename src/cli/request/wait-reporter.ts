@@ -3,7 +3,7 @@ import { visible } from '../../text.ts';
 import { monotonicNow } from '../io/io.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { formatDuration } from '../settings/values.ts';
-import { JITTER_MS, waitTooLong } from './explain-error.ts';
+import { waitTooLong } from './explain-error.ts';
 
 interface ReportedWait {
   /** For people. */
@@ -30,8 +30,8 @@ export class WaitReporter {
   #refusal: Pick<RequestEvent, 'status' | 'requestId'> | undefined;
   /** Milliseconds of the waits for the limit that have ended. */
   #waitedMs = 0;
-  /** When the current wait for the limit began. */
-  #waitsSince: number | undefined;
+  /** The current wait for the limit. Its timer can be late, which does not count. */
+  #limitWait: { readonly startedAt: number; readonly waitMs: number } | undefined;
   /** End of the current wait, as last reported. */
   #reportedUntil = Number.NEGATIVE_INFINITY;
   #countdown: AbortController | undefined;
@@ -66,8 +66,9 @@ export class WaitReporter {
   }
 
   #endWait(): void {
-    if (this.#waitsSince !== undefined) this.#waitedMs += this.#now() - this.#waitsSince;
-    this.#waitsSince = undefined;
+    const wait = this.#limitWait;
+    if (wait !== undefined) this.#waitedMs += Math.min(this.#now() - wait.startedAt, wait.waitMs);
+    this.#limitWait = undefined;
     if (this.#countdown === undefined) return;
     this.#countdown.abort();
     this.#countdown = undefined;
@@ -78,11 +79,11 @@ export class WaitReporter {
     this.#endWait();
     const sumMs = this.#waitedMs + waitMs;
     const { maxWaitMs } = this.#invocation.settings;
-    if (this.#endsLongWaits && sumMs > maxWaitMs + JITTER_MS) {
+    if (this.#endsLongWaits && sumMs > maxWaitMs) {
       this.#tooLong.abort(waitTooLong(waitMs, this.#invocation, { sumMs, ...this.#refusal }));
     } else {
       this.#begin({ cause: 'rate limited', reason: 'rate_limited', waitMs });
-      this.#waitsSince = this.#now();
+      this.#limitWait = { startedAt: this.#now(), waitMs };
     }
   }
 

@@ -81,7 +81,7 @@ test('the JSON of a rate limit has the status and the seconds', async () => {
       message: 'rate limited — retry in 12 s, and waiting is off (--no-wait)',
       status: 429,
       retry_after_seconds: 12,
-      hint: 'To wait:  fxrates latest --json base=USD --max-wait 14s',
+      hint: 'To wait:  fxrates latest --json base=USD --max-wait 12s',
       exit_code: 7,
     },
   });
