@@ -26,15 +26,16 @@ export function parseRetryAfter(
 ): RetryAfter | undefined {
   if (text === null || text === undefined) return undefined;
   const trimmed = text.trim();
-  const until = (epochMs: number) =>
-    ({ form: 'wait', ms: Math.min(epochMs, LATEST_MS) - (parseHttpDate(date) ?? nowMs) }) as const;
+  // Whole milliseconds: a `Date` before the end of the wait would be too early for the next call.
+  const wait = (ms: number) => ({ form: 'wait', ms: Math.ceil(ms) }) as const;
+  const until = (epochMs: number) => wait(Math.min(epochMs, LATEST_MS) - (parseHttpDate(date) ?? nowMs));
   const moment = parseHttpDate(trimmed);
   if (moment !== undefined) return until(moment);
   if (!NUMBER_LIST.test(trimmed)) return { form: 'invalid', text };
   const value = Math.max(...trimmed.split(',').map(Number));
   if (value >= 1000 * EPOCH_SECONDS_FROM) return until(value);
   if (value > EPOCH_SECONDS_FROM) return until(value * 1000);
-  return Number.isInteger(value) ? { form: 'integer', value } : { form: 'wait', ms: value * 1000 };
+  return Number.isInteger(value) ? { form: 'integer', value } : wait(value * 1000);
 }
 
 /**

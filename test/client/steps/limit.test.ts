@@ -301,11 +301,14 @@ test('without a limiter, a 429 without Retry-After that the call may not wait fo
   expect(String(error)).toContain("(HTTP 429, rate_limited); the wait is unknown, and onLimit is 'throw'");
 });
 
-test.each([undefined, '1'])('at the retryAt of a 429 with Retry-After %s, a call is sent', async (retryAfter) => {
+const WHOLE_TIMES = [undefined, '1', '1.0005', '0.0001', '1769005201.0005'];
+
+test.each(WHOLE_TIMES)('at the retryAt of a 429 with Retry-After %s, a call is sent', async (retryAfter) => {
   const { fx, clock, fetch } = testClient(rateLimited(retryAfter), { onLimit: 'throw' });
 
   for (let call = 0; call < 8; call += 1) {
     const { retryAt } = (await errorOf(fx.latest({ call }))) as RateLimitError;
+    expect(fx.limits()).toMatchObject({ nextSlotAt: retryAt, gate: { until: retryAt } });
     await clock.advance(Number(retryAt) - clock.now());
   }
 
