@@ -5,6 +5,7 @@ import { type NotSent, RateLimiter, type RateLimiterOptions } from '../../src/cl
 import type { AcquireOptions } from '../../src/client/limits/request-queue.ts';
 import { parseRetryAfter } from '../../src/client/limits/retry-after.ts';
 import { Cancellation } from '../../src/client/time/abort.ts';
+import type { Clock } from '../../src/client/time/clock.ts';
 import { FakeClock } from './fake-clock.ts';
 
 export const DEFAULT_LIMITER_SETTINGS: LimiterSettings = {
@@ -24,25 +25,29 @@ const USUAL_CALL = {
 
 /** A call that the limiter did not send, with the reason. */
 export class NotSentError extends Error {
-  readonly why: NotSent;
+  /** By the clock of the limiter. */
+  readonly retryAt: number;
 
-  constructor(why: NotSent) {
+  constructor({ waitMs, ...why }: NotSent, now: number) {
     super(why.reason);
-    this.why = why;
+    this.retryAt = now + waitMs;
     Object.assign(this, why);
   }
 }
 
 /** A limiter whose `acquire` rejects a call that is not sent, so that a test can await a permit. */
 export class StrictLimiter extends RateLimiter {
+  readonly #clock: Clock;
+
   constructor(options: Partial<RateLimiterOptions> & Pick<RateLimiterOptions, 'clock'>) {
     super({ ...DEFAULT_LIMITER_SETTINGS, random: Math.random, ...options });
+    this.#clock = options.clock;
   }
 
   override async acquire(options?: Partial<AcquireOptions>): Promise<Permit> {
     const place = await super.acquire({ ...USUAL_CALL, signal: new Cancellation(), ...options });
     if (place instanceof Permit) return place;
-    throw new NotSentError(place);
+    throw new NotSentError(place, this.#clock.now());
   }
 
   /** The permit of a call that leaves if it would have to wait. */

@@ -52,8 +52,8 @@ export interface LongWait {
 /** Why a call is not sent, instead of its permit: waiting would not help, or the call does not wait. */
 export interface NotSent {
   readonly reason: 'deadline' | 'max_retry_after' | 'policy' | 'outage' | 'in_flight';
-  /** The earliest time, in milliseconds since the Unix epoch, at which the call could have been sent. */
-  readonly retryAt: number;
+  /** Milliseconds until the call could have been sent, at the earliest. */
+  readonly waitMs: number;
   /** The last failure if the service is down; `undefined` if the limit is used up. */
   readonly failure?: unknown;
 }
@@ -178,10 +178,10 @@ export class RateLimiter {
     return unitOf(this.#limit.state.unit, this.#options.retryAfterUnit);
   }
 
-  /** Earliest time, in milliseconds since the Unix epoch, at which a call of this priority that is made now can be sent. */
-  nextSlotAt(priority: Priority): number {
+  /** Milliseconds until a call of this priority that is made now can be sent, at the earliest. */
+  waitMs(priority: Priority): number {
     const now = this.#time.datedNow();
-    return this.#time.toEpoch(this.#slotAt(now, this.#queue.countAhead(priority), { priority }));
+    return this.#slotAt(now, this.#queue.countAhead(priority), { priority }) - now;
   }
 
   limits(): KeyLimits {
@@ -198,7 +198,7 @@ export class RateLimiter {
       waiting: this.#queue.size,
       inFlight: this.#inFlight.size,
       maxConcurrent: this.#maxConcurrent,
-      nextSlotAt: new Date(this.nextSlotAt('normal')),
+      nextSlotAt: dateOf(now + this.waitMs('normal')),
       reason: this.#whyWait(now),
     };
   }
@@ -339,7 +339,7 @@ export class RateLimiter {
   #notSent(reason: NotSent['reason'], retryAt: number): NotSent {
     const { health, lastFailure } = this.#inFlight;
     const failure = health.isDown && retryAt <= health.retryAt ? lastFailure : undefined;
-    return { reason, retryAt: Math.ceil(this.#time.toEpoch(retryAt)), failure };
+    return { reason, waitMs: retryAt - this.#time.datedNow(), failure };
   }
 
   #wakeAt(now: number, at: number): void {

@@ -32,7 +32,6 @@ interface SlotContext extends Pick<StepContext, 'events'> {
 /** Waits for the place of a call in the limit of its key. @throws an error with the reason if the call may not wait */
 export async function waitForPermit(call: Call, place: Place | Promise<Place>, options: SlotContext): Promise<Permit> {
   const { limiter, state, events, ask, refusal, wait, keyWaits } = options;
-  const { time } = state;
   const learnLimit = () => {
     if (call.quotaReason === 'call' && limiter.isLimitWanted) lookUpLimit({ call, state, send: ask });
   };
@@ -44,10 +43,9 @@ export async function waitForPermit(call: Call, place: Place | Promise<Place>, o
     learnLimit();
     // Not instanceof: another copy of the package may have created the limiter.
     if (!('reason' in sent)) return sent;
-    const waitMs = sent.retryAt - time.toEpoch(time.datedNow());
-    const { reason, failure } = sent;
+    const { reason, waitMs, failure } = sent;
     if (reason === 'in_flight') throw lateError(call);
-    if (reason === 'outage' || failure !== undefined) throw unavailableError(call, { ...sent, waitMs });
+    if (reason === 'outage' || failure !== undefined) throw unavailableError(call, sent);
     throw limitedError(call, { state, reason, waitMs, refusal });
   } finally {
     keyWaits?.delete(wait);
@@ -114,7 +112,7 @@ export function limitedError(call: Call, { state, reason, waitMs, refusal }: Lim
   return new RateLimitError(`The per-minute limit of key ${call.key.masked} is reached${refusal?.said ?? ''}`, {
     advice: unit === undefined ? advice : `${advice}. ${unit}`,
     retryAfterMs: leftMs,
-    retryAt: waitMs === undefined ? undefined : new Date(state.time.toEpoch(state.time.datedNow() + waitMs)),
+    retryAt: leftMs === undefined ? undefined : new Date(state.time.toEpoch(state.time.datedNow() + leftMs)),
     ...answer,
     cause: refusal && new RateLimitError(`The per-minute limit of the key is reached${refusal.said}`, answer),
   });
@@ -127,10 +125,7 @@ function lateError({ settings: { deadlineMs: limitMs }, attempts }: Call): Timeo
 }
 
 /** The error of a call that was not sent because it may not wait until the service is expected to work again. */
-function unavailableError(
-  { attempts }: Call,
-  { failure: cause, reason, waitMs }: NotSent & { readonly waitMs: number },
-): ServerError | NetworkError {
+function unavailableError({ attempts }: Call, { failure: cause, reason, waitMs }: NotSent): ServerError | NetworkError {
   // Not instanceof: the call that failed may be one of another copy of the package.
   const { kind, why, code, status, headers, bodyExcerpt } = FxRatesError.is(cause) ? cause : {};
   const shown = (kind === 'server' && why) || ` (${status ?? code ?? 'no response'})`;

@@ -251,11 +251,11 @@ class Attempts {
   async #backOff(failure: RetryableError | Refusal, state: KeyState): Promise<void> {
     const call = this.#call;
     if (call.signal.aborted) throw call.signal.reason;
-    const { clock, time } = this.#parts.settings;
+    const { time } = this.#parts.settings;
     const waitMs = this.#waitBeforeRetry(failure, state);
     this.#retries += 1;
     // In an outage, its probe can be later than the backoff.
-    const slotMs = (state.limiter?.nextSlotAt(call.settings.priority) ?? 0) - clock.now();
+    const slotMs = state.limiter?.waitMs(call.settings.priority) ?? 0;
     this.#parts.events.retry(state, { call, failure, waitMs: Math.max(waitMs, slotMs), retry: this.#retries });
     const wait = new Cancellation();
     await this.#waited(() => time.sleep(waitMs, wait), { state, wait });
@@ -306,11 +306,7 @@ class Attempts {
     const { quotaReason, attempts, settings } = this.#call;
     const isSpent = quotaReason !== 'call' && attempts.length >= MOST_OWN_ATTEMPTS;
     if (settings.onLimit === 'wait' && !isSpent) return;
-    const nextSlotAt = state.limiter?.nextSlotAt(settings.priority);
-    const waitMs =
-      nextSlotAt === undefined
-        ? retryAfterMs(refusal.retryAfter, state.retryAfterUnit)
-        : nextSlotAt - this.#parts.settings.clock.now();
+    const waitMs = state.limiter?.waitMs(settings.priority) ?? retryAfterMs(refusal.retryAfter, state.retryAfterUnit);
     throw limitedError(this.#call, { state, reason: 'policy', waitMs, refusal });
   }
 }

@@ -131,7 +131,7 @@ test.each([
 
   const rejected = await limiter.acquire({ waits: false }).catch((error: NotSentError) => error);
 
-  expect(rejected).toMatchObject({ why: { failure, retryAt: start + 1_000 * seconds } });
+  expect(rejected).toMatchObject({ failure, retryAt: start + 1_000 * seconds });
 });
 
 test('after the caller of a probe aborts, the next call is the probe', async () => {

@@ -290,7 +290,7 @@ async function traceOf(steps: readonly Step[], aheadMs: number): Promise<readonl
   }));
   const ask = ({ limiter, granted }: (typeof processes)[number], calls: number) => {
     const onGrant = (permit: Permit) => trace.push(permit.sentAt, granted.push(permit));
-    const onReject = ({ why }: NotSentError) => trace.push(why.reason, why.retryAt);
+    const onReject = ({ message, retryAt }: NotSentError) => trace.push(message, retryAt);
     for (let call = 0; call < calls; call += 1) void limiter.acquire().then(onGrant, onReject);
   };
   for (const { event, process, thenMs } of steps) {
