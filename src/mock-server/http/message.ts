@@ -35,7 +35,7 @@ export interface MockResponse {
   readonly delayMs?: number | undefined;
   /** Id of the rule because of which the request hangs. */
   readonly hangingBy?: string | undefined;
-  /** The body before its content coding, for the journal. Default: the body. */
+  /** The body before its content coding, for the journal, which shows it if the complete body is sent. Default: the body. */
   readonly text?: string | undefined;
   /** How rules change its transmission. Default: complete and at once. */
   readonly delivery?: Delivery | undefined;

@@ -138,7 +138,7 @@ export function recordResponse(response: MockResponse, { last }: ParsedTarget): 
   if (known?.recorded !== undefined) return known.recorded;
   const { headers, body, text: uncoded, delivery } = response;
   const sent = delivery === undefined ? body : Buffer.from(body).subarray(0, delivery.bodyBytes);
-  const text = recordedBody(uncoded ?? sent);
+  const text = recordedBody(sent.length === body.length ? (uncoded ?? sent) : sent);
   const recorded = { responseHeaders: Object.freeze(recordedValues(headers)), responseBody: text && shortened(text) };
   if (known !== undefined) known.recorded = recorded;
   return recorded;

@@ -204,7 +204,7 @@ function endedEarly(response: MockResponse, afterBytes: number, ending: 'reset' 
 function halve(response: MockResponse): MockResponse {
   const bytes = Buffer.from(response.body);
   const half = bytes.subarray(0, Math.floor(bytes.length / 2));
-  return withHeader({ ...response, body: half }, 'content-length', String(half.length));
+  return withHeader({ ...response, body: half, text: undefined }, 'content-length', String(half.length));
 }
 
 /** A response with a header, or without it. */

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { createMockServer, type MockServer, type RuleOptions } from '../../../src/mock-server/index.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
@@ -286,6 +287,34 @@ test.each<[RuleOptions, string | undefined]>([
   await send();
 
   expect(mock.journal.list()[0]?.responseBody).toBe(body);
+});
+
+const GZIPPED = gzipSync('{"success":true,"data":1}');
+
+test.each<[NonNullable<RuleOptions['fail']>, Buffer | string]>([
+  [{ kind: 'truncate', afterBytes: 15 }, GZIPPED.subarray(0, 15)],
+  [{ kind: 'truncate', afterBytes: 1000 }, GZIPPED.subarray(0, -1)],
+  [{ kind: 'reset', afterBytes: 15 }, GZIPPED.subarray(0, 15)],
+  [{ kind: 'bad-json' }, GZIPPED.subarray(0, Math.floor(GZIPPED.length / 2))],
+  [{ kind: 'dribble', intervalMs: 0, chunkBytes: 10 }, '{"success":true,"data":1}'],
+])('of a coded body, %j leaves the bytes that were sent in the entry', async (fail, expected) => {
+  const { mock, send } = recording();
+  mock.rules.add({ respond: { data: 1 }, encoding: 'gzip', fail });
+  await send();
+
+  expect(mock.journal.list()[0]?.responseBody).toBe(String(expected));
+});
+
+test.each([
+  [15, GZIPPED.subarray(0, 15)],
+  [GZIPPED.length, '{"success":true,"data":1}'],
+])('the entry of a chunked body that is damaged after %i coded bytes has these bytes', async (afterBytes, expected) => {
+  const { mock, key } = mockWithKey();
+  await using server = await mock.serve();
+  mock.rules.add({ respond: { data: 1 }, encoding: 'gzip', fail: { kind: 'malformed-chunk', afterBytes } });
+  await fetch(`${server.url}/api/v1/latest`, { headers: { authorization: key } }).catch(() => undefined);
+
+  expect(mock.journal.list()[0]?.responseBody).toBe(String(expected));
 });
 
 test('an entry contains the headers that the client received', async () => {
