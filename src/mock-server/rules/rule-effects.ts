@@ -6,7 +6,7 @@ import { thrownText } from '../input/mock-server-error.ts';
 import { codeIn, preparedAnswer } from './answers.ts';
 import { FAILURES, withHeader } from './failures.ts';
 import type { AnswerContext, AnswerFunction, Delay, RuleOptions, RuleRequest, SentAnswer } from './rule-schema.ts';
-import { endOf, type RuleTurns, type Turn } from './rule-turns.ts';
+import type { RuleTurns, Turn } from './rule-turns.ts';
 
 interface AnsweredRequest {
   readonly request: RuleRequest;
@@ -143,7 +143,7 @@ function failed(response: MockResponse, turns: RuleTurns, { failing, at }: Faili
   const { describe, apply, needsBody = false } = FAILURES[fail.kind];
   if (needsBody && response.body.length === 0) return response;
   turns.use(failing);
-  const details = { ...fail, leftMs: endOf(failing.rule) - at };
+  const details = { ...fail, leftMs: turns.leftMs(failing, at) };
   const changed = withReason(apply(response, details), failing, describe(details));
   return fail.kind === 'hang' ? { ...changed, hangingBy: id } : changed;
 }

@@ -90,6 +90,11 @@ export class RuleTurns {
     return before;
   }
 
+  /** Milliseconds until the rule ends; infinity for never. 0 if it has ended, or was removed, before a late request arrived. */
+  leftMs({ rule }: Turn, at: number): number {
+    return this.#state.rules.includes(rule) ? Math.max(0, endOf(rule) - at) : 0;
+  }
+
   /** A number from 0 to below 1. It depends only on the name, the seed, the rule, and the requests of the same key. */
   draw(name: string, { rule, key, position }: Turn): number {
     return chance(name, this.#state.seed, rule.id, key, position);
@@ -158,7 +163,7 @@ function isActive(rule: RuleRecord, at: number): boolean {
 }
 
 /** The end of the rule, in milliseconds since the Unix epoch; infinity for none. */
-export function endOf({ afterMs = 0, forMs = Number.POSITIVE_INFINITY, addedAt }: RuleRecord): number {
+function endOf({ afterMs = 0, forMs = Number.POSITIVE_INFINITY, addedAt }: RuleRecord): number {
   return addedAt + afterMs + forMs;
 }
 

@@ -177,6 +177,24 @@ test.each<[string, (mock: MockServer) => unknown]>([
   expect(outcome).toBe('failed');
 });
 
+test.each<[string, RuleOptions, (mock: MockServer) => unknown]>([
+  ['has ended', { forMs: 500 }, () => undefined],
+  ['ends at that moment', { forMs: 1000 }, () => undefined],
+  ['was removed', {}, (mock) => mock.rules.remove('late')],
+  ['was replaced', {}, (mock) => mock.rules.add({ id: 'late', match: { path: '/other' }, delayMs: 1 })],
+  ['was restored', {}, (mock) => mock.restore(mock.snapshot())],
+])('a late request does not hang because of a rule that %s before it arrives', async (_, rule, change) => {
+  const { mock, send } = mockWithKey();
+  mock.rules.add({ id: 'late', arriveAfterMs: 1000, fail: { kind: 'hang' }, ...rule });
+  const sent = send();
+
+  change(mock);
+  const [outcome] = await Promise.allSettled([sent, mock.clock.advance(1000)]);
+
+  expect(outcome).toMatchObject({ status: 'rejected', reason: { message: 'fetch failed' } });
+  expect(mock.journal.list()[0]?.why).toContain('no response, the connection broke off after 0 ms');
+});
+
 test('rejects a request through mock.fetch to which a rule for sockets would apply', async () => {
   await using mock = createMockServer();
   await mock.serve();
