@@ -160,12 +160,12 @@ function afterRefusal(
   const { pace } = closed;
   if (pace !== null) {
     const isFull = waitMs !== undefined && !isShort(closed, waitMs);
-    return isFull ? waitForWindow({ ...closed, pace: null }, gate, now) : slowDown(closed, pace, now);
+    return isFull ? waitForWindow({ ...closed, pace: null }, now) : slowDown(closed, pace, now);
   }
   if (isUnknown(closed)) return learnLimit(closed, now, waitMs);
   const isUsed = isLearned(closed) || closed.log.size >= NEARLY_ALL * closed.limit;
   if (isUsed && isOwnSlot(closed)) return followLog(closed);
-  return isAtLimit(closed, gate, waitMs) ? waitForWindow(closed, gate, now) : sendEvenly(closed, now, waitMs);
+  return isAtLimit(closed, gate, waitMs) ? waitForWindow(closed, now) : sendEvenly(closed, now, waitMs);
 }
 
 /** Closes the gate until the Retry-After has elapsed; longer after several refusals in a row, or without a Retry-After. */
@@ -175,10 +175,7 @@ function closeGate(state: LimiterState, now: number, waitMs: number | undefined)
   const failures = gate.refusals - (waitMs === undefined ? 0 : REFUSALS_WITHOUT_BACKOFF);
   const isLockout = log.size === 0 && waitMs === undefined;
   const tryMs = backoffMs(failures, isLockout ? LOCKOUT_BACKOFF : GATE_BACKOFF);
-  const hintedMs = Math.max(waitMs ?? 0, SHORTEST_GATE_MS, tryMs);
-  // Without a Retry-After, the service has a slot again at the latest when our oldest request expires.
-  const ownMs = waitMs === undefined ? (log.expiresAt(0) ?? UNBOUNDED) - now : UNBOUNDED;
-  const opensAt = Math.max(gate.opensAt, now + Math.max(SHORTEST_GATE_MS, Math.min(hintedMs, ownMs)));
+  const opensAt = Math.max(gate.opensAt, now + Math.max(waitMs ?? 0, SHORTEST_GATE_MS, tryMs));
   // It contradicts the limit of `quota()` if less than nine tenths of that were used: the limit is read again.
   const configuredAt = log.size < NEARLY_ALL * state.configured ? LONG_AGO : state.configuredAt;
   const acceptedBefore = gate.test === 'window' ? gate.accepted : log.size;
@@ -234,11 +231,9 @@ function isAtLimit(state: LimiterState, { test, accepted }: Gate, waitMs: number
   return !isShort(state, waitMs) || (isFirst && state.log.size >= state.limit);
 }
 
-/** The service's window is full. A learned limit is the number of requests that were accepted since the gate opened. */
-function waitForWindow(state: LimiterState, { test, accepted }: Gate, now: number): LimiterState {
-  const isMeasured = isLearned(state) && test === 'window' && accepted > 0;
-  const limit = isMeasured ? Math.min(state.limit, accepted) : state.limit;
-  return { ...state, limit, test: state.test === 'due' ? 'done' : state.test, testAt: now + 2 * WINDOW_MS };
+/** The service's window is full. */
+function waitForWindow(state: LimiterState, now: number): LimiterState {
+  return { ...state, test: state.test === 'due' ? 'done' : state.test, testAt: now + 2 * WINDOW_MS };
 }
 
 /** Whether a hint is at most the time for one slot of a service that frees slots evenly. */
