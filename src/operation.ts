@@ -95,6 +95,21 @@ export function decodedComponent(text: string): string {
   }
 }
 
+/** Whether it is a path without a query that cannot lead to another host or out of the base URL. */
+export function isServicePath(path: string): boolean {
+  return /^\/(?!\/)[^?#\\\s\p{Cc}]*$/u.test(path) && !hasDotSegment(path);
+}
+
+/**
+ * Whether a server, or a proxy before it, could read a segment of the path as `.` or `..`: some decode `%2e`, `%2f` and
+ * `%5c`, also twice, or ignore the text after a `;`.
+ */
+export function hasDotSegment(path: string): boolean {
+  const characterOf = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16));
+  const decoded = path.replace(/%(?:25)*(2e|2f|5c|3b)/gi, characterOf);
+  return decoded.split(/[/\\]/).some((segment) => /^\.{1,2}(;|$)/.test(segment));
+}
+
 /** The end of a base URL's path that the client adds itself: `/api/v1`, or the path of one of `operations`. */
 export function apiPathIn(pathname: string, operations: readonly Pick<Operation, 'path'>[]): string | undefined {
   const path = pathname.replace(/\/+$/, '');

@@ -1,6 +1,7 @@
 import { Argument } from 'commander';
 import { type Operation, operations } from '../../generated/operations.ts';
 import { isJson } from '../../json.ts';
+import { isServicePath } from '../../operation.ts';
 import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
 import { CliCommand } from '../parser/command.ts';
@@ -113,9 +114,8 @@ function requestOf({ args, options, argv }: Invocation<ApiOptions>): PathRequest
   return { path: checkedPath(path.startsWith('/') ? path : `/${path}`), query: joinParameters([...inPath, ...typed]) };
 }
 
-/** The path must not lead to another host or out of the base URL. */
 function checkedPath(path: string): string {
-  if (/^\/(?!\/)[^#\\\s]*$/.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path)) return path;
+  if (isServicePath(path)) return path;
   throw usageError(`'${path}' is not a path of the service`, "without host, '..', '#' and white space", [
     'e.g. fxrates api /api/v1/latest base=USD',
   ]);

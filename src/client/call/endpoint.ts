@@ -4,7 +4,7 @@ import type { OperationTypes } from '../../generated/operation-methods.ts';
 import { type Operation, type OperationId, operations, type Parameter } from '../../generated/operations.ts';
 import { querySchemas, responseSchemas } from '../../generated/schemas.ts';
 import { definedOf, isJsonObject } from '../../json.ts';
-import { createOperationFinder, namingAlternatives } from '../../operation.ts';
+import { createOperationFinder, hasDotSegment, isServicePath, namingAlternatives } from '../../operation.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
 import type { CallOptions } from '../options/call-options.ts';
@@ -156,21 +156,10 @@ export function sortedTarget(target: string): string {
 
 /** A path for `get`. @throws ConfigError for a path that leads to another host or contains a query */
 export function checkPath(path: unknown): string {
-  const isPath = typeof path === 'string' && /^\/(?!\/)[^?#\\\s\p{Cc}]*$/u.test(path) && !hasDotSegment(path);
-  if (isPath) return new URL(path, 'http://localhost').pathname; // percent-encodes characters that are not valid in a request line
+  if (typeof path === 'string' && isServicePath(path)) return new URL(path, 'http://localhost').pathname; // percent-encodes characters that are not valid in a request line
   throw new ConfigError(
     `path: expected a path such as '/api/v1/latest', without host, query and '..', got ${describeValue(path)}; pass parameters as { query }`,
   );
-}
-
-/**
- * Whether a server, or a proxy before it, could read a segment of the path as `.` or `..`: some decode `%2e`, `%2f` and
- * `%5c`, also twice, or ignore the text after a `;`.
- */
-function hasDotSegment(path: string): boolean {
-  const characterOf = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16));
-  const decoded = path.replace(/%(?:25)*(2e|2f|5c|3b)/gi, characterOf);
-  return decoded.split(/[/\\]/).some((segment) => /^\.{1,2}(;|$)/.test(segment));
 }
 
 type QueryParameters = Readonly<Record<string, unknown>>;
