@@ -164,7 +164,7 @@ export interface Invocation<Options = object> {
   readonly io: Io;
   readonly screen: Screen;
   readonly settings: CliSettings;
-  /** Without a value if the file cannot be used; only commands with --profile reject that. */
+  /** Empty, with the problem, if the file cannot be used; only commands with --profile reject that. */
   readonly config: ConfigFile;
   /** Everything typed after `fxrates`. */
   readonly argv: readonly string[];

@@ -165,7 +165,7 @@ function overriddenByStateFile(
   return ignored.map((what) => `${path} exists, which overrides ${what}; move it away to start with an empty state`);
 }
 
-/** The options of the command line are checked before, so an invalid one is from a file: `setup` or `replay`. */
+/** Of the options, only those of `setup`, `replay` and `--behaviour` can be invalid here: the parser checks the others. */
 async function createMock(
   { recording, ...options }: MockServerOptions & { readonly recording: string | undefined },
   paths: Pick<MockOptions, 'setup' | 'replay'>,
