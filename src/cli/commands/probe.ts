@@ -1,19 +1,19 @@
 import { Argument } from 'commander';
+import type { FetchLike } from '../../client/index.ts';
 import type { ObservedBehaviour, ProbeFetch } from '../../probe/index.ts';
 import { checkWritable, replaceFile } from '../../replace-file.ts';
 import { CliError, cannotWrite } from '../errors/cli-error.ts';
-import type { ErrorCode } from '../io/exit-codes.ts';
 import { asTable } from '../output/print-json.ts';
 import { printReport } from '../output/report.ts';
 import { CliCommand } from '../parser/command.ts';
-import { baseUrlHint, refusedKeyHints } from '../request/explain-error.ts';
 import { openConnection, sendQuotaRequest } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { CliOption, connectionOptions, dataOptions, fileOption, type ValuesOf } from '../settings/options.ts';
 import { type KeyInUse, requireKey } from '../settings/resolve-key.ts';
 import type { Invocation } from '../settings/settings.ts';
-import { wholeNumber } from '../settings/values.ts';
+import { formatDuration, wholeNumber } from '../settings/values.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
+import { commandLine } from '../terminal/text.ts';
 
 const probeOptions = () => [
   new CliOption('--max-requests <count>', 'maximum number of requests (default: 14)', wholeNumber(1, 99_999)),
@@ -47,7 +47,7 @@ async function probe(invocation: Invocation<ValuesOf<typeof probeOptions>>): Pro
   const { io, screen, args } = invocation;
   const { out, maxRequests } = invocation.options;
   const [given] = args;
-  const typed = given === undefined ? {} : { baseUrl: { text: given, source: 'probe' } };
+  const typed = given === undefined ? {} : { baseUrl: { text: given, source: 'the argument of probe' } };
   const settings = { ...invocation.settings, ...typed };
   const baseUrl = requireBaseUrl(settings, 'fxrates probe https://…').replace(/\/+$/, '');
   const key = await requireKey({ ...invocation, settings });
@@ -57,18 +57,16 @@ async function probe(invocation: Invocation<ValuesOf<typeof probeOptions>>): Pro
   await screen.remark(`at most ${requests} requests to ${baseUrl}, ${charged} of which may count toward the month`);
   const { signal } = io.interrupts;
   const connection = await openConnection(io, baseUrl);
-  // Both kinds of `fetch` accept any method. The type has only GET, which the client uses.
-  const fetch = connection.fetch as unknown as ProbeFetch;
+  let last: Response | undefined;
+  const fetch = recording(connection.fetch, (response) => {
+    last = response;
+  });
   const { timeoutMs, retries: maxRetries } = settings;
   const limits = { maxRequests, timeoutMs, maxRetries };
   const observed = await probeService(baseUrl, { apiKey: key.secret, ...limits, fetch, clock: io.clock, signal })
     .catch(async (cause: unknown) => {
       signal.throwIfAborted();
-      const source = given === undefined ? (settings.baseUrl?.source ?? '') : 'the command line';
-      throw await probeFailed(cause, key, {
-        ...invocation,
-        settings: { ...settings, baseUrl: { text: baseUrl, source } },
-      });
+      throw await explained(cause, last, { ...invocation, settings, key });
     })
     .finally(connection.close);
   const json = `${JSON.stringify(observed, undefined, 2)}\n`;
@@ -98,35 +96,43 @@ async function reportOutcome({ about, ...observed }: ObservedBehaviour, { screen
   for (const contradiction of about.contradictions) await screen.warn(`not as documented: ${contradiction}`);
 }
 
-async function probeFailed(cause: unknown, key: KeyInUse, invocation: Invocation): Promise<unknown> {
-  if (!(cause instanceof Error)) return cause;
-  if (!isRefusal(cause)) return explainedByClient(cause, key, invocation);
-  const { text: baseUrl = '', source = '' } = invocation.settings.baseUrl ?? {};
-  const { status, message } = cause;
-  const code = kindOf(status);
-  const keyHints = () => refusedKeyHints(key, [...invocation.argv, '--base-url', baseUrl]); // here the URL is an argument
-  const isOther = code === 'response' || status === 404;
-  const why = isOther ? `the response to quota, HTTP ${status}, is not a quota record` : message;
-  const ofKey = code === 'authentication' ? [`The key is from ${key.source}.`, ...keyHints()] : [];
-  const hints = isOther ? [baseUrlHint({ baseUrl, source })] : ofKey;
-  return new CliError(`cannot probe ${baseUrl}`, { code, why, hints, facts: { status }, cause });
+/** Passes each response to `keep` as well, with the fields that the client and the probe read. */
+function recording(send: FetchLike, keep: (response: Response) => void): ProbeFetch {
+  return async (...request) => {
+    // Both kinds of `fetch` accept any method. The type has only GET, which the client uses.
+    const response = await (send as unknown as ProbeFetch)(...request);
+    const { status, headers } = response;
+    const text = await response.text();
+    const received = { status, headers, body: new Blob([text]).stream(), text: async () => text } as Response;
+    keep(received);
+    return received;
+  };
 }
 
-/** The error of a client to which the same happens. Nothing is sent. */
-function explainedByClient(cause: Error, key: KeyInUse, invocation: Invocation): Promise<unknown> {
-  const settings = { ...invocation.settings, retries: 0, verbose: 0 };
-  const connection = { fetch: () => Promise.reject(cause), close: async () => undefined };
-  return sendQuotaRequest({ ...invocation, settings }, { connection, key }).catch((error: unknown) => error);
-}
-
-function isRefusal(cause: Error): cause is Error & { readonly status: number } {
-  return 'code' in cause && cause.code === 'probe_failed' && 'status' in cause && typeof cause.status === 'number';
-}
-
-/** The kind of error that the client reports for this status. */
-function kindOf(status: number): ErrorCode {
-  if (status === 401 || status === 403) return 'authentication';
-  if (status === 429) return 'rate_limited';
-  if (status >= 500) return 'server';
-  return status >= 400 ? 'request' : 'response';
+/** The error of a client to which the same happens: a refusal is the `last` response. Nothing is sent. */
+async function explained(
+  cause: unknown,
+  last: Response | undefined,
+  { key, ...given }: Invocation & { readonly key: KeyInUse },
+): Promise<unknown> {
+  const fetch = async () => {
+    if (last === undefined || Object(cause).code !== 'probe_failed') throw cause;
+    return last;
+  };
+  const connection = { fetch, close: async () => undefined };
+  const settings = { ...given.settings, retries: 0, maxWaitMs: 0, verbose: 0 };
+  // Other commands have no base URL as an argument.
+  const argv = [...given.argv, '--base-url', `${settings.baseUrl?.text}`];
+  const error = await sendQuotaRequest({ ...given, settings, argv }, { connection, key }).then(
+    () => cause,
+    (failure: unknown) => failure,
+  );
+  if (!(error instanceof CliError) || error.details.code !== 'rate_limited') return error;
+  const seconds = error.details.facts?.retry_after_seconds;
+  const why = seconds === undefined ? undefined : `retry in ${formatDuration(1000 * seconds)}`;
+  return new CliError('rate limited', {
+    ...error.details,
+    why,
+    hints: [`Try again later:  ${commandLine(given.argv)}`],
+  });
 }

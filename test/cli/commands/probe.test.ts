@@ -9,7 +9,7 @@ import { FakeIo, jsonLines, runCli } from '../../helpers/cli-io.ts';
 import { startConnectProxy } from '../../helpers/connect-proxy.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import { listen } from '../../helpers/listen.ts';
-import { failedFetch, quotaRecord } from '../../helpers/service-replies.ts';
+import { failedFetch, failure, quotaRecord, rateLimited } from '../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const BASE_URL = 'https://fxrates.test';
@@ -113,8 +113,28 @@ test('reports a key that does not work', async () => {
   const { code, stderr } = await probe([BASE_URL]);
 
   expect(code).toBe(4);
-  expect(stderr).toContain('The response to quota was 401 unauthorized');
-  expect(stderr).toContain('The key is from FXRATES_API_KEY.');
+  expect(stderr).toMatch(/refused the key .* \(HTTP 401, unauthorized\) — the key is from FXRATES_API_KEY\n/);
+  expect(stderr).toContain('  Check the setup:  fxrates doctor --base-url https://fxrates.test\n');
+});
+
+test.each([
+  [
+    401,
+    { body: failure(401, { message: 'Key expired.' }).body },
+    ': Key expired. (HTTP 401, some_code) — the key is from',
+  ],
+  [403, { body: 'Blocked by the gateway' }, ': Blocked by the gateway (HTTP 403)\n'],
+  [429, rateLimited('20'), 'rate limited — retry in 20 s\n\n  Try again later:  fxrates probe https://fxrates.test\n'],
+  [
+    503,
+    { body: { message: 'Maintenance.' }, headers: { 'retry-after': '120' } },
+    ': Maintenance. (HTTP 503) — retry in 2 min',
+  ],
+])('after a %d, reports the words of the service, without a further request', async (status, reply, message) => {
+  const { stderr, requests } = await runCli(['probe', BASE_URL], { replies: { ...reply, status } });
+
+  expect(stderr).toContain(message);
+  expect(requests).toHaveLength(1);
 });
 
 test.each([
@@ -154,9 +174,7 @@ test.each([200, 302, 404])('names the base URL if the response to quota is a %d 
 
   const { stderr } = await runCli('probe', { fetch });
 
-  expect(stderr).toContain(
-    `cannot probe https://api.example.test — the response to quota, HTTP ${status}, is not a quota record\n`,
-  );
+  expect(stderr).toContain(`HTTP ${status}`);
   expect(stderr).toContain('  Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.\n');
 });
 
