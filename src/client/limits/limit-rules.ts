@@ -66,9 +66,9 @@ const ONE_PER_SECOND = 1 / 1_000;
 const STEP_MS = 7_500;
 const FAST_STEP = 1.5;
 const SLOW_STEP = 1.05;
-/** Each step is larger than the last by this factor, until a refusal. */
+/** Each step that is not refused is larger than the last by this factor. */
 const STEP_GROWTH = 1.5;
-/** After a refusal. */
+/** After a refusal that no growth explains. */
 const SLOWER = 0.9;
 /** After a refusal, the rate stays for so many slots: fewer would not show that it is too high. */
 const PAUSE_SLOTS = 8;
@@ -262,17 +262,19 @@ function rateWithin(configured: number, perMs: number): number {
   return perMs === ONE_PER_SECOND && most < UNBOUNDED ? most : Math.min(most, perMs);
 }
 
-/** A refusal of evenly sent requests lowers the rate by a tenth. */
+/** A refusal of evenly sent requests: undoes the last growth. Without one, halves the capacity, or lowers the rate. */
 function slowDown(state: LimiterState, pace: Pace, now: number): LimiterState {
-  const perMs = SLOWER * pace.perMs;
+  const isBurst = !pace.grew && pace.capacity > 1;
+  const perMs = pace.grew ? pace.perMs / pace.step : (isBurst ? 1 : SLOWER) * pace.perMs;
+  const capacity = isBurst ? Math.max(1, Math.floor(pace.capacity / 2)) : pace.capacity; // a part of one is a fraction
   const growsAt = now + Math.max(2 * STEP_MS, PAUSE_SLOTS / perMs);
-  return withPace(state, now, { perMs, capacity: pace.capacity, step: SLOW_STEP, growsAt });
+  return withPace(state, now, { perMs, capacity, step: isBurst ? pace.step : SLOW_STEP, growsAt });
 }
 
 /** The state after a refusal with a pace: no ramp, and one request when the gate opens. */
-function withPace(state: LimiterState, now: number, pace: Omit<Pace, 'tokens' | 'at' | 'refusedAt'>) {
+function withPace(state: LimiterState, now: number, pace: Omit<Pace, 'tokens' | 'at' | 'grew' | 'refusedAt'>) {
   const gate: Gate = { ...state.gate, test: 'none', room: UNBOUNDED };
-  return { ...state, gate, pace: { ...pace, tokens: 1, at: gate.opensAt, refusedAt: now } };
+  return { ...state, gate, pace: { ...pace, tokens: 1, at: gate.opensAt, grew: false, refusedAt: now } };
 }
 
 /** Adds the tokens of the time since; the rate grows while it is used up. `null`: the log is tried again. */
@@ -282,10 +284,9 @@ export function advancePace(pace: Pace, configured: number, now: number): Pace |
   const refilled = pace.tokens + (now - pace.at) * pace.perMs;
   const most = configured / WINDOW_MS;
   const grows = now >= pace.growsAt && refilled < pace.capacity && pace.perMs < most;
+  const step = pace.grew ? 1 + Math.min(FAST_STEP - 1, STEP_GROWTH * (pace.step - 1)) : pace.step;
   const next = { ...pace, tokens: Math.min(pace.capacity, refilled), at: now };
-  if (!grows) return next;
-  const step = 1 + Math.min(FAST_STEP - 1, STEP_GROWTH * (pace.step - 1));
-  return { ...next, step, perMs: Math.min(most, pace.perMs * pace.step), growsAt: now + STEP_MS };
+  return grows ? { ...next, step, perMs: Math.min(most, pace.perMs * step), grew: true, growsAt: now + STEP_MS } : next;
 }
 
 /** The limit of the plan became known, or has changed. A larger one starts anew. */

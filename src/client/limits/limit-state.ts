@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { RetryAfterUnit } from './retry-after.ts';
 
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
-export const LIMITER_STATE_VERSION = 16;
+export const LIMITER_STATE_VERSION = 15;
 
 /** Every limit of the service is per minute. */
 export const WINDOW_MS = 60_000;
@@ -59,6 +59,8 @@ const PACE = z.object({
   at: time,
   /** Factor by which the rate grows next. */
   step: z.number().check(z.gte(1), z.lte(2)),
+  /** Whether it has grown since the last refusal. */
+  grew: z.boolean(),
   growsAt: time,
   refusedAt: time,
 });

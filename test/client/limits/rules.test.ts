@@ -56,7 +56,7 @@ class Probed extends LocalLimit {
   }
 }
 
-const PACE = { perMs: 0.001, capacity: 1, tokens: 0, at: 0, step: 1.5, growsAt: 0, refusedAt: 0 };
+const PACE = { perMs: 0.001, capacity: 1, tokens: 0, at: 0, step: 1.5, growsAt: 0, grew: false, refusedAt: 0 };
 
 /** A log with `calls` requests of just before the end of the first minute. */
 function logOf(calls: number): AcceptedLog {
@@ -415,6 +415,18 @@ test.each([
   expect(windowKind(limit.state)).toBe(kind);
 });
 
+test('9 rate: a part of a burst of one is one', () => {
+  const limit = told(60);
+  limit.use(0, 10);
+  limit.sendRefused(1_000, '1');
+  const { pace } = limit.state;
+  limit.state = { ...limit.state, pace: pace && { ...pace, capacity: 1.5, grew: false } };
+
+  limit.sendRefused(3_000, '1');
+
+  expect(limit.state.pace?.capacity).toBe(1);
+});
+
 test.each<[string, number, Partial<LimiterState>, number, number]>([
   ['a free slot', 30, {}, 19, 1_000],
   ['the oldest request', 30, {}, 20, 60_000],
@@ -486,7 +498,7 @@ describe('9 rate', () => {
     return limit;
   }
 
-  test('the rate grows while it is used up, and a refusal lowers it', () => {
+  test('the rate grows while it is used up, and a refusal undoes the growth', () => {
     const limit = evenly();
     /** The rate after whatever may be sent was sent until a time. */
     const rateAt = (from: number, to: number) => {
@@ -495,12 +507,12 @@ describe('9 rate', () => {
     };
     const fast = [rateAt(2_000, 8_000), rateAt(8_500, 15_500), rateAt(16_000, 16_000)];
     limit.sendRefused(16_500, '1');
-    const lowered = [rateOf(limit), rateAt(17_500, 31_000)];
+    const undone = [rateOf(limit), rateAt(17_500, 31_000)];
     const slow = [rateAt(31_500, 38_500), rateAt(39_000, 46_000), rateAt(46_500, 46_500)];
 
     expect(fast).toEqual([60, 90, 135]);
-    expect(lowered).toEqual([121.5, 121.5]); // it does not grow for a while
-    expect(slow).toEqual([127.575, 137.143, 152.572]); // in steps of 5, 7.5 and 11.25 %
+    expect(undone).toEqual([90, 90]); // not again for a while
+    expect(slow).toEqual([94.5, 101.588, 113.016]); // in steps of 5, 7.5 and 11.25 %
   });
 
   test.each<[string, Partial<Pace>, number, Partial<Pace> | null]>([
@@ -510,17 +522,23 @@ describe('9 rate', () => {
       'grows at its time',
       { at: 9_000 },
       10_000,
-      { perMs: expect.closeTo(0.00105, 9), growsAt: 17_500, tokens: 1, step: expect.closeTo(1.075, 6) },
+      { perMs: expect.closeTo(0.00105, 9), growsAt: 17_500, grew: true, tokens: 1, step: 1.05 },
     ],
-    ['does not grow earlier', { at: 9_000 }, 9_999, { perMs: 0.001, growsAt: 10_000 }],
-    ['does not grow while a burst is saved', { at: 6_000 }, 10_000, { perMs: 0.001, step: 1.05, tokens: 4 }],
-    ['grows by a half at most', { at: 9_000, step: 1.5 }, 10_000, { perMs: 0.0015, step: 1.5 }],
+    ['does not grow earlier', { at: 9_000 }, 9_999, { perMs: 0.001, growsAt: 10_000, grew: false }],
+    ['does not grow while a burst is saved', { at: 6_000 }, 10_000, { perMs: 0.001, grew: false, tokens: 4 }],
+    [
+      'grows in larger steps',
+      { at: 9_000, grew: true },
+      10_000,
+      { perMs: expect.closeTo(0.001075, 9), step: expect.closeTo(1.075, 6) },
+    ],
+    ['grows by a half at most', { at: 9_000, grew: true, step: 1.5 }, 10_000, { perMs: 0.0015, step: 1.5 }],
     ['grows to the limit', { at: 9_999, perMs: 0.0019, step: 1.5 }, 10_000, { perMs: 0.002 }],
-    ['does not grow at the limit', { at: 9_999, perMs: 0.002 }, 10_000, { perMs: 0.002, step: 1.05 }],
+    ['does not grow at the limit', { at: 9_999, perMs: 0.002 }, 10_000, { perMs: 0.002, grew: false }],
     ['stays the same in the past', { at: 3_000 }, 2_999, { at: 3_000, tokens: 0 }],
     ['ends five minutes after the last refusal', { refusedAt: -290_000 }, 10_000, null],
   ])('a rate %s', (_, changes, now, expected) => {
-    const pace = { ...{ perMs: 0.001, capacity: 4, tokens: 0, at: 0, step: 1.05 }, growsAt: 10_000 };
+    const pace = { ...{ perMs: 0.001, capacity: 4, tokens: 0, at: 0, step: 1.05 }, growsAt: 10_000, grew: false };
     const next = advancePace({ ...pace, refusedAt: 0, ...changes }, 120, now);
 
     if (expected === null) expect(next).toBeNull();
@@ -528,26 +546,26 @@ describe('9 rate', () => {
   });
 
   test.each([
-    [20, 26_667], // of 8 requests at 18 per minute
+    [20, 24_000], // of 8 requests
     [600, 15_000],
   ])('after a refusal, a rate of %i per minute stays for %i ms', (perMinute, stays) => {
     const limit = told(600);
-    limit.state = { ...limit.state, pace: { ...PACE, perMs: perMinute / 60_000, growsAt: 2_000 } };
+    limit.state = { ...limit.state, pace: { ...PACE, perMs: perMinute / 60_000 } };
 
     limit.sendRefused(1_000, '1');
 
     expect(Math.round(limit.state.pace?.growsAt ?? 0)).toBe(1_000 + stays);
   });
 
-  test('a refusal lowers the rate, and leaves the burst', () => {
+  test('a refusal that no growth explains halves the burst, then lowers the rate', () => {
     const limit = evenly();
     const { perMs = 0, capacity } = limit.state.pace ?? {};
     expect(capacity).toBe(2);
 
     limit.sendRefused(2_000, '1');
-    expect(limit.state.pace).toMatchObject({ capacity, perMs: 0.9 * perMs });
+    expect(limit.state.pace).toMatchObject({ capacity: 1, perMs });
     limit.sendRefused(3_000, '1');
-    expect(limit.state.pace).toMatchObject({ capacity, perMs: 0.9 * 0.9 * perMs });
+    expect(limit.state.pace).toMatchObject({ capacity: 1, perMs: 0.9 * perMs });
   });
 
   test('the rate is at most a limit that quota() shows; a larger one is tried without a rate', () => {
@@ -766,7 +784,7 @@ describe('16 low priority', () => {
 
   test('beside others, they ask again when the cap has room for them and the others', () => {
     const limit = new Probed({ perMinute: 60 });
-    const pace = { perMs: 1 / 1_000, capacity: 15, tokens: 15, at: 6_000, step: 1.5 };
+    const pace = { perMs: 1 / 1_000, capacity: 15, tokens: 15, at: 6_000, step: 1.5, grew: false };
     limit.state = { ...limit.state, pace: { ...pace, growsAt: 600_000, refusedAt: 4_000 } };
     addLow(limit, 4_000, 56);
     limit.report({ kind: 'called', now: 5_000 });

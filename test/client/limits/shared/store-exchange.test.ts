@@ -139,7 +139,7 @@ function asJson(now: number) {
 }
 
 const PACE = (now: number) => ({
-  ...{ perMs: 0.001, capacity: 2, tokens: 1, step: 1.5 },
+  ...{ perMs: 0.001, capacity: 2, tokens: 1, step: 1.5, grew: false },
   ...{ at: now, growsAt: now + 1, refusedAt: now },
 });
 
