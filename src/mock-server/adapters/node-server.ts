@@ -80,17 +80,14 @@ interface ServerContext {
   readonly now: () => number;
   /** Called first; handles the requests that are not for the emulated service. */
   readonly admin: Admin;
-  /** Called after each response to any request. */
-  readonly onResponded?: (() => void) | undefined;
 }
 
 /** Serves the mock over node:http. */
 export async function listenHttp(options: ListenAddress, context: ServerContext): Promise<ListeningServer> {
-  const { handleRequest, now, admin, onResponded } = context;
+  const { handleRequest, now, admin } = context;
   const pending = new Set<Promise<void>>();
   const closing = new AbortController();
   const listener: RequestListener = (incoming, outgoing) => {
-    if (onResponded !== undefined) outgoing.once('close', onResponded);
     // RFC 9112 §3.2: HTTP/1.1 requires a Host header.
     if (incoming.headers.host === undefined && incoming.httpVersion === '1.1')
       return sendResponse(brokenRequestResponse('NO_HOST', now()), outgoing);

@@ -59,6 +59,8 @@ export interface MockState extends EmulatedService {
   /** With `seed`, the state at the start and after `reset()`. */
   readonly seed: number;
   readonly initial: InitialState;
+  /** Called after each request of the service or the admin API that can have changed what a snapshot contains. */
+  noteChange: () => void;
 }
 
 /** Creates a mock with an empty state. */
@@ -104,6 +106,7 @@ function assembleState(given: OwnParts & Pick<MockState, 'options' | 'parent' | 
     spaceNames: new Map(),
     journal,
     delays: new ResponseDelays(clock, journal),
+    noteChange: () => undefined,
   };
 }
 

@@ -42,7 +42,7 @@ export class StatePersister {
       throw error;
     }
     const persister = new StatePersister(path, mock, lock);
-    mock.journal.subscribe(() => persister.noteChange(), { spaces: true });
+    mock.noteChange = () => persister.noteChange();
     return persister;
   }
 

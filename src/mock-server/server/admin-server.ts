@@ -280,10 +280,14 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
   const disconnected = new AbortController();
   outgoing.once('close', () => disconnected.abort());
   const call = { ...where, body, query, signal: disconnected.signal };
-  const result = route.run(call);
-  const value = await (isSteps(result) ? inTurns(result) : result);
-  if (route.response === undefined) sendJson(outgoing, { status: 204, json: '' });
-  else sendJson(outgoing, { status: 200, json: await inTurns(jsonOf(value)) });
+  try {
+    const result = route.run(call);
+    const value = await (isSteps(result) ? inTurns(result) : result);
+    if (route.response === undefined) sendJson(outgoing, { status: 204, json: '' });
+    else sendJson(outgoing, { status: 200, json: await inTurns(jsonOf(value)) });
+  } finally {
+    if (route.method !== 'GET' && route.tag !== 'requests') where.state.noteChange(); // the journal is not in the state
+  }
 }
 
 function isSteps(result: unknown): result is Steps<unknown> {

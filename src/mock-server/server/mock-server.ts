@@ -194,9 +194,8 @@ async function startServer(options: ServeOptions, { mock, state, onClose }: Serv
   const load = () => loadAdminServer(mock, adminToken);
   const admin = createGate({ token: adminToken, load, ...names });
   await state?.write(); // a file that cannot be written is reported before the port is open
-  const onResponded = state && (() => state.noteChange());
   const handleRequest = createHandler(mock);
-  const server = await listenHttp(address, { handleRequest, now: () => clock.now(), admin, onResponded });
+  const server = await listenHttp(address, { handleRequest, now: () => clock.now(), admin });
   state?.notePort(server.port);
   const closeAdapter = adapters.open('socket');
   const end = async () => {

@@ -17,9 +17,10 @@ import { basename, dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Behaviour } from '../../../src/mock-server/behaviour/behaviour.ts';
 import { connectMockServer, createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
-import { readStateFile } from '../../../src/mock-server/mock/state-file.ts';
+import { readStateFile, StatePersister } from '../../../src/mock-server/mock/state-file.ts';
 import { isAbandoned, type LockOwner } from '../../../src/mock-server/mock/state-lock.ts';
 import { bundledProgram } from '../../helpers/child-program.ts';
+import { quiet } from '../../helpers/fake-clock.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 import { until } from '../../helpers/until.ts';
 
@@ -294,6 +295,82 @@ test('a link to a file that does not exist yet has the lock of that file', async
 
 test.each([[''], [7 as unknown as string]])('%j is not a valid path of a state file', (state) => {
   expect(() => createMockServer({ state })).toThrow(/^state is .*; expected the path of a file\.$/);
+});
+
+/** A served mock with a state file and a space, and the calls of `write()` since the last change. */
+async function persisted() {
+  const state = join(temporaryFolder(), 'state.json');
+  const mock = createMockServer({ clock: CLOCK, state });
+  const { key } = mock.createKey();
+  const space = mock.space();
+  const server = await mock.serve();
+  const write = vi.spyOn(StatePersister.prototype, 'write');
+  const headers = { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' };
+  const ask = (method: string, path: string, body?: string) =>
+    fetch(`${server.url}/__fxrates${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+  const request = (sent: string) => fetch(`${server.url}/api/v1/latest`, { headers: { authorization: sent } });
+  return {
+    mock,
+    key,
+    space,
+    write,
+    ask,
+    request,
+    used: () => savedIn(state)?.snapshot.keys[0],
+    [Symbol.asyncDispose]: () => mock.close(),
+  };
+}
+
+type Persisted = Awaited<ReturnType<typeof persisted>>;
+
+test.each<[string, (it: Persisted) => Promise<Response>]>([
+  ['GET /keys', ({ ask }) => ask('GET', '/keys')],
+  ['HEAD /clock', ({ ask }) => ask('HEAD', '/clock')],
+  ['GET /spaces', ({ ask }) => ask('GET', '/spaces')],
+  ['POST /requests/find', ({ ask }) => ask('POST', '/requests/find', '{}')],
+  ['a page of the panel', ({ ask }) => ask('GET', '/')],
+  ['a request in a space', ({ request, space }) => request(space.key)],
+  [
+    'a request in a space in process',
+    ({ mock, space }) => mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: space.key } }),
+  ],
+  [
+    'a change of a space',
+    ({ ask, space }) => ask('PATCH', `/spaces/${space.name}/behaviour`, '{"rateWindow":"token-bucket"}'),
+  ],
+])('%s does not write the state', async (_, call) => {
+  await using it = await persisted();
+
+  for (let calls = 0; calls < 3; calls += 1) expect((await call(it)).ok).toBe(true);
+  await quiet();
+
+  expect(it.write).not.toHaveBeenCalled();
+});
+
+test.each<[string, (it: Persisted) => Promise<Response>, object]>([
+  ['a request', ({ request, key }) => request(key), { used: 1 }],
+  ['PUT /keys/key_1/usage', ({ ask }) => ask('PUT', '/keys/key_1/usage', '{"month":7}'), { used: 7 }],
+  ['DELETE /keys/key_1', ({ ask }) => ask('DELETE', '/keys/key_1'), { revokedAt: expect.any(Number) }],
+])('%s writes the state', async (_, call, expected) => {
+  await using it = await persisted();
+
+  await call(it);
+  await until(() => it.write.mock.results.length > 0);
+  await it.write.mock.results[0]?.value;
+
+  expect(it.used()).toMatchObject(expected);
+});
+
+test.each([0, 1000])('writes the end of a Retry-After that is sent %i ms late', async (delayMs) => {
+  await using it = await persisted();
+  it.mock.rules.add({ respond: { status: 429, headers: { 'retry-after': '7' } }, delayMs });
+  const sent = it.request(it.key);
+  await it.mock.journal.waitFor({});
+
+  await it.mock.clock.advance(delayMs);
+  await sent;
+
+  await until(() => it.used()?.retryAt === it.mock.clock.now() - delayMs + 7000);
 });
 
 test('a second mock is refused with the pid and port of the first, which loses nothing', async () => {
