@@ -146,14 +146,16 @@ interface ProblemDetail extends MockServerErrorDetail {
 
 interface JsonReply {
   readonly status: number;
-  /** Empty for a response without a body. */
+  /** Empty for a 204. */
   readonly json: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export function sendJson(outgoing: ServerResponse, { status, json, headers = {} }: JsonReply): void {
-  const type = json.length === 0 ? {} : { 'content-type': 'application/json; charset=utf-8' };
-  outgoing.writeHead(status, { ...type, 'content-length': Buffer.byteLength(json), ...PAGE_HEADERS, ...headers });
+  const length = Buffer.byteLength(json);
+  // RFC 9110 §8.6: a 204 has no Content-Length.
+  const content = length === 0 ? {} : { 'content-type': 'application/json; charset=utf-8', 'content-length': length };
+  outgoing.writeHead(status, { ...content, ...PAGE_HEADERS, ...headers });
   if (status !== 413) return void outgoing.end(json);
   outgoing.write(json);
   // The connection stays open for the rest of the body: most clients read no response before they have sent everything.

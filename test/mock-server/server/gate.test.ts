@@ -62,6 +62,24 @@ test('every route except health requires the admin token', async () => {
   expect((await it.mock.fetch(`${it.mock.baseUrl}/__fxrates/health`)).status).toBe(404);
 });
 
+test.each([
+  ['DELETE', '/requests'],
+  ['DELETE', '/rules'],
+  ['POST', '/reset'],
+])('%s %s responds with 204 without a length, and the connection stays usable', async (method, path) => {
+  await using it = await servedMock();
+  const { hostname, port } = new URL(it.server.url);
+  const socket = connect(Number(port), hostname);
+  const head = `HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${it.server.adminToken}\r\n`;
+
+  socket.write(`${method} /__fxrates${path} ${head}\r\nGET /__fxrates/health ${head}connection: close\r\n\r\n`);
+  const [first = '', second] = (await text(socket)).split(/(?<=\r\n\r\n)(?=HTTP)/);
+
+  expect(first).toMatch(/^HTTP\/1.1 204 /);
+  expect(first).not.toMatch(/^(?:content-length|content-type|transfer-encoding):/im);
+  expect(second).toContain('{"status":"ok"}');
+});
+
 test('HEAD responds as GET does, without a body', async () => {
   await using it = await servedMock();
 
