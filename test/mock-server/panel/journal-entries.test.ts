@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createMockServer, type JournalEntry } from '../../../src/mock-server/index.ts';
 import { targetOf } from '../../../src/mock-server/journal/entry-text.ts';
 import { curlCommand, matchingEntries, minuteChart } from '../../../src/mock-server/panel/browser/journal-entries.ts';
-import { readQuery, writeQuery } from '../../../src/mock-server/panel/browser/mock-view.ts';
+import { type MockView, readQuery, writeQuery } from '../../../src/mock-server/panel/browser/mock-view.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 const ORIGIN = 'http://127.0.0.1:4010';
@@ -126,8 +126,28 @@ function entry(secondsAgo: number, status: number, used: number, keyId = 'key_1'
 const burst = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => entry(1, 200, to - index));
 
+/** What the panel has of a mock with these requests, and of the keys that have limits of their own. */
+function viewOf(entries: readonly JournalEntry[], limits: Readonly<Record<string, object>> = {}) {
+  const keys = Object.entries(limits).map(([id, own]) => ({ id, limits: own }));
+  return { entries, keys, clock: { now: NOW } } as unknown as MockView;
+}
+
+test.each([
+  [{}, 'minute'],
+  [{ key_1: { windowMs: 1000 } }, 'window of 1000 ms'],
+  [{ key_1: { windowMs: 90_500 } }, 'window of 90500 ms'],
+  [{ key_1: { windowMs: 60_000 } }, 'minute'],
+  [{ key_1: { requests: 2 } }, 'minute'],
+  [{ key_2: { windowMs: 1000 } }, 'minute'],
+])('the limit of a key with the limits %j is per %s', (limits, expected) => {
+  const { window, summary } = minuteChart(viewOf([entry(0, 200, 1)], limits), '');
+
+  expect(window).toBe(expected);
+  expect(summary).toContain(`; the limit is 30 per ${expected}.`);
+});
+
 test('a burst up to the limit stays at the limit, and only refused requests are above it', () => {
-  const { seconds, limit, summary } = minuteChart([entry(0, 429, 30), entry(0, 429, 30), ...burst(1, 30)], NOW, '');
+  const { seconds, limit, summary } = minuteChart(viewOf([entry(0, 429, 30), entry(0, 429, 30), ...burst(1, 30)]), '');
 
   const now = Math.floor(NOW / 1000);
   expect(seconds).toHaveLength(120);
@@ -146,20 +166,20 @@ test('shows the last two minutes of the chosen key, or of the key that was used 
   const entries = [entry(0, 200, 1, 'key_2'), entry(119, 200, 4), entry(120, 200, 3)];
 
   const usedIn = ({ seconds }: ReturnType<typeof minuteChart>) => seconds.map(({ used }) => used);
-  expect(usedIn(minuteChart(entries, NOW, '')).filter((used) => used > 0)).toEqual([1]);
-  const chart = minuteChart(entries, NOW, 'key_1');
+  expect(usedIn(minuteChart(viewOf(entries), '')).filter((used) => used > 0)).toEqual([1]);
+  const chart = minuteChart(viewOf(entries), 'key_1');
   expect([chart.keyId, usedIn(chart)[0], usedIn(chart).filter((used) => used > 0)]).toEqual(['key_1', 4, [4]]);
 });
 
 test('shows no limit before the first request with a key', () => {
-  const { seconds, keyId, limit, summary } = minuteChart([{ at: NOW, status: 401 } as JournalEntry], NOW, '');
+  const { seconds, keyId, limit, summary } = minuteChart(viewOf([{ at: NOW, status: 401 } as JournalEntry]), '');
 
   expect([keyId, limit, summary]).toEqual([undefined, undefined, 'No request with a key yet.']);
   expect(seconds.every(({ all }) => all === 0)).toBe(true);
 });
 
 test('a broken connection is not served, and refused requests that count stay at the limit', () => {
-  const { seconds, summary } = minuteChart([entry(0, 0, 31), entry(0, 200, 30)], NOW, '');
+  const { seconds, summary } = minuteChart(viewOf([entry(0, 0, 31), entry(0, 200, 30)]), '');
 
   expect(seconds.at(-1)).toMatchObject({ used: 30, all: 31 });
   expect(summary).toContain('1 requests of key_1 were served and 1 not');

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { plans } from '../../../generated/service.ts';
 import { html, Refusal, Rows, Section, Select } from './html.ts';
-import { durationText, type MockView, type SectionProps, timeText } from './mock-view.ts';
+import { durationText, type MockView, type SectionProps, timeText, windowText } from './mock-view.ts';
 import { type BodySchema, SchemaForm } from './schema-form.ts';
 
 type ShownAccount = MockView['accounts'][number];
@@ -127,14 +127,15 @@ interface GaugesProps extends Pick<SectionProps, 'act'> {
 }
 
 /** Both limits of a key as they are now. */
-function Gauges({ summary: { id, minute, month }, now, act }: GaugesProps) {
+function Gauges({ summary, now, act }: GaugesProps) {
+  const { id, minute, month } = summary;
   const isFull = minute.waitMs > 0;
   const isUsedUp = month.limit !== null && month.used >= month.limit;
   const set = (usage: object) => act('PUT', `/keys/${id}/usage`, usage);
   return html`<div class="gauges">
-    <${Gauge} name="minute" id=${id} use=${minute} isFull=${isFull} set=${set}
+    <${Gauge} name="minute" period=${windowText(summary)} id=${id} use=${minute} isFull=${isFull} set=${set}
       caption=${isFull ? html`<span class="is-bad">429 now; next request accepted in ${durationText(minute.waitMs)}</span>` : minuteCaption(minute, now)} />
-    <${Gauge} name="month" id=${id} use=${month} isFull=${isUsedUp} set=${set}
+    <${Gauge} name="month" period="month" id=${id} use=${month} isFull=${isUsedUp} set=${set}
       caption=${html`${isUsedUp && html`<span class="is-bad">used up; </span>`}resets in ${durationText(month.resetsAt - now)}`} />
   </div>`;
 }
@@ -145,6 +146,8 @@ function minuteCaption({ used, fullAt }: ShownKey['minute'], now: number): strin
 
 interface GaugeProps {
   readonly name: 'minute' | 'month';
+  /** In words. */
+  readonly period: string;
   readonly id: string;
   readonly use: { readonly used: number; readonly limit: number | null };
   readonly isFull: boolean;
@@ -153,10 +156,10 @@ interface GaugeProps {
 }
 
 /** The usage of one limit, and a form to set it. */
-function Gauge({ name, id, use, isFull, set, caption }: GaugeProps) {
+function Gauge({ name, period, id, use, isFull, set, caption }: GaugeProps) {
   const { used, limit } = use;
   const [typed, setTyped] = useState<string>();
-  const title = `This ${name}`;
+  const title = `This ${period}`;
   const share = limit === null || limit === 0 ? 0 : Math.min(1, used / limit);
   const submit = (event: Event) => {
     event.preventDefault();
@@ -170,10 +173,10 @@ function Gauge({ name, id, use, isFull, set, caption }: GaugeProps) {
       <span style=${{ width: `${share * 100}%` }}></span></div>
     <p class="hint">${caption}</p>
     <form class="usage" onSubmit=${submit}>
-      <button type="button" disabled=${limit === null} onClick=${() => set({ [name]: limit })}>Use up the ${name}<span class="hidden"> of ${id}</span></button>
-      <input type="number" min="0" max=${name === 'minute' ? limit : undefined} step="1" required aria-label="Used this ${name} by ${id}" value=${typed ?? used}
+      <button type="button" disabled=${limit === null} onClick=${() => set({ [name]: limit })}>Use up the ${period}<span class="hidden"> of ${id}</span></button>
+      <input type="number" min="0" max=${name === 'minute' ? limit : undefined} step="1" required aria-label="Used this ${period} by ${id}" value=${typed ?? used}
         onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => setTyped(currentTarget.value)} />
-      <button>Set<span class="hidden"> usage of this ${name} of ${id}</span></button>
+      <button>Set<span class="hidden"> usage of this ${period} of ${id}</span></button>
     </form>
   </div>`;
 }

@@ -1,6 +1,6 @@
 import { keyText, statusText, targetOf } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
-import type { PanelQuery } from './mock-view.ts';
+import { type MockView, type PanelQuery, windowText } from './mock-view.ts';
 
 /** Whether the client got a response that is no refusal. A connection that broke off brought none. */
 export function isServed({ status }: Pick<JournalEntry, 'status'>): boolean {
@@ -92,14 +92,15 @@ const SECONDS = 120;
 
 /**
  * For each second with requests of the key `chosen`, or else of the newest request: how many requests the mock had counted
- * in the minute, as the window of the key counts them, and above these the requests that were not served. So only a
+ * in the window of the key, and above these the requests that were not served. So only a
  * refused request is above the limit. `at` is in seconds since the Unix epoch, `all` are the used requests and those that
  * were not served, and `summary` is the same in words, for a screen reader.
  */
-export function minuteChart(entries: readonly JournalEntry[], now: number, chosen: string) {
-  const start = Math.floor(now / 1000) - SECONDS + 1;
+export function minuteChart({ entries, keys, clock }: Pick<MockView, 'entries' | 'keys' | 'clock'>, chosen: string) {
+  const start = Math.floor(clock.now / 1000) - SECONDS + 1;
   const newest = entries.find(({ rate, keyId }) => rate !== undefined && (chosen === '' || keyId === chosen));
   const { keyId, rate: { limit } = {} } = newest ?? {};
+  const window = windowText(keys.find(({ id }) => id === keyId));
   const secondOf = ({ at }: JournalEntry) => Math.floor(at / 1000) - start;
   const ofKey = newest === undefined ? [] : entries.filter((entry) => entry.keyId === keyId);
   const shown = ofKey.filter((entry) => secondOf(entry) >= 0 && secondOf(entry) < SECONDS);
@@ -113,8 +114,8 @@ export function minuteChart(entries: readonly JournalEntry[], now: number, chose
   const summary =
     keyId === undefined
       ? 'No request with a key yet.'
-      : `In the last two minutes, ${counts}; the limit is ${limit} per minute.`;
-  return { seconds, keyId, limit, summary };
+      : `In the last two minutes, ${counts}; the limit is ${limit} per ${window}.`;
+  return { seconds, keyId, limit, window, summary };
 }
 
 /** With a switch, refused requests count too, and the sum can exceed the limit. */

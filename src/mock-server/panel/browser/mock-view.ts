@@ -4,6 +4,7 @@ import type { clockState } from '../../clock/clock.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import type { Account } from '../../service/accounts.ts';
 import type { KeySummary } from '../../service/keys.ts';
+import { MINUTE_MS } from '../../service/rate-windows.ts';
 import type { ShownRule } from './form-input.ts';
 
 /** Dates as JSON has them. */
@@ -51,6 +52,12 @@ export interface SectionProps {
 /** `2026-01-15 14:20 UTC` */
 export function timeText(iso: string): string {
   return `${iso.slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** The window of the rate limit of a key: `minute`, or `window of 1000 ms` for one of its own. */
+export function windowText(key?: Pick<KeySummary, 'limits'>): string {
+  const { windowMs = MINUTE_MS } = key?.limits ?? {};
+  return windowMs === MINUTE_MS ? 'minute' : `window of ${windowMs} ms`;
 }
 
 /** `14:20:01` of a time in milliseconds, in UTC. */
