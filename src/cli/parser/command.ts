@@ -92,6 +92,9 @@ export class CliCommand extends Command {
     return this;
   }
 
+  /** `main` prints help itself. commander would open the streams to ask for colours and widths. */
+  override outputHelp(): void {}
+
   /** The options that were typed, before the command or behind it, as texts, by commander's camelCase names. */
   get typed(): Readonly<Record<string, unknown>> {
     const values = Object.entries(this.opts());

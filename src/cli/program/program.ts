@@ -74,8 +74,7 @@ function prepare(command: CliCommand, program: CliCommand): void {
   command.version(VERSION, '-V, --version', 'print the version');
   command.options.at(-1)?.hideHelp(command.parent !== null); // it works behind each command
   for (const option of optionsOfAll(command)) command.addOption(option);
-  // `main` prints errors and help itself. commander would open the streams to ask for colours and widths.
-  command.configureOutput(NO_OUTPUT).configureHelp({ formatHelp: ignore });
+  command.configureOutput({ outputError: ignore, writeOut: ignore }); // `main` prints errors and the version itself
   command.exitOverride((end) => {
     program.line = { command, end };
     throw end;
@@ -87,19 +86,7 @@ function prepare(command: CliCommand, program: CliCommand): void {
   }
 }
 
-function ignore(): string {
-  return '';
-}
-
-const NO_OUTPUT = {
-  outputError: ignore,
-  writeOut: ignore,
-  writeErr: ignore,
-  getOutHasColors: () => false,
-  getErrHasColors: () => false,
-  getOutHelpWidth: () => 80,
-  getErrHelpWidth: () => 80,
-};
+function ignore(): void {}
 
 const OPTIONS = 'options';
 
