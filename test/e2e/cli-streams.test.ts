@@ -95,6 +95,13 @@ describe.skipIf(!hasBundle)('the built command', () => {
     expect(code).toBe(0);
   });
 
+  test.skipIf(process.platform === 'win32')('queries on stdin without an end are refused', async () => {
+    const { code, stderr } = await runShell('fxrates batch - < /dev/zero', { env });
+
+    expect(code).toBe(2);
+    expect(stderr).toContain('cannot read the queries in standard input — it has more than 256000000 bytes');
+  });
+
   test('--key-stdin reads one line and does not wait for the end', async () => {
     const running = startBundle(['api', '/small', '--key-stdin', '--get', 'data.a'], {
       env: { FXRATES_BASE_URL: server.url },

@@ -31,8 +31,8 @@ export function monotonicNow({ clock }: Pick<Io, 'clock'>): number {
 
 export interface Input {
   readonly isTTY: boolean;
-  /** The text up to the end, or as soon as it `isEnough`. */
-  text(isEnough?: (text: string) => boolean): Promise<string>;
+  /** The text up to the end, or as soon as it `isEnough`. Rejects as `readLimited`. */
+  text(failed: ReadFailed, isEnough?: (text: string) => boolean): Promise<string>;
   /** The question, on stderr, and the line typed after it. Rejects with an `Interrupted` on a signal, Ctrl-C and Ctrl-\. */
   typedLine(prompt: Prompt): Promise<string>;
 }
@@ -96,15 +96,14 @@ export function refuseEndless(size: number): void {
   if (size > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES} bytes`);
 }
 
+/** Throws the error for the user. */
+type ReadFailed = (cause: NodeJS.ErrnoException) => never;
+
 /**
  * The bytes of a file, a pipe or a device. Rejects once it has more than 256 MB: `/dev/zero` has no end. Also rejects when
  * `interrupted` aborts, because Node.js cannot abort the opening of a pipe without a writer. `failed` throws all other errors.
  */
-export function readLimited(
-  path: string,
-  interrupted: AbortSignal,
-  failed: (cause: NodeJS.ErrnoException) => never,
-): Promise<Buffer> {
+export function readLimited(path: string, interrupted: AbortSignal, failed: ReadFailed): Promise<Buffer> {
   return orInterrupted(readAll(path).catch(failed), interrupted);
 }
 

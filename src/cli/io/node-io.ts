@@ -16,6 +16,7 @@ import {
   type Interrupts,
   type Io,
   type Output,
+  refuseEndless,
   type SignalName,
   WriteFailure,
 } from './io.ts';
@@ -136,7 +137,11 @@ function createInput({ signal: interrupted, receive }: NodeInterrupts): Input {
     isTTY: isTerminal(0),
     typedLine: (prompt) =>
       readTypedLine({ stdin: process.stdin, stderr: process.stderr, interrupted, receive }, prompt),
-    text: (isEnough = () => false) => readStdin(interrupted, isEnough),
+    text: (failed, isEnough = () => false) =>
+      readStdin(interrupted, isEnough).catch((cause) => {
+        interrupted.throwIfAborted();
+        return failed(cause);
+      }),
   };
 }
 
@@ -146,6 +151,7 @@ async function readStdin(interrupted: AbortSignal, isEnough: (text: string) => b
   interrupted.addEventListener('abort', stop, { once: true });
   for await (const chunk of process.stdin.setEncoding('utf8')) {
     text += chunk;
+    refuseEndless(text.length);
     if (isEnough(text)) break; // leaving the loop closes stdin
   }
   interrupted.removeEventListener('abort', stop);

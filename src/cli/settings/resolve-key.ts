@@ -1,6 +1,6 @@
 import { keyProblem } from '../../redactor.ts';
 import { CliError, loginCommand, systemReason, usageError } from '../errors/cli-error.ts';
-import { Interrupted, type Io, readLimited } from '../io/io.ts';
+import { type Io, readLimited } from '../io/io.ts';
 import type { CliSettings, Invocation } from './settings.ts';
 import { readCredential, type StoredKey } from './stored-files.ts';
 
@@ -81,10 +81,9 @@ async function readStdin(stdin: Io['stdin']): Promise<string> {
     ]);
   }
   const isEnough = (text: string) => text.includes('\n') || text.length > LONGEST_KEY;
-  const text = await stdin.text(isEnough).catch((cause) => {
-    if (cause instanceof Interrupted) throw cause;
-    throw unusableKey('cannot read the key from standard input', String(cause?.message ?? cause), cause);
-  });
+  const text = await stdin.text((cause) => {
+    throw unusableKey('cannot read the key from standard input', systemReason(cause), cause);
+  }, isEnough);
   return keyIn(text.replace(/\n.*/s, '\n'));
 }
 

@@ -1,7 +1,7 @@
 import { isJson } from '../../../json.ts';
 import { UTF16_PROBLEM } from '../../../text.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
-import { Interrupted, type Io, readLimited, refuseEndless } from '../../io/io.ts';
+import { type Io, readLimited } from '../../io/io.ts';
 import { checkParameter, parseParameters, refusePastedQuery } from '../../parser/parameters.ts';
 import type { Query } from '../../settings/settings.ts';
 import { memberTexts, scalarText } from '../../terminal/json-text.ts';
@@ -15,11 +15,10 @@ const MOST_FAULTS = 10;
  */
 export async function readQueries(
   path: string,
-  { stdin, interrupts }: Pick<Io, 'stdin' | 'interrupts'>,
+  io: Pick<Io, 'stdin' | 'interrupts'>,
   complete: (query: Query) => Query,
 ): Promise<readonly Query[]> {
-  const text = await (path === '-' ? readStdin(stdin) : readFileText(path, interrupts.signal));
-  const lines = requireUtf8(text, path)
+  const lines = requireUtf8(await readText(path, io), path)
     .split('\n')
     .map((line, index) => ({ number: index + 1, content: line.trim() }))
     .filter(({ content }) => content !== '' && !content.startsWith('#'));
@@ -97,29 +96,18 @@ function unusableLines(faults: readonly string[], path: string): CliError {
   ]);
 }
 
-async function readFileText(path: string, interrupted: AbortSignal): Promise<string> {
-  const bytes = await readLimited(path, interrupted, (cause) => {
+async function readText(path: string, { stdin, interrupts }: Pick<Io, 'stdin' | 'interrupts'>): Promise<string> {
+  const failed = (cause: NodeJS.ErrnoException) => {
     const hints = path.includes('=') ? [`Queries without a file:  --each ${quoteForShell(path)}`] : [];
-    throw usageError(`cannot read the queries in ${path}`, systemReason(cause), hints);
-  });
-  return bytes.toString();
+    throw usageError(`cannot read the queries in ${whereOf(path)}`, systemReason(cause), hints);
+  };
+  return path === '-' ? stdin.text(failed) : (await readLimited(path, interrupts.signal, failed)).toString();
 }
 
 /** @throws CliError for what Windows writes by default. Decoded as UTF-8, it would be other queries. */
 function requireUtf8(text: string, path: string): string {
   if (text.includes('\0')) throw usageError(`cannot read the queries in ${whereOf(path)}`, UTF16_PROBLEM);
   return text;
-}
-
-async function readStdin(stdin: Io['stdin']): Promise<string> {
-  const isEnough = (text: string) => {
-    refuseEndless(text.length);
-    return false;
-  };
-  return stdin.text(isEnough).catch((cause) => {
-    if (cause instanceof Interrupted) throw cause;
-    throw usageError('cannot read the queries on standard input', String(cause?.message ?? cause));
-  });
 }
 
 /** Also a line that a batch printed: `{ "query": { … }, "error": … }`. Numbers stay as they are written. */

@@ -313,18 +313,6 @@ test.each([
   expect(stderr).toMatch(end);
 });
 
-test('queries on stdin without an end, as from `yes`, are refused', async () => {
-  const io = new FakeIo();
-  const text = async (isEnough: (text: string) => boolean = () => false) => {
-    let endless = 'n=1\n';
-    while (endless.length < 300_000_000 && !isEnough(endless)) endless += endless;
-    return endless;
-  };
-
-  expect(await main(['batch', '-'], Object.assign(io, { stdin: { ...io.stdin, text } }))).toBe(2);
-  expect(io.written.stderr).toContain('it has more than 256000000 bytes');
-});
-
 test.each([
   ['- --each base=USD', /batch expects a file of queries or --each/],
   ['--each base=USD,EUR symbols=GBP', / {2}A parameter of all queries: {2}-p symbols=GBP\n/],
