@@ -6,9 +6,9 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** The value of a JSON text; `undefined` if it is not JSON. */
-export function parseJson(text: string, revive?: (name: string, value: unknown) => unknown): unknown {
+export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text, revive);
+    return JSON.parse(text);
   } catch {
     return undefined; // no JSON text has this value
   }

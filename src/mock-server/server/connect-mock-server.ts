@@ -155,7 +155,7 @@ async function sendAdmin(
   });
   // Another server may respond to anything.
   if (response.headers[MOCK_HEADER] === undefined) throw refusalOf(response.status, undefined, origin);
-  const value = parseJson(response.text, HAS_DATES.test(route.path) ? withDates : undefined);
+  const value = parseJson(response.text);
   if (response.status >= 300) throw refusalOf(response.status, value, origin);
   return value;
 }
@@ -180,14 +180,6 @@ function sendable(name: string, value: unknown): unknown {
     : [];
   if (undefinedName !== undefined) throw invalidOption(name, value, `a value for ${undefinedName}, not undefined`);
   return value;
-}
-
-/** Other results have no dates, but can have names of the user, such as those of parameters. */
-const HAS_DATES = /^\/(?:accounts|keys)\b/;
-
-/** JSON has no dates. In these results, the names of dates end in `At`, such as `createdAt`. */
-function withDates(name: string, value: unknown): unknown {
-  return typeof value === 'string' && name.endsWith('At') ? new Date(value) : value;
 }
 
 function searchOf(query: object): string {

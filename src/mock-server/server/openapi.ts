@@ -81,13 +81,13 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'output') {
     io,
     target: 'draft-2020-12',
     unrepresentable: 'any', // a part that the mock checks itself
-    override: restoreMeaning,
+    override: restoreExamples,
   });
   return rest;
 }
 
-/** zod omits the examples of an input that it checks before it parses it, and has no schema for a date. */
-function restoreMeaning({
+/** zod omits the examples of an input that it checks before it parses it. */
+function restoreExamples({
   zodSchema,
   jsonSchema,
 }: {
@@ -96,5 +96,4 @@ function restoreMeaning({
 }) {
   const { examples } = z.globalRegistry.get(zodSchema) ?? {};
   if (examples !== undefined) Object.assign(jsonSchema, { examples });
-  if (zodSchema instanceof z.ZodDate) Object.assign(jsonSchema, { type: 'string', format: 'date-time' });
 }

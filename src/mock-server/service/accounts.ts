@@ -20,8 +20,8 @@ export const account = plainObject({
   plan: planName,
   /** Whether the e-mail address is confirmed. Only then can keys be created. */
   confirmed: z.boolean(),
-  /** Time of creation, by the mock's clock. */
-  createdAt: z.date(),
+  /** Time of creation, by the mock's clock, in milliseconds since the Unix epoch. */
+  createdAt: z.number().describe('Milliseconds since the Unix epoch.'),
 });
 
 /** An account of the emulated service. */
@@ -128,7 +128,7 @@ export function findAccount(state: ServiceState, accountId: string): AccountReco
 }
 
 function view({ id, email, plan, isConfirmed, createdAt }: AccountRecord): Account {
-  return { id, email, plan, confirmed: isConfirmed, createdAt: new Date(createdAt) };
+  return { id, email, plan, confirmed: isConfirmed, createdAt };
 }
 
 /** Moves an account to `plan`. The switches define the effect on usage and on keys above the new cap. */

@@ -46,10 +46,10 @@ export const keySummary = plainObject({
   masked: z.string().describe('Prefix and last four digits of the key.'),
   /** Whether the key can be used. A revoked key stays revoked. */
   state: z.enum(['active', 'revoked']),
-  /** Time of creation, by the mock's clock. */
-  createdAt: z.date(),
+  /** Time of creation, by the mock's clock, in milliseconds since the Unix epoch. */
+  createdAt: z.number().describe('Milliseconds since the Unix epoch.'),
   /** Time of revocation; `undefined` for an active key. */
-  revokedAt: z.date().optional(),
+  revokedAt: z.number().optional().describe('Milliseconds since the Unix epoch; absent for an active key.'),
   /** Limits in place of those of the plan; `undefined` without. */
   limits: keyLimitOptions.optional(),
   /** Usage of the per-minute limit, and the wait until the next request is accepted. */
@@ -271,8 +271,8 @@ function view({ behaviour, now }: ServiceContext, key: KeyRecord): KeySummary {
     accountId: account.id,
     masked: `${prefix}…${lastFour}`, // the mock does not store the rest
     state: revokedAt === undefined ? 'active' : 'revoked',
-    createdAt: new Date(createdAt),
-    revokedAt: revokedAt === undefined ? undefined : new Date(revokedAt),
+    createdAt,
+    revokedAt,
     limits,
     minute: useOfMinute(key, now()),
     month: quotaUse(key, now(), behaviour),

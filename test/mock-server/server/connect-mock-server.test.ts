@@ -6,7 +6,7 @@ import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
 import { listen } from '../../helpers/listen.ts';
 import { servedMock } from '../../helpers/served-mock.ts';
 
-test('reads accounts and keys of the mock, including dates', async () => {
+test('reads accounts and keys of the mock, including times', async () => {
   await using it = await servedMock();
   const { mock, remote } = it;
 

@@ -102,7 +102,7 @@ function KeyCard({ summary, ...props }: SectionProps & { readonly summary: Shown
             : html`<span class="badge bad">revoked</span>`
         }
       </div></div>
-    ${state === 'active' ? html`<${Gauges} summary=${summary} now=${view.clock.now} act=${act} />` : html`<p class="hint">Revoked ${timeText(revokedAt ?? '')}, ${month.used} requests this month</p>`}
+    ${state === 'active' ? html`<${Gauges} summary=${summary} now=${view.clock.now} act=${act} />` : html`<p class="hint">Revoked ${timeText(revokedAt ?? 0)}, ${month.used} requests this month</p>`}
     <${Refusal} refusal=${refusal} path="/keys/${id}" below />
   </div>`;
 }

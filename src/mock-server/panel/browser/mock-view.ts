@@ -7,23 +7,14 @@ import type { KeySummary } from '../../service/keys.ts';
 import { MINUTE_MS } from '../../service/rate-windows.ts';
 import type { ShownRule } from './form-input.ts';
 
-/** Dates as JSON has them. */
-type Json<Value> = {
-  readonly [Name in keyof Value]: Value[Name] extends Date
-    ? string
-    : Date extends Value[Name]
-      ? string | undefined
-      : Value[Name];
-};
-
 export type ClockState = Readonly<z.output<typeof clockState>>;
 
 /** The state of the mock that the panel shows. */
 export interface MockView {
   readonly clock: ClockState;
-  readonly accounts: readonly Json<Account>[];
+  readonly accounts: readonly Account[];
   /** The newest ones. */
-  readonly keys: readonly Json<KeySummary>[];
+  readonly keys: readonly KeySummary[];
   readonly switches: readonly SwitchDescription[];
   readonly rules: readonly ShownRule[];
   /** The requests in the journal, newest first. */
@@ -49,9 +40,9 @@ export interface SectionProps {
   readonly act: <Result>(method: string, path: string, body?: unknown) => Promise<Result | undefined>;
 }
 
-/** `2026-01-15 14:20 UTC` */
-export function timeText(iso: string): string {
-  return `${iso.slice(0, 16).replace('T', ' ')} UTC`;
+/** `2026-01-15 14:20 UTC` of a time in milliseconds. */
+export function timeText(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** The window of the rate limit of a key: `minute`, or `window of 1000 ms` for one of its own. */
