@@ -9,7 +9,7 @@ import { createHandler } from '../../src/mock-server/mock/handle-request.ts';
 import { createMockState, createSpaceState } from '../../src/mock-server/mock/mock-state.ts';
 import { checkOptions } from '../../src/mock-server/mock/options.ts';
 import type { Responder } from '../../src/mock-server/mock/respond.ts';
-import { createLatestResponder } from '../../src/mock-server/mock/respond-latest.ts';
+import { latestResponse } from '../../src/mock-server/mock/respond-latest.ts';
 import { createAccounts } from '../../src/mock-server/service/accounts.ts';
 import { createKeys } from '../../src/mock-server/service/keys.ts';
 
@@ -32,7 +32,7 @@ export class MockCore {
   readonly #handle;
 
   constructor(options: MockCoreOptions = {}) {
-    const builtIn = { latest: createLatestResponder(), quota: quotaResponse };
+    const builtIn = { latest: latestResponse, quota: quotaResponse };
     this.responders = { ...builtIn, ...options.responders };
     this.now = options.now ?? Date.UTC(2026, 0, 15);
     const defaults = checkOptions({});

@@ -16,7 +16,7 @@ import { randomFromSeed } from '../service/random.ts';
 import { emptyState, resetKeyUse } from '../service/service-state.ts';
 import type { CheckedMockOptions, CheckedSetup, InitialState, SetupKey, SetupResult } from './options.ts';
 import type { EmulatedService } from './respond.ts';
-import { createLatestResponder } from './respond-latest.ts';
+import { latestResponse } from './respond-latest.ts';
 
 /** The adapters in use. A rule that one of them does not support is rejected before the first request. */
 export class ActiveAdapters {
@@ -73,7 +73,7 @@ export function createMockState(options: CheckedMockOptions): MockState {
     behaviour: initialBehaviour(options),
     clock: new DrivenClock(options.clock, adapters),
     adapters,
-    responders: { latest: createLatestResponder(), quota: quotaResponse },
+    responders: { latest: latestResponse, quota: quotaResponse },
     seed: options.seed,
     initial: { keys: options.setup.keys, rules: options.setup.rules, optionRules: options.rules },
   });

@@ -7,31 +7,25 @@ import type { ParsedTarget } from '../http/parse-request.ts';
 import { badParameter, successResponse, unknownText, withUnknownParameters } from '../http/responses.ts';
 import type { InventedData } from '../rules/rule-schema.ts';
 import { CURRENCIES, type Currency, inventRates, isCurrency } from '../service/invented-rates.ts';
-import type { ServiceContext } from '../service/service-state.ts';
+import type { ServiceContext, ServiceState } from '../service/service-state.ts';
 
-/**
- * Creates the responder of `GET /api/v1/latest`. Its parameters and fields are not documented, so the data is invented. It
- * keeps the last response to each target, so a mock and its spaces share it.
- */
-export function createLatestResponder(): (request: LatestRequest) => MockResponse {
-  const responses = new WeakMap<ParsedTarget, InventedSnapshot & { readonly response: MockResponse }>();
-  let interval = { of: '', ms: 0 };
-  return ({ service, request, switches, at }) => {
-    const of = switches.use('snapshotGranularity');
-    if (of !== interval.of) interval = { of, ms: snapshotIntervalMs(of) };
-    const snapshot = { seed: service.state.seed, at: Math.floor(at / interval.ms) * interval.ms };
-    const known = responses.get(request.target);
-    if (known?.at === snapshot.at && known.seed === snapshot.seed) return known.response;
-    const requested = readRequestedRates(request.target);
-    const invented = inventedResponse(requested, snapshot, switches);
-    const names = { id: 'latest', known: KNOWN_PARAMETERS, switches };
-    const response = isFreeForm ? withUnknownParameters(invented, request.target, names) : invented;
-    // Other responses depend on switches.
-    if (requested.unknownCurrencies.length === 0 && response === invented)
-      responses.set(request.target, { ...snapshot, response });
-    return response;
-  };
+/** Responds to `GET /api/v1/latest`. Its parameters and fields are not documented, so the data is invented. */
+export function latestResponse({ service, request, switches, at }: LatestRequest): MockResponse {
+  const snapshot = snapshotAt(at, service.state, switches);
+  const known = responses.get(request.target);
+  if (known?.at === snapshot.at && known.seed === snapshot.seed) return known.response;
+  const requested = readRequestedRates(request.target);
+  const invented = inventedResponse(requested, snapshot, switches);
+  const names = { id: 'latest', known: KNOWN_PARAMETERS, switches };
+  const response = isFreeForm ? withUnknownParameters(invented, request.target, names) : invented;
+  // Other responses depend on switches.
+  if (requested.unknownCurrencies.length === 0 && response === invented)
+    responses.set(request.target, { ...snapshot, response });
+  return response;
 }
+
+/** The last response to each target. Only a mock and its spaces share a target. */
+const responses = new WeakMap<ParsedTarget, InventedSnapshot & { readonly response: MockResponse }>();
 
 interface LatestRequest {
   readonly service: Pick<ServiceContext, 'state'>;
@@ -48,9 +42,12 @@ interface InventedSnapshot {
 
 /** The invented data for a query, for functions of the test. */
 export function inventedFor({ state, behaviour, now }: ServiceContext, target: ParsedTarget): InventedData {
-  const ms = snapshotIntervalMs(behaviour.use('snapshotGranularity'));
-  const snapshot = { seed: state.seed, at: Math.floor(now() / ms) * ms };
-  return inventedData(readRequestedRates(target), snapshot);
+  return inventedData(readRequestedRates(target), snapshotAt(now(), state, behaviour));
+}
+
+function snapshotAt(now: number, { seed }: Pick<ServiceState, 'seed'>, switches: Switches): InventedSnapshot {
+  const ms = snapshotIntervalMs(switches.use('snapshotGranularity'));
+  return { seed, at: Math.floor(now / ms) * ms };
 }
 
 function inventedResponse(requested: RequestedRates, snapshot: InventedSnapshot, switches: Switches): MockResponse {
