@@ -21,15 +21,6 @@ export const trueOrFalse = expected('true or false', z.boolean());
 /** The status of a response that a test defines. */
 export const responseStatus = expected('an HTTP status from 200 to 599', z.int().min(200).max(599));
 
-/** A name that a test has chosen. */
-export const nameSchema = expected(
-  'up to 64 letters, digits, _ and -, not an API key',
-  z
-    .string()
-    .regex(/^[\w-]{1,64}$/)
-    .refine(isNoKey),
-);
-
 /** For a text that the mock shows again, in URLs, responses and messages. */
 export function isNoKey(text: string): boolean {
   return !holdsKey(text);
@@ -122,9 +113,9 @@ export const strictObject: <Fields extends z.core.$ZodLooseShape>(
 export const plainObject: <Fields extends z.core.$ZodLooseShape>(fields: Fields) => z.ZodObject<Fields, z.core.$strip> =
   z.object;
 
-/** The id of a rule. A URL cannot have `.` and `..` as a segment. */
+/** The id of a rule, or the name of a space. A URL cannot have `.` and `..` as a segment. */
 export const idSchema = expected(
-  'letters, digits, _ . and -, not an API key',
+  'up to 64 letters, digits, _ . and -, not an API key',
   z
     .string()
     .regex(/^(?!\.{1,2}$)[\w.-]{1,64}$/)

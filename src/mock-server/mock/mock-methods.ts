@@ -5,7 +5,7 @@ import { type BehaviourOptions, createMockBehaviour, type MockBehaviour } from '
 import type { PresetName } from '../behaviour/switch.ts';
 import { type Clock, type ClockOptions, LATEST_MS, type MockClock, parseInstant } from '../clock/clock.ts';
 import { BEFORE_THE_END, DrivenClock } from '../clock/driven-clock.ts';
-import { atOnce, checkedInput, nameSchema, type Steps, strictObject, type ValueOf } from '../input/checked-input.ts';
+import { atOnce, checkedInput, idSchema, type Steps, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { freeName, invalidOption, MockServerError, withId, within } from '../input/mock-server-error.ts';
 import { type Audit, auditOf, type RequestFilter } from '../journal/journal.ts';
 import {
@@ -271,10 +271,10 @@ function renew(hashes: readonly string[]): void {
 
 export const spaceOptions = strictObject({
   /**
-   * Name of the space, which determines its key. Up to 64 letters, digits, `_` and `-`.
+   * Name of the space, which determines its key. Up to 64 letters, digits, `_`, `.` and `-`.
    * @default 'space_1', 'space_2', …
    */
-  name: nameSchema.optional().describe('Name of the space, which determines its key. Letters, digits, `_` and `-`.'),
+  name: idSchema.optional().describe('Name of the space, which determines its key. Letters, digits, `_`, `.` and `-`.'),
   /**
    * Plan of the account of the space.
    * @default 'free'

@@ -319,6 +319,8 @@ test.each([
   ['PUT', '/latest?base=EUR&base=USD', { rates: {} }, 'base'],
   ['DELETE', '/requests', { all: true }, 'all'],
   ['POST', '/spaces', { name: '../etc' }, 'name'],
+  ['POST', '/spaces', { name: '..' }, 'name'],
+  ['POST', '/spaces', { name: 'a'.repeat(65) }, 'name'],
   ['POST', '/rules', { match: { path: '/__fxrates/*' }, delayMs: 1 }, 'match.path'],
   ['POST', '/rules', { match: { path: '/a#b' }, delayMs: 1 }, 'match.path'],
 ])('refuses %s %s with %j and names the field', async (method, path, body, field) => {
