@@ -334,21 +334,16 @@ export const adminRoutes: readonly AdminRoute[] = [
   route('GET /spaces', {
     id: 'listSpaces',
     summary: 'List the names of the open spaces',
-    response: z.array(z.object({ name: z.string() })),
-    run: ({ state }) => namesOf(state),
+    response: z.array(z.string()),
+    run: ({ state }) => Array.from(state.spaces.keys()),
   }),
   route('DELETE /spaces', {
     id: 'closeSpaces',
     summary: 'Close all spaces, for example those of a test run that was killed; lists the names of the closed spaces',
-    response: z.array(z.object({ name: z.string() })),
-    calls: {
-      closeSpaces: {
-        send: () => ({}),
-        read: (closed: readonly { readonly name: string }[]) => closed.map(({ name }) => name),
-      },
-    },
+    response: z.array(z.string()),
+    calls: { closeSpaces: { send: () => ({}) } },
     run({ state }) {
-      const closed = namesOf(state);
+      const closed = Array.from(state.spaces.keys());
       for (const space of state.spaces.values()) closeMock(space);
       return closed;
     },
@@ -386,8 +381,4 @@ function nowIn({ now }: z.output<typeof clockState>): number {
 
 function valuesIn(described: readonly SwitchDescription[]) {
   return Object.fromEntries(described.map(({ name, value }) => [name, value]));
-}
-
-function namesOf({ spaces }: MockState) {
-  return Array.from(spaces.keys(), (name) => ({ name }));
 }

@@ -263,9 +263,10 @@ test('data, recordings, rules and setups as text keep their digits', async () =>
 
 test('a remote space can be closed again, as one in process', async () => {
   await using it = await connected();
-  const space = await it.remote.space({ name: 'invoices' });
+  const space = await it.remote.space({ name: 'invoices.v2' });
 
-  expect(await it.remote.closeSpaces()).toEqual(['invoices']);
+  expect(await space.keys.list()).toHaveLength(1);
+  expect(await it.remote.closeSpaces()).toEqual(['invoices.v2']);
   await space.close();
 
   await it.server.close();

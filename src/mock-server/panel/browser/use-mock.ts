@@ -12,7 +12,7 @@ export function useMock(space: string) {
   const shown = useRef<MockView['entries']>([]);
   const load = useCallback(async () => {
     try {
-      setSpaces((await callAdmin<readonly { readonly name: string }[]>('GET', '/spaces')).map(({ name }) => name));
+      setSpaces(await callAdmin<readonly string[]>('GET', '/spaces'));
       const view = await readView(scope, shown.current);
       shown.current = view.entries;
       setRead({ scope, view });
