@@ -164,8 +164,6 @@ export const setupParts = strictObject({
    * @default none
    */
   rules: z.custom<readonly RuleOptions[]>().optional(),
-  /** Ignored by the mock. Editors read it. */
-  $schema: z.custom<string>().optional(),
 });
 
 /** Keys, switches and rules, as in a file for `fxrates mock --setup`. */

@@ -49,7 +49,6 @@ const setup = setupParts.extend({
   keys: z.array(setupKey).optional().describe('Keys to create, each with an account of its own.'),
   behaviour: presetOrChanges.optional(),
   rules: z.array(ruleInput).optional(),
-  $schema: z.string().optional().describe('Ignored by the mock. Editors read it.'),
 });
 
 const list = z.object({
