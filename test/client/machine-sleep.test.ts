@@ -1,13 +1,13 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { FxRatesOptions } from '../../src/client/index.ts';
 import type { RateLimiterOptions } from '../../src/client/limits/rate-limiter.ts';
 import { steadyTime } from '../../src/client/time/clock.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
 import type { Reply } from '../helpers/fake-fetch.ts';
 import { MemoryLimitStore } from '../helpers/memory-limit-store.ts';
-import { failure, rateLimited, success } from '../helpers/service-replies.ts';
+import { API_KEY, failure, rateLimited, success } from '../helpers/service-replies.ts';
 import { StrictLimiter } from '../helpers/strict-limiter.ts';
-import { differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
+import { BASE_URL, differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -129,6 +129,25 @@ test.each([8 * HOUR, -8 * HOUR])('a wall clock set by %i ms ends no timeout and 
 
   expect(endedAfterMs).toBe(9_000);
 });
+
+test.each([8 * HOUR, -8 * HOUR])(
+  'after the wall clock was set by %i ms, a client of another copy of the package has the same deadlines',
+  async (byMs) => {
+    const { clock, client } = waitOf(rateLimited('30'), undefined);
+    clock.set(byMs);
+    vi.resetModules();
+    const { FxRates: Copy } = await import('../../src/client/index.ts');
+    const other = new Copy({ baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch: client.fetch });
+    const refused = client.fx.latest();
+    await clock.advance(1);
+
+    const late = errorOf(other.latest({ late: true }, { deadlineMs: 29_000 }));
+    const calls = [refused, other.latest({}, { deadlineMs: 31_000 })];
+    await clock.run(Promise.all(calls));
+
+    expect(await late).toMatchObject({ reason: 'deadline', retryAfterMs: 29_999 });
+  },
+);
 
 test('after a sleep of the machine, a call with a deadline is sent', async () => {
   const { clock, client } = waitOf(success(), undefined);

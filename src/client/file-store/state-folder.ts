@@ -184,7 +184,7 @@ export class StateFolder {
     try {
       this.#files.rmSync(path, { recursive: true, force: true });
     } catch {
-      // Files that remain are ignored and removed a day later.
+      // Files that remain are ignored; if a folder is added later than a day after this, they are removed.
     }
   }
 
@@ -192,7 +192,7 @@ export class StateFolder {
     try {
       this.#files.unlinkSync(path);
     } catch {
-      // A file that remains is ignored and removed a day later.
+      // A file that remains is ignored. It is removed with the folder, which must be unused for a day.
     }
   }
 }

@@ -11,7 +11,7 @@ import type { AnyOptions } from '../options/client-options.ts';
 import type { Warning } from '../options/hooks.ts';
 import type { ClientSettings } from '../options/resolve-options.ts';
 import { type Cancellation, SharedWork } from '../time/abort.ts';
-import { type Clock, realClock, type SteadyTime } from '../time/clock.ts';
+import type { Clock, SteadyTime } from '../time/clock.ts';
 import { Lifetime, type RetainedState } from './lifetime.ts';
 import { QuotaLedger } from './quota-ledger.ts';
 import { perMinuteIn } from './quota-record.ts';
@@ -243,14 +243,11 @@ const SHARED = 'key-states.20';
 /** A state is removed when the last client that used it is closed. */
 type StatesByName = Map<string, KeyState>;
 
-interface Shared {
-  readonly real: StatesByName;
-  /**
-   * Clients with a fake clock share a state only with clients that have the same clock. Where requests are isolated, a client
-   * shares it only with those of its `withOptions()`: the queue settles promises of other calls.
-   */
-  readonly apart: WeakMap<Clock | Lifetime, StatesByName>;
-}
+/**
+ * Clients with a fake clock share a state only with clients that have the same clock. Where requests are isolated, a client
+ * shares it only with those of its `withOptions()`: the queue settles promises of other calls.
+ */
+type Shared = WeakMap<Clock | Lifetime, StatesByName>;
 
 /** Finds the state of a key: one per origin and key in the process. */
 export class KeyStates {
@@ -292,9 +289,8 @@ export class KeyStates {
 }
 
 function statesOf(owner: Clock | Lifetime): StatesByName {
-  const { real, apart } = processState<Shared>(SHARED, () => ({ real: new Map(), apart: new WeakMap() }));
-  if (owner === realClock) return real;
-  const states = apart.get(owner) ?? new Map();
-  apart.set(owner, states);
+  const shared = processState<Shared>(SHARED, () => new WeakMap());
+  const states = shared.get(owner) ?? new Map();
+  shared.set(owner, states);
   return states;
 }

@@ -1,3 +1,4 @@
+import { processState } from '../../process-state.ts';
 import { Cancellation } from './abort.ts';
 
 /** A source of time. Tests pass one that they control. */
@@ -73,7 +74,10 @@ class SystemClock implements Clock {
 
 /** Without private members in its type: declarations of what contains it could not name them. */
 export const realClock: Clock &
-  Pick<Required<Clock>, 'monotonicNow'> & { after(ms: number, callback: () => void): () => void } = new SystemClock();
+  Pick<Required<Clock>, 'monotonicNow'> & { after(ms: number, callback: () => void): () => void } = processState(
+  'real-clock.1',
+  () => new SystemClock(),
+);
 
 /** Without a reason, every stop would create an exception with its stack. */
 const STOPPED = 'stopped';
@@ -181,7 +185,7 @@ export class SteadyTime {
   #after(ms: number, isLimit: boolean, callback: () => void): () => void {
     const clock = this.#clock;
     // Without the promise and the AbortController of a sleep: they take a tenth of the time of a call.
-    if (clock instanceof SystemClock) return clock.after(ms, callback);
+    if (clock === realClock) return realClock.after(ms, callback);
     const endsAt = this.now() + ms;
     const controller = new AbortController();
     const { signal } = controller;
@@ -239,9 +243,9 @@ interface TimerOptions {
   readonly isLimit?: boolean;
 }
 
-const timeOf = new WeakMap<Clock, SteadyTime>();
+const timeOf = processState('steady-times.1', () => new WeakMap<Clock, SteadyTime>());
 
-/** One for each clock, so that all parts of a client use the same time. */
+/** One for each clock in the process: clients of all copies of the package compare their times in one limiter. */
 export function steadyTime(clock: Clock): SteadyTime {
   const known = timeOf.get(clock);
   if (known) return known;

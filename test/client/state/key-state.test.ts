@@ -188,6 +188,7 @@ test('two copies of the package in one process share the state of a key', async 
 
   expect(copy.KeyStates).not.toBe(KeyStates);
   expect(new copy.KeyStates(settings).of(keyNumber(0))).toBe(state);
+  expect(settings.time).toBe(state.time);
 });
 
 /** Two clients of one key, from two copies of the package. */
