@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import * as nodeFiles from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { processState } from '../../process-state.ts';
 import { folderProblem, makeFolder } from '../../replace-file.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
@@ -43,8 +44,8 @@ export function fileStore(path: string = defaultFolder(), { clock }: FileStoreOp
   return store;
 }
 
-/** By folder. The clients of a key warn of different stores. */
-const stores = new Map<string, LimitStore>();
+/** By folder. The clients of a key, also those of other copies of the package, warn of different stores. */
+const stores = processState('file-stores.1', () => new Map<string, LimitStore>());
 
 function createStore(root: string, clock: { now(): number }): LimitStore {
   const exchange = fileExchange(root, { now: () => clock.now(), files: nodeFiles });

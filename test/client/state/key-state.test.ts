@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ClientEvents } from '../../../src/client/call/events.ts';
 import { fileStore } from '../../../src/client/file-store/index.ts';
-import type { FxRatesError, FxRatesOptions, WaitEvent } from '../../../src/client/index.ts';
+import { FxRates, type FxRatesError, type FxRatesOptions, type WaitEvent } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/key/api-key.ts';
 import { resolveOptions } from '../../../src/client/options/resolve-options.ts';
 import { ignoredOptionsWarning, KeyState, KeyStates } from '../../../src/client/state/key-state.ts';
@@ -232,6 +232,19 @@ test.each([
   await other.latest().catch(() => undefined);
 
   expect(fx.quotaEstimate()).toMatchObject({ usedSince });
+});
+
+test('clients of two copies of the package with the same folder do not warn of different stores', async () => {
+  const { clock, fetch } = testClient(success(), { rateLimit: { store: fileStore('limits') } });
+  const warnings: string[] = [];
+  vi.resetModules();
+  const copy = await import('../../../src/client/file-store/index.ts');
+  const options = { baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch };
+  const logger = { warn: (message: string) => void warnings.push(message) };
+
+  new FxRates({ ...options, logger, rateLimit: { store: copy.fileStore('limits') } });
+
+  expect(warnings).toEqual([]);
 });
 
 test('in a Cloudflare Worker, only a client and its withOptions() share the state of a key', () => {
