@@ -2,7 +2,7 @@ import { onAnyAbort } from '../../foreign-values.ts';
 import { operations } from '../../generated/operations.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import type { ResponseMeta } from '../call/api-call.ts';
-import { AbortError, ConfigError, FxRatesError, isTemporary } from '../errors/errors.ts';
+import { AbortError, ConfigError, isTemporary } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
 import type { PollOptions, PollSchedule } from '../options/call-options.ts';
 import type { QuotaEstimate } from '../options/client-options.ts';
@@ -62,14 +62,15 @@ type PollParts = ReturnType<typeof resolvePoll>;
 
 function resolvePoll(query: PollQueries<object> | undefined, { options, ...client }: PollClient) {
   const { cache, quotaGuard } = client.settings;
-  const { every = 'quota', operation = 'latest', onError, ...given } = readOptions('poll', options);
+  const { every = 'quota', operation = 'latest', onError, signal, ...given } = readOptions('poll', options);
   const call = cache === undefined || given.maxAgeMs !== undefined ? given : { ...given, maxAgeMs: 0 };
   resolveCall(call, client.settings); // throws before the first call
   const queries: readonly (object | undefined)[] = Array.isArray(query) ? query : [query];
   if (queries.length === 0) throw new ConfigError('query: expected at least one query, got an empty list');
   // Requests of the quota that are not spread.
   const reserve = given.priority === 'high' ? 0 : (quotaGuard?.reserve ?? 0);
-  return { ...client, queries, every, operation, onError, reserve, call };
+  const signals = signal === undefined ? client.lifetime.signals : [...client.lifetime.signals, signal];
+  return { ...client, signals, queries, every, operation, onError, reserve, call };
 }
 
 type Interval = Omit<PollSchedule, 'at'>;
@@ -84,9 +85,7 @@ class Rounds<Data> implements RunningPoll {
   #quota: QuotaLedger | undefined;
   /** Dated time of `SteadyTime` at which the last round started. */
   #startedAt = 0;
-  /** Ends the calls. If the client is closed, it ends them itself. */
-  readonly #calls = new AbortController();
-  /** Ends the waits; the reason is the error of the loop. */
+  /** Ends the calls and the waits; the reason is the error of the loop. */
   readonly #stop = new Cancellation();
   #hasReturned = false;
 
@@ -108,13 +107,12 @@ class Rounds<Data> implements RunningPoll {
 
   #end(): void {
     this.#hasReturned = true;
-    this.#calls.abort();
     this.#stop.cancel(new AbortError());
     this.#quota?.endPoll(this);
   }
 
   async *#run<Item>(itemOf: (item: PollItem<Data>) => Item): AsyncGenerator<Item, void, undefined> {
-    const unlisten = this.#listen();
+    const unlisten = onAnyAbort(this.#parts.signals, (signal) => this.#stop.cancel(abortErrorOf(signal)));
     try {
       for (;;) {
         for (const outcome of await this.#startRound()) {
@@ -131,19 +129,6 @@ class Rounds<Data> implements RunningPoll {
     }
   }
 
-  /** Returns a function that cancels it. */
-  #listen(): () => void {
-    const { call, lifetime } = this.#parts;
-    const own = call.signal === undefined ? [] : [call.signal];
-    const cancels = [
-      onAnyAbort(own, ({ reason }) => this.#calls.abort(reason)),
-      onAnyAbort([...lifetime.signals, ...own], (signal) => this.#stop.cancel(abortErrorOf(signal))),
-    ];
-    return () => {
-      for (const cancel of cancels) cancel();
-    };
-  }
-
   /** The outcomes of a round, in the order of the queries; the only one is the error of `quota()`, if it failed. */
   async #startRound(): Promise<readonly (CallOutcome<Data> | Promise<CallOutcome<Data>>)[]> {
     const { queries, operation, call, request, settings } = this.#parts;
@@ -154,12 +139,12 @@ class Rounds<Data> implements RunningPoll {
     } catch (error) {
       return [{ error }];
     }
-    const options = { ...call, signal: this.#calls.signal };
+    const options = { ...call, signal: this.#stop.toSignal() };
     return queries.map(async (query) => {
       try {
         return { query, ...(await request<Data>(operation, query, options).withMeta()) };
       } catch (error) {
-        return { error };
+        return { error: this.#stop.reason ?? error };
       }
     });
   }
@@ -198,9 +183,9 @@ class Rounds<Data> implements RunningPoll {
     const { asOf } = this.#estimate() ?? {};
     const ageMs = settings.clock.now() - (asOf?.getTime() ?? Number.NEGATIVE_INFINITY);
     if (typeof every === 'number' || (ageMs >= 0 && ageMs < SHARED_KEY_MS)) return;
-    await request('quota', undefined, { priority: 'high', signal: this.#calls.signal }).catch((error: unknown) => {
-      const isAborted = FxRatesError.is(error) && error.kind === 'aborted';
-      if (isAborted || (this.#interval ?? this.#estimate()) === undefined) throw error;
+    await request('quota', undefined, { priority: 'high', signal: this.#stop.toSignal() }).catch((error: unknown) => {
+      if (this.#stop.aborted) throw this.#stop.reason;
+      if ((this.#interval ?? this.#estimate()) === undefined) throw error;
     });
   }
 
