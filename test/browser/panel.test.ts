@@ -54,6 +54,20 @@ function focused(page: Page): Promise<unknown> {
   return page.evaluate('document.activeElement.id');
 }
 
+browserTest('names the window of a key that has its own', async () => {
+  await using panel = await serving();
+  const { key } = panel.mock.createKey({ limits: { requests: 2, windowMs: 1000 } });
+  await fetch(`${panel.url}/api/v1/latest`, { headers: { authorization: key } });
+  await openPanel(panel.page, panel.adminUrl);
+
+  await panel.page.getByRole('meter', { name: 'This window of 1000 ms of key_2' }).waitFor();
+  await panel.page.getByRole('meter', { name: 'This minute of key_1' }).waitFor();
+  await panel.page.getByRole('heading', { name: 'Use of the window of 1000 ms' }).waitFor();
+  await panel.page
+    .getByLabel('1 requests of key_2 were served and 0 not; the limit is 2 per window of 1000 ms')
+    .waitFor();
+});
+
 browserTest('shows requests as they come, with the reason for each refusal', async () => {
   await using panel = await serving();
   const { mock, key, call, adminUrl, page } = panel;
