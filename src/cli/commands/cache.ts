@@ -1,7 +1,7 @@
 import { promises as fs } from 'node:fs';
 import { storageError, systemReason } from '../errors/cli-error.ts';
 import { CliCommand } from '../parser/command.ts';
-import { OTHER_CACHE_FOLDER, openCache } from '../request/fetch-or-cache.ts';
+import { OTHER_CACHE_FOLDER, openCache } from '../request/response-cache.ts';
 import { compiledIn } from '../settings/folders.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { grouped } from '../terminal/text.ts';

@@ -12,11 +12,11 @@ import {
   queryOf,
   typedParameters,
 } from '../parser/parameters.ts';
-import { fetchOrCache } from '../request/fetch-or-cache.ts';
-import { type OperationRequest, printCurl, type ServiceResponse } from '../request/send-request.ts';
+import { cacheOf } from '../request/response-cache.ts';
+import { type OperationRequest, printCurl, type ServiceResponse, sendRequest } from '../request/send-request.ts';
 import { CliOption, connectionOptions, dataOptions, requestOptions, type ValuesOf } from '../settings/options.ts';
 import type { Invocation } from '../settings/settings.ts';
-import { parseDuration } from '../settings/values.ts';
+import { formatDuration, parseDuration } from '../settings/values.ts';
 import { lowerFirst } from '../terminal/text.ts';
 
 /** What was typed for the response of an operation. */
@@ -53,13 +53,15 @@ export function operationCommand<Options extends ResponseOptions = ResponseOptio
   return command;
 }
 
-/** Sends the request, and prints the response with a footer for people. */
+/** Sends the request, or with `--cache` uses a stored response. Prints the response, with a footer for people. */
 export async function sendAndPrint(
   request: OperationRequest,
   invocation: Invocation<ResponseOptions>,
 ): Promise<ServiceResponse> {
-  const response = await fetchOrCache(request, invocation);
-  const { rawBody } = response;
+  const response = await sendRequest(request, invocation, { cache: cacheOf(invocation) });
+  const { rawBody, source, ageMs } = response;
+  const event = { event: 'cached_response', age_seconds: Math.floor(ageMs / 1000) };
+  if (source === 'cache') await invocation.screen.report(`cached response, ${formatDuration(ageMs)} old`, event);
   await printJson(invocation.options.envelope ? rawBody.trim() : dataOf(rawBody), invocation);
   await printFooter(request.operation, response, invocation);
   return response;

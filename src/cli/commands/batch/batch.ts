@@ -10,7 +10,7 @@ import { dataOf, tableDocument, VALUE_COLUMNS } from '../../output/print-json.ts
 import { CliCommand } from '../../parser/command.ts';
 import { joinParameters, parameterOptions, parametersOf, queryOf } from '../../parser/parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
-import { cacheOf } from '../../request/fetch-or-cache.ts';
+import { cacheOf } from '../../request/response-cache.ts';
 import { type OpenClient, withClient } from '../../request/send-request.ts';
 import {
   CliOption,

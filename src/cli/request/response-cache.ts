@@ -6,25 +6,9 @@ import { noFolder } from '../errors/cli-error.ts';
 import type { Io } from '../io/io.ts';
 import { cacheFolder } from '../settings/folders.ts';
 import type { Invocation } from '../settings/settings.ts';
-import { formatDuration } from '../settings/values.ts';
-import { type ServiceRequest, type ServiceResponse, sendRequest } from './send-request.ts';
 
 export interface CachingOptions {
   readonly cache?: number | 'snapshot';
-}
-
-/** Sends the request, or with `--cache` uses a stored response and reports its age on stderr. */
-export async function fetchOrCache(
-  request: ServiceRequest,
-  invocation: Invocation<CachingOptions>,
-): Promise<ServiceResponse> {
-  const { screen } = invocation;
-  const response = await sendRequest(request, invocation, { cache: cacheOf(invocation) });
-  const { source, ageMs } = response;
-  if (source !== 'cache') return response;
-  const event = { event: 'cached_response', age_seconds: Math.floor(ageMs / 1000) };
-  await screen.report(`cached response, ${formatDuration(ageMs)} old`, event);
-  return response;
 }
 
 /** The cache of `--cache`; `undefined` without this option. Without a folder, warns and returns `undefined`. */
