@@ -54,7 +54,7 @@ interface ReceivedMessage {
 
 /** It has the fields of a `Response` that the callers read. Its body is decompressed. */
 export function asResponse({ status, statusText, headers: received, body: sent }: ReceivedMessage): Response {
-  const headers = new HttpHeaders(received);
+  const headers = headersOf(received);
   const encoding = headers.get('content-encoding');
   const body = encoding === null ? sent : decodedBody(sent, encoding);
   const text = async () => (await import('node:stream/consumers')).text(body);
@@ -72,22 +72,12 @@ async function* decodedBody(body: Readable, encoding: string): AsyncGenerator<Ui
 
 type ReceivedHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-class HttpHeaders implements Pick<Headers, 'get' | 'has'>, Iterable<readonly [string, string]> {
-  readonly #values: ReceivedHeaders;
-
-  constructor(values: ReceivedHeaders) {
-    this.#values = values;
-  }
-
-  get(name: string): string | null {
-    return this.has(name) ? [this.#values[name.toLowerCase()] ?? ''].flat().join(', ') : null;
-  }
-
-  has(name: string): boolean {
-    return Object.hasOwn(this.#values, name.toLowerCase());
-  }
-
-  *[Symbol.iterator](): Iterator<readonly [string, string]> {
-    for (const name of Object.keys(this.#values).sort()) yield [name, this.get(name) ?? ''];
-  }
+function headersOf(received: ReceivedHeaders): Pick<Headers, 'get' | 'has'> & Iterable<readonly [string, string]> {
+  const names = Object.keys(received).sort();
+  const values = new Map(names.map((name) => [name, [received[name] ?? ''].flat().join(', ')]));
+  return {
+    get: (name) => values.get(name.toLowerCase()) ?? null,
+    has: (name) => values.has(name.toLowerCase()),
+    [Symbol.iterator]: () => values.entries(),
+  };
 }
