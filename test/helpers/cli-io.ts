@@ -36,7 +36,6 @@ export class FakeIo implements Io {
   readonly fetch: Io['fetch'];
   readonly interrupts: Io['interrupts'];
   readonly timeZone = 'Europe/Berlin';
-  readonly pid = 4242;
   readonly neverBlock = () => undefined;
   readonly spawn: Io['spawn'];
   readonly written = { stdout: '', stderr: '' };

@@ -18,7 +18,6 @@ export interface Io {
   readonly interrupts: Interrupts;
   /** IANA name of the zone for times that people read. Default: the system's. */
   readonly timeZone?: string;
-  readonly pid: number;
   /** From now on, output for a full pipe is buffered and the process continues. An interrupt rejects such a write. */
   neverBlock(): void;
   spawn(command: readonly string[], env: Readonly<Record<string, string>>): ChildProcess;

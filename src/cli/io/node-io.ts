@@ -54,7 +54,6 @@ export function createNodeIo(env: Env): Io & { readonly interrupts: NodeInterrup
     clock: realClock,
     fetch: httpFetch,
     interrupts,
-    pid: process.pid,
     neverBlock,
     spawn: (command, more) => spawnChild(command, { ...env, ...more }),
   };

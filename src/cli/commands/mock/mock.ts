@@ -108,9 +108,9 @@ async function serveMock(options: StartOptions, invocation: Invocation): Promise
   return exitCodes.ok;
 }
 
-async function printReady(mock: RunningMock, { io, screen, settings }: Invocation): Promise<void> {
+async function printReady(mock: RunningMock, { screen, settings }: Invocation): Promise<void> {
   const { url, key, plan, adminUrl, keys } = mock;
-  const ready = { url, key, plan, pid: io.pid, adminUrl, ...(keys.length > 1 ? { keys } : {}) };
+  const ready = { url, key, plan, pid: process.pid, adminUrl, ...(keys.length > 1 ? { keys } : {}) };
   // If both streams are terminals, stderr has shown the URL, and it would be printed among the requests.
   const hasShownUrl = screen.out.isTTY && screen.err.isTTY && settings.quiet === 0;
   if (screen.isJson) await screen.printWithSecret(`${JSON.stringify(ready)}\n`);
