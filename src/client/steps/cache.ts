@@ -155,10 +155,9 @@ class ResponseCache {
       this.#write(call, entry, Math.max(usualMs, maxAgeMs, staleMs));
       return response;
     } catch (error) {
+      // Each caller then gets the stored response instead of the error (`steps/share-request.ts`).
       if (copy.found === undefined && isTemporary(error)) await this.#untilRead(copy, call);
-      const response = storedInstead(call, error, this.#context.settings);
-      if (response === undefined) throw error;
-      return response;
+      throw error;
     }
   }
 
