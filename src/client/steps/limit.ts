@@ -12,7 +12,6 @@ import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-fl
 import type { NotSent, Place, RateLimiter } from '../limits/rate-limiter.ts';
 import { type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
 import type { KeyState } from '../state/key-state.ts';
-import type { Cancellation } from '../time/abort.ts';
 import { lookUpLimit } from './quota-lookup.ts';
 import type { StepContext } from './send.ts';
 
@@ -23,20 +22,15 @@ interface SlotContext extends Pick<StepContext, 'events'> {
   readonly refusal: Refusal | undefined;
   /** Sends a `quota()` of the client, if the limiter wants the limit of the plan. */
   readonly ask: Handler;
-  /** Ends the wait. */
-  readonly wait: Cancellation;
-  /** The waits that end when the key is replaced; `undefined` if this one does not. */
-  readonly keyWaits: Set<Cancellation> | undefined;
 }
 
 /** Waits for the place of a call in the limit of its key. @throws an error with the reason if the call may not wait */
 export async function waitForPermit(call: Call, place: Place | Promise<Place>, options: SlotContext): Promise<Permit> {
-  const { limiter, state, events, ask, refusal, wait, keyWaits } = options;
+  const { limiter, state, events, ask, refusal } = options;
   const learnLimit = () => {
     if (call.quotaReason === 'call' && limiter.isLimitWanted) lookUpLimit({ call, state, send: ask });
   };
   state.join(events);
-  keyWaits?.add(wait);
   try {
     learnLimit();
     const sent = await place;
@@ -48,7 +42,6 @@ export async function waitForPermit(call: Call, place: Place | Promise<Place>, o
     if (reason === 'outage' || failure !== undefined) throw unavailableError(call, sent);
     throw limitedError(call, { state, reason, waitMs, refusal });
   } finally {
-    keyWaits?.delete(wait);
     state.leave(events);
   }
 }

@@ -72,8 +72,9 @@ async function sendDirectly(call: Call, state: KeyState, send: Send): Promise<Ap
 }
 
 interface WaitParts {
-  readonly state: KeyState;
   readonly wait: Cancellation;
+  /** The waits that another call can end. */
+  readonly ends: readonly Set<Cancellation>[];
 }
 
 const ACCEPTED: RequestEnd = { kind: 'accepted' };
@@ -167,9 +168,9 @@ class Attempts {
       this.#permit = place;
       return true;
     }
-    const keyWaits = this.#isForCaller ? keys.waits : undefined;
-    const waiting = { limiter, state, events, ask, refusal: this.#refusal, wait, keyWaits };
-    const permit = await this.#waited(() => waitForPermit(call, place, waiting), waiting);
+    const ends = [...this.#endsByQuota(state), ...(this.#isForCaller ? [keys.waits] : [])];
+    const waiting = { limiter, state, events, ask, refusal: this.#refusal };
+    const permit = await this.#waited(() => waitForPermit(call, place, waiting), { wait, ends });
     if (permit === undefined) return false;
     this.#permit = permit;
     this.#requireQuota(state); // another call may have been refused in the same moment
@@ -183,23 +184,27 @@ class Attempts {
     throw usedUpError(usedUp);
   }
 
+  #endsByQuota({ waits }: KeyState): readonly Set<Cancellation>[] {
+    return this.#call.endpoint.consumesQuota ? [waits] : [];
+  }
+
   /** Measures a wait of the call, whose signal is `wait`. `undefined` if the quota is used up or the key replaced before. */
-  async #waited<T>(work: () => Promise<T>, { state: { waits }, wait }: WaitParts): Promise<T | undefined> {
+  async #waited<T>(work: () => Promise<T>, { wait, ends }: WaitParts): Promise<T | undefined> {
     const { time } = this.#parts.settings;
     const call = this.#call;
-    const { next, signal, endpoint } = call;
+    const { next, signal } = call;
     const waitsSince = time.now();
     call.next = { reason: next.reason, waitedMs: next.waitedMs, waitsSince };
     const abort = () => wait.cancel(signal.reason);
     signal.listen(abort);
-    if (endpoint.consumesQuota) waits.add(wait);
+    for (const waits of ends) waits.add(wait);
     try {
       return await work();
     } catch (error) {
       if (!wait.aborted || signal.aborted) throw error;
       return undefined;
     } finally {
-      waits.delete(wait);
+      for (const waits of ends) waits.delete(wait);
       signal.unlisten(abort);
       call.next = { ...next, waitedMs: next.waitedMs + time.now() - waitsSince };
     }
@@ -258,7 +263,7 @@ class Attempts {
     const slotMs = state.limiter?.waitMs(call.settings.priority) ?? 0;
     this.#parts.events.retry(state, { call, failure, waitMs: Math.max(waitMs, slotMs), retry: this.#retries });
     const wait = new Cancellation();
-    await this.#waited(() => time.sleep(waitMs, wait), { state, wait });
+    await this.#waited(() => time.sleep(waitMs, wait), { wait, ends: this.#endsByQuota(state) });
   }
 
   /** Milliseconds. @throws the error of the call if it is not retried */
