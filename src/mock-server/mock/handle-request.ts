@@ -118,7 +118,7 @@ function send(exchange: Exchange, reply: Reply, turns?: RuleTurns): MockResponse
   const response = deliveredOf(exchange, reply, turns);
   const entry = entryOf(exchange, { response, facts: reply.facts }, turns?.used ?? NONE);
   mock.journal.add(entry);
-  mock.noteChange();
+  mock.noteChange?.();
   mock.parent?.journal.notifyOfSpace(entry);
   if (response.status === 429) requireOwnClock(exchange);
   if (response.delivery !== undefined || response.delayMs) return sendLate(exchange, response, entry);
@@ -238,7 +238,7 @@ function noteRetryAfter({ mock, source }: Exchange, { headers, delivery }: MockR
     if (key === undefined) return;
     if (key.retryAt <= at) waitsSince.set(key, monotonicNow());
     key.retryAt = Math.min(LATEST_MS, at + asksMs);
-    mock.noteChange();
+    mock.noteChange?.();
   };
   // A client in process may react in the same turn of the event loop; over a socket, in the next one at the earliest.
   if (source.adapter === 'socket') void nextTurn().then(store);

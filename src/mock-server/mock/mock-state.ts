@@ -60,7 +60,7 @@ export interface MockState extends EmulatedService {
   readonly seed: number;
   readonly initial: InitialState;
   /** Called after each request of the service or the admin API that can have changed what a snapshot contains. */
-  noteChange: () => void;
+  noteChange?: (() => void) | undefined;
 }
 
 /** Creates a mock with an empty state. */
@@ -90,10 +90,12 @@ type OwnParts = Pick<MockState, 'name' | 'behaviour' | 'clock' | 'seed' | 'initi
 
 /** Creates a space with an empty state. The caller adds it to the spaces of its parent. */
 export function createSpaceState(parent: MockState, own: OwnParts): MockState {
-  return assembleState({ ...parent, ...own, parent });
+  return assembleState({ ...parent, ...own, parent, noteChange: undefined }); // a snapshot has no spaces
 }
 
-function assembleState(given: OwnParts & Pick<MockState, 'options' | 'parent' | 'adapters' | 'responders'>): MockState {
+function assembleState(
+  given: OwnParts & Pick<MockState, 'options' | 'parent' | 'adapters' | 'responders' | 'noteChange'>,
+): MockState {
   const { options, clock } = given;
   const journal = new Journal(options.journalSize);
   return {
@@ -106,7 +108,6 @@ function assembleState(given: OwnParts & Pick<MockState, 'options' | 'parent' | 
     spaceNames: new Map(),
     journal,
     delays: new ResponseDelays(clock, journal),
-    noteChange: () => undefined,
   };
 }
 

@@ -45,10 +45,16 @@ export function inventedFor({ state, behaviour, now }: ServiceContext, target: P
   return inventedData(readRequestedRates(target), snapshotAt(now(), state, behaviour));
 }
 
+/** It is valid for the granularity of snapshots, such as `5min`. An unknown unit counts as five minutes. */
 function snapshotAt(now: number, { seed }: Pick<ServiceState, 'seed'>, switches: Switches): InventedSnapshot {
-  const ms = snapshotIntervalMs(switches.use('snapshotGranularity'));
+  const [, count = '', unit = ''] = /^(\d+)([smhd])(?:ec|in|our|ay)?$/.exec(switches.use('snapshotGranularity')) ?? [];
+  const unitMs = UNITS_MS[unit];
+  const ms = unitMs === undefined ? DEFAULT_MS : Number(count) * unitMs;
   return { seed, at: Math.floor(now / ms) * ms };
 }
+
+const DEFAULT_MS = 5 * 60_000;
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 function inventedResponse(requested: RequestedRates, snapshot: InventedSnapshot, switches: Switches): MockResponse {
   const { unknownCurrencies } = requested;
@@ -87,17 +93,6 @@ function followContract(invented: InventedData): InventedData {
   }
   return data as InventedData & typeof data; // the type of the contract as it is
 }
-
-/** How long a snapshot is valid, from a granularity such as `5min`; an unknown unit counts as five minutes. */
-function snapshotIntervalMs(granularity: string): number {
-  const [, count = '', unit = ''] = /^(\d+)([smhd])(?:ec|in|our|ay)?$/.exec(granularity) ?? [];
-  const unitMs = UNITS_MS[unit];
-  return unitMs === undefined ? DEFAULT_MS : Number(count) * unitMs;
-}
-
-const DEFAULT_MS = 5 * 60_000;
-
-const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** The query of `latest`: its parameters `base` and `symbols`, which are invented while none are documented. */
 interface RequestedRates {

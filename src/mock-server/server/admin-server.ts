@@ -286,7 +286,7 @@ async function runRoute(route: AdminRoute, where: Where, { incoming, outgoing }:
     if (route.response === undefined) sendJson(outgoing, { status: 204, json: '' });
     else sendJson(outgoing, { status: 200, json: await inTurns(jsonOf(value)) });
   } finally {
-    if (route.method !== 'GET' && route.tag !== 'requests') where.state.noteChange(); // the journal is not in the state
+    if (route.method !== 'GET' && route.tag !== 'requests') where.state.noteChange?.(); // the journal is not in the state
   }
 }
 
