@@ -174,7 +174,7 @@ interface NetworkContext {
   readonly env: Env;
 }
 
-export function baseUrlHint({ baseUrl, source }: Pick<NetworkContext, 'baseUrl' | 'source'>): string {
+function baseUrlHint({ baseUrl, source }: Pick<NetworkContext, 'baseUrl' | 'source'>): string {
   return `Is ${baseUrl} the right base URL? It comes from ${source}.`;
 }
 
