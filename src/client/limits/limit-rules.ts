@@ -225,7 +225,7 @@ function followLog(state: LimiterState): LimiterState {
 /** Whether the service's window is full, because of this process or, with a Retry-After that is not short, of any user. */
 function isAtLimit(state: LimiterState, { test, accepted }: Gate, waitMs: number | undefined): boolean {
   const used = test === 'window' ? accepted : state.log.size;
-  const isFirst = test === 'window' && used === 0; // behind a gate, or beyond the full log
+  const isFirst = test !== 'none' && accepted === 0; // behind a gate, or beyond the full log
   if (waitMs === undefined) return isFirst || used >= NEARLY_ALL * state.limit;
   // With a short one, a full window may end soon. If a slot was free instead, the next refusal comes after few requests.
   return !isShort(state, waitMs) || (isFirst && state.log.size >= state.limit);
@@ -256,7 +256,7 @@ function sendEvenly(state: LimiterState, now: number, waitMs: number | undefined
   return withPace(state, now, { perMs, capacity, step: FAST_STEP, growsAt: now + STEP_MS });
 }
 
-/** At most the rate of the plan. That rate instead of one per second, which a hint that was rounded up gives. */
+/** At most the rate of the plan; exactly that one instead of one per second, because a hint of a second can be rounded up. */
 function rateWithin(configured: number, perMs: number): number {
   const most = configured / WINDOW_MS;
   return perMs === ONE_PER_SECOND && most < UNBOUNDED ? most : Math.min(most, perMs);

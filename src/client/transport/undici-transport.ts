@@ -19,7 +19,7 @@ let connectors: Readonly<Record<'usual' | 'distant', buildConnector.connector>>;
 let connect: buildConnector.connector;
 /** Longest time for connecting: at first the default of undici, then the longest `timeoutMs` of a request so far. */
 let connectMs = 10_000;
-/** Whether a connection has: then each address has more time. */
+/** Whether a connection has timed out. Then each address of a host has more time. */
 let hasTimedOut = false;
 /** A request that may take no longer needs the time for the last address. */
 const SHORT_MS = 2_000;

@@ -383,22 +383,32 @@ test('8 evenly: after another refusal, requests are sent at equal intervals', ()
 });
 
 test.each([
-  [1, 'the service frees single slots', expect.any(Object)],
-  [27, 'a window had ended', null],
+  [1, 'the service frees single slots', '2', expect.any(Object)],
+  [27, 'a window had ended', '57', null],
 ])(
   '8 evenly: beyond the full log, a short hint decides nothing; %i requests later, the next shows that %s',
-  (then, _, pace) => {
+  (then, _, retryAfter, pace) => {
     const limit = told(30);
     limit.use(0, 30);
     limit.sendRefused(1_000, '2');
     expect(limit.state.pace).toBe(null);
 
     limit.use(3_000, then);
-    limit.sendRefused(3_000, then === 1 ? '2' : '57');
+    limit.sendRefused(3_000, retryAfter);
 
     expect(limit.state.pace).toEqual(pace);
   },
 );
+
+test('8 evenly: a short hint for the test of a learned limit decides nothing either', () => {
+  const limit = told(60);
+  limit.use(30_000, 30);
+  limit.state = { ...limit.state, limit: 30, test: 'done', testAt: 60_000 };
+
+  limit.sendRefused(60_000, '2');
+
+  expect(limit.state).toMatchObject({ pace: null, limit: 30 });
+});
 
 test.each([
   ['a longer wait shows a window that is full', 10, '20', null, 'fixed'],
