@@ -29,6 +29,15 @@ test('every file and folder that the map of changes names exists', () => {
   expect(paths.filter((path) => ![path, `src/${path}`].some((there) => isThere(there)))).toEqual([]);
 });
 
+test.each(pages)('every file that %s names by its path in the repository exists', (page) => {
+  const paths = Array.from(
+    textOf(page).matchAll(/`((?:src|test|scripts|bench|docs)\/[\w./-]+)`/g),
+    ([, path = '']) => path,
+  );
+
+  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
 test('every file that the page on architecture names exists', () => {
   const files = Array.from(
     textOf('docs/architecture.md').matchAll(/`((?:client|mock-server|cli|generated)\/[\w./-]+)`/g),

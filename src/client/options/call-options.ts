@@ -40,7 +40,7 @@ export interface CallOptions {
   readonly onLimit?: 'wait' | 'throw' | undefined;
   /**
    * Headers of every request. Those of a call are added to the client's; a header with the same name replaces the client's.
-   * `user-agent` is appended to that of the client. Headers that the client or the transport sets, such as `authorization`,
+   * `user-agent` is appended to that of fxrates. Headers that the client or the transport sets, such as `authorization`,
    * are a `ConfigError`. Calls with different headers share neither requests nor cached responses, so set a header that differs
    * for each call, such as `traceparent`, in a `middleware`.
    *

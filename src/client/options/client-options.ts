@@ -13,8 +13,8 @@ export type AuthForm = 'bearer' | 'header' | 'query';
 export interface RateLimitOptions {
   /**
    * Requests per minute that the key may make. A number is a cap on the requests of any minute, except a `quota()` that
-   * explains a refusal. `'learn'` calls `quota()` when a call waits, and more than 30 requests are needed or one was
-   * refused, and learns from the responses.
+   * explains a refusal. `'learn'` calls `quota()` when one of several calls waits, and more than 30 requests are needed
+   * or one was refused, and learns from the responses.
    *
    * @default 'learn'
    * @example 300

@@ -83,8 +83,8 @@ const optionsShape = strictObject({
    */
   journalSize: wholeFrom(0).default(1000),
   /**
-   * Path of a file that keeps the state. If the file exists, the mock begins with its state. The mock writes the file shortly
-   * after each request, and when it is closed. Until then, no other mock can use the file.
+   * Path of a file that keeps the state. If the file exists, the mock begins with its state. The mock writes the file when it
+   * is closed, and shortly after each request that can change the state. Until it is closed, no other mock can use the file.
    * @default no file
    * @example './mock-state.json'
    */

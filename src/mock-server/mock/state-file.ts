@@ -13,7 +13,7 @@ import type { MockState } from './mock-state.ts';
 import { checkedSnapshot, restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
 import { StateLock } from './state-lock.ts';
 
-/** Writes the state of a mock to a file: soon after each request, and when the mock is closed. */
+/** Writes the state of a mock to a file: soon after each request that can change it, and when the mock is closed. */
 export class StatePersister {
   readonly #path: string;
   readonly #mock: MockState;

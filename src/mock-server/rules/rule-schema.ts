@@ -187,7 +187,7 @@ export const ruleOptions = strictObject({
 export interface RuleOptions extends ValueOf<typeof ruleOptions> {
   /**
    * Pattern of the requests that the rule is for.
-   * @default all requests of the emulated API; for `respond`, GET and HEAD; for `respond` with `data`, those of `latest`
+   * @default all requests of the emulated API; for `respond` with `counted: true`, GET and HEAD; for `respond` with `data`, those of `latest`
    */
   readonly match?: RuleMatch | undefined; // in the schema, its fields have no doc comments
   /** How the connection or the body fails. Applies to every response. */
