@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
+  METHODS,
   type OutgoingHttpHeaders,
   type RequestListener,
   type Server,
@@ -237,7 +238,9 @@ function refusalCodeOf({ code, rawPacket }: BrokenRequest): string | undefined {
   if (read.startsWith('\x16\x03')) return 'TLS';
   if (read.startsWith('PRI * HTTP/2.0')) return 'HTTP2';
   if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ \S*$/.test(read)) return 'LONG_TARGET';
-  if (code === 'HPE_INVALID_METHOD' && /^[A-Z]+ \S+ HTTP\/1\.[01]\r?\n/.test(read)) return 'UNKNOWN_METHOD';
+  const [, method = 'GET'] = /^([A-Z]+) \S+ HTTP\/1\.[01]\r?\n/.exec(read) ?? [];
+  // A known method: the bytes after the request are no request, such as the rest of a body that is longer than its length.
+  if (code === 'HPE_INVALID_METHOD' && !METHODS.includes(method)) return 'UNKNOWN_METHOD';
   return code;
 }
 

@@ -175,10 +175,13 @@ test('serves other addresses with the option, and writes IPv6 in brackets', asyn
   }
 });
 
+const POST_OF_2 = 'POST /api/v1/latest HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n';
+
 test.each([
   ['no HTTP at all', 'hello\r\n\r\n', 400, 'bad_request'],
   ['headers without an end', `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
   ['two lengths', 'POST / HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx', 400, 'bad_request'],
+  ['a body that is longer than its length', `${POST_OF_2}{"a":1}\r\n`, 400, 'bad_request'],
   ['an unknown method', 'FOO /api/v1/latest HTTP/1.1\r\nhost: x\r\n\r\n', 405, 'method_not_allowed'],
   ['a long target', `GET /${'y'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 414, 'uri_too_long'],
   ['no Host', 'GET /api/v1/quota HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'bad_request'],
