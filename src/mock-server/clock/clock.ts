@@ -83,12 +83,15 @@ export const clockState = z.object({
   iso: z.iso.datetime(),
 });
 
+const INSTANT_WORDS = 'a Date, an ISO 8601 date or time with a zone, or whole milliseconds since 1970';
+export const MOMENT_WORDS = `'quota-reset', 'next-window', ${INSTANT_WORDS}`;
+
 /** A move of a clock through the admin API. */
 export const clockStep = z
   .strictObject({
     advanceMs: expected('whole milliseconds from 0', z.int().min(0)).optional().describe('Milliseconds to advance.'),
     advanceTo: z
-      .union([z.string(), z.number()])
+      .union([z.string(), z.number()], MOMENT_WORDS)
       .optional()
       .describe('`quota-reset`, `next-window`, or a time: ISO 8601, or milliseconds.'),
     frozen: z.boolean().optional().describe('`true` freezes the clock, `false` resumes it.'),
@@ -106,18 +109,11 @@ export function checkedClockOptions(option: 'real' | 'virtual' | ClockOptions): 
   throw invalidOption('clock', option, CLOCK_WORDS);
 }
 
-/**
- * Milliseconds since the Unix epoch of a Date, ISO 8601 text or number. The error names `option`, and other accepted values
- * as `names`, which ends in a comma.
- */
-export function parseInstant(option: string, instant: Instant, names = ''): number {
+/** Milliseconds since the Unix epoch of a Date, ISO 8601 text or number. The error names `option` and the accepted values. */
+export function parseInstant(option: string, instant: Instant, words = INSTANT_WORDS): number {
   const ms = millisecondsOf(instant);
   if (Number.isInteger(ms) && ms >= 0 && ms <= LATEST_MS) return ms;
-  throw invalidOption(
-    option,
-    instant,
-    `${names}a Date, an ISO 8601 date or time with a zone, or whole milliseconds since 1970`,
-  );
+  throw invalidOption(option, instant, words);
 }
 
 /** The end of the year 9999: later ones have no ISO 8601 form with four digits. */

@@ -62,14 +62,17 @@ const MOST_VALUES = 1_000;
 /** These belong to the connection: a wrong one would be a failure of another kind. */
 const HEADER_NAME = /^(?!content-length$|transfer-encoding$|trailer$)[\w!#$%&'*+.^`|~-]+$/i;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
-const headerText = z.string().refine((value) => HEADER_VALUE.test(value));
+const headerText = expected(
+  'text of printable ASCII characters',
+  z.string().refine((value) => HEADER_VALUE.test(value)),
+);
 /** A header that a test defines. A number is sent as its digits. */
-export const headerValue = z.union([headerText, z.int().min(0)]);
+export const headerValue = z.union([headerText, wholeFrom(0)]);
 
 const headersSchema = <Value extends z.ZodType>(value: Value, numbers: string) => {
   const words = `an object of headers such as { "x-trace": "abc" }, with values of printable ASCII characters${numbers}, without content-length, transfer-encoding and trailer`;
   const name = z.string().refine((text) => HEADER_NAME.test(text));
-  return recordOf(words, expected(words, z.union([value, z.array(value).min(1)])), name);
+  return recordOf(words, expected(words, z.union([value, z.array(value).min(1, 'at least one value')])), name);
 };
 /** Headers of a response that a test defines. */
 export const headerInput = headersSchema(headerValue, ' or whole numbers from 0');

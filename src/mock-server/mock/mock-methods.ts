@@ -3,7 +3,14 @@ import { keyGenerations } from '../../process-state.ts';
 import { createFetch, type Fetch } from '../adapters/fetch.ts';
 import { type BehaviourOptions, createMockBehaviour, type MockBehaviour } from '../behaviour/behaviour.ts';
 import type { PresetName } from '../behaviour/switch.ts';
-import { type Clock, type ClockOptions, LATEST_MS, type MockClock, parseInstant } from '../clock/clock.ts';
+import {
+  type Clock,
+  type ClockOptions,
+  LATEST_MS,
+  MOMENT_WORDS,
+  type MockClock,
+  parseInstant,
+} from '../clock/clock.ts';
 import { BEFORE_THE_END, DrivenClock } from '../clock/driven-clock.ts';
 import { atOnce, checkedInput, idSchema, type Steps, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { freeName, invalidOption, MockServerError, withId, within } from '../input/mock-server-error.ts';
@@ -217,7 +224,7 @@ function createMockClock(clock: DrivenClock, context: ServiceContext): MockClock
     async advanceTo(moment) {
       const next = moment === 'quota-reset' ? nextQuotaReset : moment === 'next-window' ? nextWindow : undefined;
       if (next !== undefined) return await clock.advanceTo(() => checkedTarget({ advanceTo: moment }, next(context)));
-      const at = parseInstant('advanceTo', moment, "'quota-reset', 'next-window', ");
+      const at = parseInstant('advanceTo', moment, MOMENT_WORDS);
       if (at < clock.now()) {
         const now = new Date(clock.now()).toISOString();
         throw invalidOption('advanceTo', moment, `a moment not before ${now}; the clock cannot move backwards`);

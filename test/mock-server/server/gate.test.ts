@@ -350,6 +350,7 @@ test.each<[string, unknown, string]>([
   ['/clock', { advanceMs: -1 }, 'advanceMs is -1; expected whole milliseconds from 0.'],
   ['/clock', { advanceMs: 1.5 }, 'advanceMs is 1.5; expected whole milliseconds from 0.'],
   ['/clock', { advanceTo: 1.5e12 + 0.5 }, 'or whole milliseconds since 1970.'],
+  ['/clock', { advanceTo: null }, "advanceTo is null; expected 'quota-reset', 'next-window', a Date, an ISO 8601 date"],
   ['/clock', {}, 'body is {}; expected exactly one of advanceMs, advanceTo and frozen.'],
 ])('POST %s with %j names the field and the alternatives', async (path, body, message) => {
   await using it = await servedMock();
