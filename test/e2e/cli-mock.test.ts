@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { BUNDLE, hasBundle, runBundle, startBundle } from '../helpers/cli-bundle.ts';
+import { BUNDLE, hasBundle, hasTerminal, runBundle, startBundle, startOnTerminal } from '../helpers/cli-bundle.ts';
 import { selfSigned } from '../helpers/self-signed.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -96,6 +96,17 @@ describe.skipIf(!hasBundle)('fxrates mock -- command', () => {
     running.kill('SIGTERM');
 
     expect((await running.ended).code).toBe(7);
+  });
+
+  test.skipIf(!hasTerminal)('Ctrl-C during its start ends it: the command is not there to receive it', async () => {
+    const script =
+      "import net from 'node:net'; const { listen } = net.Server.prototype;\
+      net.Server.prototype.listen = function (...all) { process.kill(process.pid, 'SIGINT'); return listen.apply(this, all); }";
+    const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(script)}`;
+
+    const { code, stdout } = await startOnTerminal('mock -- echo started', { NODE_OPTIONS }).ended;
+
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '\r\n' });
   });
 
   test('a file that is not a program exits with 126', async () => {

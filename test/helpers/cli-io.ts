@@ -82,6 +82,7 @@ export class FakeIo implements Io {
           this.#listener = undefined;
         };
       },
+      check: async () => this.#interrupt.signal.throwIfAborted(),
     };
   }
 

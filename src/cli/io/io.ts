@@ -67,6 +67,8 @@ export interface Interrupts {
   readonly signal: AbortSignal;
   /** Calls `listener` for each further signal instead. Returns a function that cancels this. */
   takeOver(listener: (name: SignalName) => void): () => void;
+  /** Rejects after a signal, also after one that arrived during a long callback, which `signal` does not have yet. */
+  check(): Promise<void>;
 }
 
 /** The reason of `Interrupts.signal`. */

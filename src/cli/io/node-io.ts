@@ -215,6 +215,10 @@ function createInterrupts(endLine: () => void): NodeInterrupts {
         listener = undefined;
       };
     },
+    async check() {
+      await receiveSignals();
+      controller.signal.throwIfAborted();
+    },
   };
 }
 

@@ -196,7 +196,7 @@ async function runBesideMock(
   const { io, screen } = invocation;
   const mock = await startMock(options, invocation);
   try {
-    io.interrupts.signal.throwIfAborted();
+    await io.interrupts.check(); // a terminal has sent it to this process only
     const { url, plan, adminUrl } = mock;
     // The token in the address is that of the control panel; the child has it, too.
     await screen.infoWithSecret(
