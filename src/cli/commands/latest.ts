@@ -5,7 +5,14 @@ import { isJsonObject, jsonDocuments } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { checkWritable } from '../../replace-file.ts';
 import { visible } from '../../text.ts';
-import { CliError, cannotWrite, changedCommand, fileError, relatedCommand, usageError } from '../errors/cli-error.ts';
+import {
+  CliError,
+  cannotWrite,
+  changedCommand,
+  relatedCommand,
+  systemReason,
+  usageError,
+} from '../errors/cli-error.ts';
 import { readLimited } from '../io/io.ts';
 import { asTable, dataOf } from '../output/print-json.ts';
 import type { CliCommand } from '../parser/command.ts';
@@ -123,12 +130,12 @@ function requireSafeWatch(
 async function requireFixture(path: string, interrupted: AbortSignal): Promise<void> {
   const stats = await fs.stat(path).catch(() => undefined);
   if (stats?.isFile()) await requireRecorded(path, interrupted); // reading a pipe, such as that of `>(jq)`, would never end
-  await checkWritable(path).catch(cannotWrite(path));
+  await checkWritable(path).catch(cannotWrite(path, 'usage'));
 }
 
 async function requireRecorded(path: string, interrupted: AbortSignal): Promise<void> {
   const bytes = await readLimited(path, interrupted, (cause) => {
-    throw fileError(`cannot read ${path}`, cause);
+    throw usageError(`cannot read ${path}`, systemReason(cause));
   });
   const text = bytes.toString();
   const [first] = jsonDocuments(text);

@@ -51,7 +51,7 @@ async function probe(invocation: Invocation<ValuesOf<typeof probeOptions>>): Pro
   const settings = { ...invocation.settings, ...typed };
   const baseUrl = requireBaseUrl(settings, 'fxrates probe https://…').replace(/\/+$/, '');
   const key = await requireKey({ ...invocation, settings });
-  if (out !== undefined) await checkWritable(out).catch(cannotWrite(out));
+  if (out !== undefined) await checkWritable(out).catch(cannotWrite(out, 'usage'));
   const { planProbe, probeService } = await import('../../probe/index.ts');
   const { requests, charged } = planProbe(maxRequests);
   await screen.remark(`at most ${requests} requests to ${baseUrl}, ${charged} of which may count toward the month`);

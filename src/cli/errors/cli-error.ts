@@ -70,15 +70,10 @@ export function writeReason(cause: NodeJS.ErrnoException): string {
   return cause.code === 'ENOENT' ? 'its folder does not exist' : systemReason(cause);
 }
 
-/** A file that an option names cannot be read or written. */
-export function fileError(what: string, cause: NodeJS.ErrnoException, why = systemReason(cause)): CliError {
-  return new CliError(what, { code: 'file', why, cause });
-}
-
-/** For `catch`: a file that an option names cannot be written. */
-export function cannotWrite(path: string): (cause: NodeJS.ErrnoException) => never {
+/** For `catch`: a file that an option names cannot be written. `usage`: checked before anything is sent. */
+export function cannotWrite(path: string, code: 'file' | 'usage' = 'file'): (cause: NodeJS.ErrnoException) => never {
   return (cause) => {
-    throw fileError(`cannot write ${path}`, cause, writeReason(cause));
+    throw new CliError(`cannot write ${path}`, { code, why: writeReason(cause), cause });
   };
 }
 

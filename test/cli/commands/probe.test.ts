@@ -91,7 +91,7 @@ test('never sends more than --max-requests', async () => {
 
 test.each([
   [[BASE_URL, '--max-requests', '0'], 2, "--max-requests expects a whole number from 1 to 99999, got '0'"],
-  [[BASE_URL, '--out', '/none/behaviour.json'], 1, 'cannot write /none/behaviour.json'],
+  [[BASE_URL, '--out', '/none/behaviour.json'], 2, 'cannot write /none/behaviour.json'],
   [[BASE_URL, '--base-url', 'https://other.test'], 2, 'has no --base-url'],
   [['ftp://fxrates.test'], 2, "probe expects an http or https URL, got 'ftp://fxrates.test'"],
   [['http://fxrates.test'], 2, 'http://fxrates.test'],

@@ -68,11 +68,7 @@ async function runBatch(given: Invocation<BatchCommandOptions>): Promise<number>
   given.io.neverBlock(); // an interrupted batch writes the file of --failed-out
   const queries = await queriesOf(given);
   const { failedOut } = given.options;
-  if (failedOut !== undefined) {
-    await checkWritable(failedOut).catch((cause) => {
-      throw usageError(`cannot write ${failedOut}`, writeReason(cause));
-    });
-  }
+  if (failedOut !== undefined) await checkWritable(failedOut).catch(cannotWrite(failedOut, 'usage'));
   const { settings } = given;
   const maxWaitMs = settings.maxWaitMs === 0 ? 0 : Math.max(settings.maxWaitMs, LONGEST_RETRY_AFTER_MS);
   const invocation = { ...given, settings: { ...settings, maxWaitMs } };
@@ -110,6 +106,8 @@ function pathOf({ args: [file], options, io, settings }: Invocation<BatchCommand
   if (readsStdin && settings.keyStdin)
     throw usageError('--key-stdin and queries on stdin cannot be used together', 'pass a file or --each');
   const path = readsStdin ? '-' : file;
+  if (path === '')
+    throw usageError("batch expects a file of queries, got ''", 'a variable of the shell may not be set');
   if ((path === undefined) === isEach) return path;
   const hints = isEach && file?.includes('=') ? [`A parameter of all queries:  -p ${quoteForShell(file)}`] : WAYS_IN;
   throw usageError('batch expects a file of queries or --each', 'pass one of them', hints);

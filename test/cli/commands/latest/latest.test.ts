@@ -228,10 +228,7 @@ test.each(['not JSON', '[]', '{"success":true,"data":{}}', '{"keys":[{"id":"a"}]
 test('a file that cannot be written is an error with its reason, before a request uses quota', async () => {
   file = join(temporaryFolder(), 'nowhere', 'responses.json');
 
-  const { code, stdout, stderr, requests } = await record('');
-
-  expect({ code, stdout, requests }).toEqual({ code: 1, stdout: '', requests: [] });
-  expect(stderr).toContain('responses.json — its folder does not exist');
+  expect(await usageError(['latest', '--fixture-out', file])).toContain('responses.json — its folder does not exist');
 });
 
 test.skipIf(process.platform === 'win32')('a pipe gets the response and is not read: it would not end', async () => {
