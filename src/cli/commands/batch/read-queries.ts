@@ -1,5 +1,4 @@
 import { isJson } from '../../../json.ts';
-import { UTF16_PROBLEM } from '../../../text.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { type Io, readLimited } from '../../io/io.ts';
 import { checkParameter, parseParameters, refusePastedQuery } from '../../parser/parameters.ts';
@@ -72,7 +71,8 @@ export function queriesOfEach(specs: readonly string[]): readonly Query[] {
     (queries, spec) => {
       const at = spec.indexOf('=');
       const [name, values] = [spec.slice(0, at), spec.slice(at + 1).split(',')];
-      if (at < 1 || values.includes('')) {
+      // A blank after a comma is a slip: the service would get it as part of the value.
+      if (at < 1 || values.some((value) => value === '' || value !== value.trim())) {
         throw usageError(`--each expects name=value,value, got '${spec}'`, 'e.g. --each base=USD,EUR,GBP');
       }
       if (queries.some((query) => Object.hasOwn(query, name))) {
@@ -106,7 +106,8 @@ async function readText(path: string, { stdin, interrupts }: Pick<Io, 'stdin' | 
 
 /** @throws CliError for what Windows writes by default. Decoded as UTF-8, it would be other queries. */
 function requireUtf8(text: string, path: string): string {
-  if (text.includes('\0')) throw usageError(`cannot read the queries in ${whereOf(path)}`, UTF16_PROBLEM);
+  if (text.includes('\0'))
+    throw usageError(`cannot read the queries in ${whereOf(path)}`, 'it is UTF-16 or no text; save it as UTF-8');
   return text;
 }
 

@@ -296,8 +296,9 @@ test('names every invalid line before the first request, without keys', async ()
 
 test.each([
   ['Latin-1', Buffer.from('base=USD\nbase=caf\u00E9\n', 'latin1'), "line 2: the parameter 'base' is not valid UTF-8"],
-  ['UTF-16', Buffer.from('\uFEFFbase=USD\n', 'utf16le'), 'it is UTF-16; save it as UTF-8'],
-  ['UTF-16 without a mark', Buffer.from('base=USD\n', 'utf16le'), 'it is UTF-16; save it as UTF-8'],
+  ['UTF-16', Buffer.from('\uFEFFbase=USD\n', 'utf16le'), 'it is UTF-16 or no text; save it as UTF-8'],
+  ['UTF-16 without a mark', Buffer.from('base=USD\n', 'utf16le'), 'it is UTF-16 or no text; save it as UTF-8'],
+  ['an archive', Buffer.from('PK\u0003\u0004\u0014\0', 'latin1'), 'it is UTF-16 or no text; save it as UTF-8'],
   ['lines that end in CR', Buffer.from('base=USD\rbase=EUR\r'), 'line 1: it contains a carriage return'],
 ])('a file in %s is rejected before the first request', async (_encoding, bytes, problem) => {
   expect(await refusal([fileOf('queries.txt', bytes)])).toContain(problem);
@@ -318,6 +319,8 @@ test.each([
   ['--each base=USD,EUR symbols=GBP', / {2}A parameter of all queries: {2}-p symbols=GBP\n/],
   ['--each base', /--each expects name=value,value, got 'base'/],
   ['--each base=USD,', /--each expects name=value,value/],
+  [['--each', 'base=USD, EUR'], /--each expects name=value,value, got 'base=USD, EUR'/],
+  [['-p', 'symbols=EUR', ''], /batch expects a file of queries, got '' — a variable of the shell may not be set/],
   ['--each api_key=1', /refusing to send 'api_key'/],
   ['- --key-stdin', /--key-stdin and queries on stdin cannot be used together — pass a file or --each/],
   ['--key-stdin', /--key-stdin and queries on stdin cannot be used together — pass a file or --each/],
