@@ -27,10 +27,14 @@ function userFolder(kind: keyof typeof FOLDERS, env: Env): string | undefined {
 export function configFolder(env: Env): string | undefined {
   const folder = env['FXRATES_CONFIG_DIR'];
   if (!folder) return pathIn(userFolder('config', env), 'fxrates');
-  // No shell expands `~` between quotes, in .env files and in YAML.
-  const inHome = /^~(?:[/\\](.*))?$/s.exec(folder);
+  return withHome(folder, env);
+}
+
+/** The path in a variable. No shell expands `~` between quotes, in .env files and in YAML. */
+export function withHome(path: string, env: Env): string {
+  const inHome = /^~(?:[/\\](.*))?$/s.exec(path);
   const home = homeFolder(env);
-  return inHome === null || home === undefined ? folder : join(home, inHome[1] ?? '');
+  return inHome === null || home === undefined ? path : join(home, inHome[1] ?? '');
 }
 
 /** The folder of cached responses. */

@@ -1,6 +1,7 @@
 import { keyProblem } from '../../redactor.ts';
 import { CliError, loginCommand, systemReason, usageError } from '../errors/cli-error.ts';
 import { type Io, readLimited } from '../io/io.ts';
+import { withHome } from './folders.ts';
 import type { CliSettings, Invocation } from './settings.ts';
 import { readCredential, type StoredKey } from './stored-files.ts';
 
@@ -52,7 +53,7 @@ function typedSources({ keyStdin, keyFile }: CliSettings, { env, stdin, interrup
   if (keyStdin) found.push({ label: '--key-stdin', read: () => readStdin(stdin) });
   if (keyFile !== undefined) found.push({ label: `--key-file ${keyFile}`, read: () => readKeyFile(keyFile, signal) });
   if (key) found.push({ label: 'FXRATES_API_KEY', read: async () => keyIn(key) });
-  if (path) found.push({ label: `FXRATES_API_KEY_FILE ${path}`, read: () => readKeyFile(path, signal) });
+  if (path) found.push({ label: `FXRATES_API_KEY_FILE ${path}`, read: () => readKeyFile(withHome(path, env), signal) });
   return found;
 }
 

@@ -41,6 +41,15 @@ test.each(COMBINATIONS.map((sources) => [sources.join(', ') || 'none', sources] 
   },
 );
 
+test.each([
+  ['~/env-key', 0],
+  ['~env-key', 3],
+])('FXRATES_API_KEY_FILE=%s from an env file exits with %d: no shell has expanded it', async (path, code) => {
+  const env = { FXRATES_API_KEY: undefined, FXRATES_API_KEY_FILE: path, HOME: folder };
+
+  expect((await runCli('latest', { env })).code).toBe(code);
+});
+
 test('without a key or a base URL in a profile, the next step stores one in that profile', async () => {
   await writeFile(join(folder, 'config.json'), '{"profiles":{"work":{}}}');
 
