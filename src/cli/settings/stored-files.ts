@@ -29,8 +29,14 @@ export function readConfig(env: Env): ConfigFile {
   try {
     const document = path === undefined ? undefined : readJsonFile(path);
     const { version: _version, $schema: _schema, profiles, ...settings } = document ?? {};
-    const ofProfiles = [...entriesOf(profiles)].map(([name, values]) => [name, entriesOf(values)] as const);
-    return { path, settings: entriesOf(settings), profiles: new Map(ofProfiles) };
+    const section = (value: unknown = {}, name: string) => {
+      if (isJsonObject(value)) return new Map(Object.entries(value));
+      throw unusable(String(path), `${name} is not an object of settings`);
+    };
+    const ofProfiles = [...section(profiles, 'profiles')].map(
+      ([name, values]) => [name, section(values, `profiles.${name}`)] as const,
+    );
+    return { path, settings: section(settings, ''), profiles: new Map(ofProfiles) };
   } catch (problem) {
     return { path, settings: new Map(), profiles: new Map(), problem };
   }

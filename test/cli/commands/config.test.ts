@@ -218,6 +218,12 @@ test.skipIf(process.platform === 'win32').each<[string, (path: string) => unknow
   ['a pipe', (path) => execFileSync('mkfifo', [path]), 'it is not a file'],
   ['UTF-16', (path) => writeFileSync(path, Buffer.from('\uFEFF{}', 'utf16le')), 'it is UTF-16; save it as UTF-8'],
   ['a list as setting', (path) => writeFileSync(path, '{"timeout":["3s"]}'), 'timeout is null, an object or a list'],
+  ['a list of profiles', (path) => writeFileSync(path, '{"profiles":[]}'), 'profiles is not an object of settings'],
+  [
+    'a URL as profile',
+    (path) => writeFileSync(path, '{"profiles":{"work":"https://api.example.test"}}'),
+    'profiles.work is not an object of settings',
+  ],
 ])('%s in place of config.json is refused at once', async (_, make, why) => {
   const path = join(folder, 'config.json');
   make(path);
