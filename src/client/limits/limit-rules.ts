@@ -74,6 +74,8 @@ const SLOWER = 0.9;
 const PAUSE_SLOTS = 8;
 /** Without a refusal for this long, the log is tried again. */
 const TRY_LOG_AFTER_MS = 5 * WINDOW_MS;
+/** In requests per millisecond: at a lower rate, the next call would wait beyond that time. */
+const LOWEST_RATE = 1 / TRY_LOG_AFTER_MS;
 
 /** The state after a report. */
 export function applyReport(state: LimiterState, report: Report, settings: LimiterSettings): LimiterState {
@@ -265,7 +267,7 @@ function rateWithin(configured: number, perMs: number): number {
 /** A refusal of evenly sent requests: undoes the last growth. Without one, halves the capacity, or lowers the rate. */
 function slowDown(state: LimiterState, pace: Pace, now: number): LimiterState {
   const isBurst = !pace.grew && pace.capacity > 1;
-  const perMs = pace.grew ? pace.perMs / pace.step : (isBurst ? 1 : SLOWER) * pace.perMs;
+  const perMs = Math.max(LOWEST_RATE, pace.grew ? pace.perMs / pace.step : (isBurst ? 1 : SLOWER) * pace.perMs);
   const capacity = isBurst ? Math.max(1, Math.floor(pace.capacity / 2)) : pace.capacity; // a part of one is a fraction
   const growsAt = now + Math.max(2 * STEP_MS, PAUSE_SLOTS / perMs);
   return withPace(state, now, { perMs, capacity, step: isBurst ? pace.step : SLOW_STEP, growsAt });

@@ -578,6 +578,21 @@ describe('9 rate', () => {
     expect(limit.state.pace).toMatchObject({ capacity: 1, perMs: 0.9 * perMs });
   });
 
+  test.each([undefined, '1'])(
+    'after any number of refusals, the next call waits for at most five minutes (%s)',
+    (hinted) => {
+      const limit = evenly();
+      let now = 2_000;
+      for (let refusal = 0; refusal < 10_000; refusal += 1) {
+        limit.sendRefused(now, hinted);
+        now = limit.state.gate.opensAt;
+      }
+      limit.use(now, 1);
+
+      expect((limit.nextAt(now) ?? 0) - now).toBeLessThanOrEqual(300_000);
+    },
+  );
+
   test('the rate is at most a limit that quota() shows; a larger one is tried without a rate', () => {
     const limit = evenly();
 
