@@ -274,7 +274,8 @@ async function listen(server: Server, { port, host, allowRemote }: ListenAddress
   if (!allowRemote && !LOOPBACK_ADDRESS.test(host)) {
     throw invalidOption('host', host, 'a loopback address such as 127.0.0.1; set allowRemote: true for others');
   }
-  server.listen({ port, host });
+  // Otherwise, the workers of a cluster would share the port, and each would receive requests for the others.
+  server.listen({ port, host, exclusive: true });
   await once(server, 'listening').catch((error) => {
     throw readable(error, host, port);
   });

@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { listenHttp, listenOptions } from '../../../src/mock-server/adapters/node-server.ts';
 import type { HandleRequest } from '../../../src/mock-server/http/message.ts';
 import { createMockServer, type Failure, type RuleOptions } from '../../../src/mock-server/index.ts';
+import { runScript } from '../../helpers/child-program.ts';
 import { byNodeHttp } from '../../helpers/mock-adapters.ts';
 import { sendRaw } from '../../helpers/raw-server.ts';
 import { until } from '../../helpers/until.ts';
@@ -136,6 +137,24 @@ test('a pipelined response that waits ends when its client disconnects', async (
   await until(() => mock.journal.list({ path: '/second', status: 0 }).length > 0);
 
   expect(mock.journal.list({ path: '/second' })[0]?.why).toMatch(/the client disconnected before the response$/);
+});
+
+test('each worker of a cluster has a port of its own', async () => {
+  const { stdout } = await runScript(`
+    import cluster from 'node:cluster';
+    import { createMockServer } from './src/mock-server/index.ts';
+    if (cluster.isPrimary) {
+      const urls = [];
+      cluster.on('message', (_, url) => {
+        if (urls.push(url) < 2) return void cluster.fork();
+        console.log(new Set(urls).size);
+        for (const worker of Object.values(cluster.workers)) worker.kill('SIGKILL');
+      });
+      cluster.fork();
+    } else process.send((await createMockServer().serve()).url);
+  `);
+
+  expect(stdout).toBe('2\n');
 });
 
 test('names the next step if the port is in use', async () => {
