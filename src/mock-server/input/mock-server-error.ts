@@ -121,6 +121,19 @@ export function withId<Item>(
   throw notFound(`${title} ${show(id)} ${missing}; ${existing(kind, Array.from(among.keys()))}.`);
 }
 
+/** The ids of keys or rules. */
+export interface Ids {
+  has(id: string): boolean;
+  keys(): Iterable<string>;
+}
+
+/** Throws `MockServerError` with code `invalid_option` for an unknown id in a field of a pattern. */
+export function checkId(kind: 'key' | 'rule', field: string, id: string | undefined, known: Ids): void {
+  if (id === undefined || known.has(id)) return;
+  const ids = existing(kind, Array.from(known.keys()));
+  throw fieldError(field, `is ${show(id)}; expected the id of a ${kind} of this mock; ${ids}.`);
+}
+
 function existing(kind: string, ids: readonly string[]): string {
   if (ids.length === 0) return `there are no ${kind}s`;
   if (ids.length > MOST_IDS) return `there are ${ids.length} ${kind}s, such as ${ids.at(-1)}`;

@@ -10,8 +10,8 @@ import {
   type ValueOf,
   wholeFrom,
 } from '../input/checked-input.ts';
-import { checkLength, fieldError, invalidOption, MockServerError, show, within } from '../input/mock-server-error.ts';
-import { checkKeyId, nearMisses, type RequestPattern } from '../matching/request-pattern.ts';
+import { checkId, checkLength, invalidOption, MockServerError, show, within } from '../input/mock-server-error.ts';
+import { nearMisses, type RequestPattern } from '../matching/request-pattern.ts';
 import { formatRequests, targetOf } from './entry-text.ts';
 import {
   createMatcher,
@@ -107,15 +107,9 @@ function checkKnown({ after = 0, rule, keyId }: RequestFilter, { journal, state 
       const expected = `at most ${journal.last}, the number of the last request; clear() restarts the numbers`;
       throw invalidOption('after', after, expected);
     }
-    checkKeyId({ keyId }, state.keys);
-    if (rule === undefined || state.ruleIds.has(rule)) return;
-    throw fieldError('rule', `is ${show(rule)}; expected the id of a rule of this mock${knownRules(state.ruleIds)}.`);
+    checkId('key', 'keyId', keyId, state.keys);
+    checkId('rule', 'rule', rule, state.ruleIds);
   });
-}
-
-function knownRules(ids: ReadonlySet<string>): string {
-  const [first] = Array.from(ids).slice(-1);
-  return first === undefined ? '; there are no rules' : `, such as ${first}`;
 }
 
 /** Options of `mock.journal.subscribe()`. */

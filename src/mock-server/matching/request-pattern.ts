@@ -6,7 +6,7 @@ import { editDistance } from '../../nearest-name.ts';
 import { redactKeys } from '../../redactor.ts';
 import { expected, type Immutable, recordOf, type Steps, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { type RecordedValues, recordedHeader, recordedParameter } from '../input/masked-keys.ts';
-import { fieldError, invalidOption } from '../input/mock-server-error.ts';
+import { fieldError } from '../input/mock-server-error.ts';
 
 const plain = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -149,12 +149,6 @@ export interface RequestPattern extends ValueOf<typeof requestPattern> {}
 
 /** The expected text, a regular expression, or `{ absent: true }` (`{ absent: false }`: any value that is present). */
 export type ValuePattern = Immutable<z.input<typeof valuePattern>>;
-
-/** Throws `MockServerError` with code `invalid_option` for the id of an unknown key. */
-export function checkKeyId({ keyId }: RequestPattern, keys: Pick<ReadonlySet<string>, 'has'>): void {
-  if (keyId === undefined || keys.has(keyId)) return;
-  throw invalidOption('keyId', keyId, 'the id of a key of this mock, such as key_1');
-}
 
 /** One field in which a request differs from a pattern. */
 export interface Difference {

@@ -4,8 +4,10 @@ import type { AdapterName } from '../http/message.ts';
 import { isAdminPath } from '../http/parse-request.ts';
 import { atOnce, checkedInput, type Steps } from '../input/checked-input.ts';
 import {
+  checkId,
   checkLength,
   freeName,
+  type Ids,
   invalidOption,
   MockServerError,
   show,
@@ -13,7 +15,6 @@ import {
   withId,
   within,
 } from '../input/mock-server-error.ts';
-import { checkKeyId } from '../matching/request-pattern.ts';
 import { memberText, preparedAnswers } from './answers.ts';
 import { changesResponse, checkAdapterSupport, checkFailure } from './failures.ts';
 import {
@@ -150,8 +151,6 @@ export function placedRules(rules: readonly CheckedRule[], context: RuleContext,
 /** Of a setup: each request is compared with each rule. */
 export const MOST_RULES = 2_000;
 
-type Ids = Pick<ReadonlySet<string>, 'has'>;
-
 /** A rule apart from what depends on its mock. */
 export interface CheckedRule extends Omit<Rule, 'id' | 'addedAt' | 'matched' | 'used' | 'hasFunction'> {
   readonly id?: string | undefined;
@@ -191,7 +190,7 @@ function placedRule(
   const { id = freeName('rule', state.lastRule + own.size + 1, isTaken) } = rule;
   if (own.has(id)) throw invalidOption('id', id, 'an id of its own among the rules');
   own.add(id);
-  if (match.keyId !== undefined) within('match', () => checkKeyId(match, keyIds));
+  within('match', () => checkId('key', 'keyId', match.keyId, keyIds));
   const hasFunction = typeof respond === 'function';
   return { ...rule, id, addedAt: now(), matched: 0, used: 0, hasFunction, matchedByKey: {} };
 }

@@ -70,7 +70,10 @@ test.each<[unknown, RegExp]>([
   [{ delayMs: 1, id: 'a b' }, /^id is "a b"/],
   [{ delayMs: 1, id: `fx_live_${'a1b2c3d4'.repeat(6)}` }, /^id is (?!.*a1b2c3d4).*, not an API key/],
   [{ delayMs: 1, match: { operation: 'lates' } }, /^match.operation is "lates"; expected one of latest, /],
-  [{ delayMs: 1, match: { keyId: 'key_9' } }, /^match.keyId is "key_9"; expected the id of a key of this mock/],
+  [
+    { delayMs: 1, match: { keyId: 'key_9' } },
+    /^match.keyId is "key_9"; expected the id of a key of this mock; there are no keys\.$/,
+  ],
   [{ delayMs: 1, match: { via: 'pigeon' } }, /^match.via is "pigeon"; expected one of fetch, msw, socket, or several/],
   [{ delayMs: 1, match: { url: '/' } }, /^match.url is not a field of match; valid names: operation/],
   [{ delayMs: 1, match: { query: { '*': 'EUR' } } }, /^match.query is .*; expected \{ "absent": true \} for "\*"/],
@@ -497,7 +500,7 @@ test('an unknown id of a rule in a filter is an error; that of a removed rule is
 
   mock.expectRequests({ rule: id }).toHaveCount(0);
   expect(() => mock.expectRequests({ rule: 'rule_2' }).toHaveCount(0)).toThrow(
-    'filter.rule is "rule_2"; expected the id of a rule of this mock, such as rule_1.',
+    'filter.rule is "rule_2"; expected the id of a rule of this mock; the only rule is rule_1.',
   );
   mock.reset();
   expect(() => mock.journal.list({ rule: id })).toThrow('expected the id of a rule of this mock; there are no rules.');
