@@ -208,9 +208,15 @@ const clocks: readonly Scenario[] = [
 
 const traffic = (perMinute: number) => ({ job: { calls: 5 * perMinute, perMinute }, goals: { excessMs: 2_000 } });
 
+/** So near the limit, a slot that is used late is missing for minutes. */
+const nearlyFull = { ...traffic(28.5), job: { calls: 20 * 28.5, perMinute: 28.5 } };
+
 /** Request handlers: calls at random times, with deadlines and aborts. */
 const handlers: readonly Scenario[] = [
   { name: 'traffic of 80 %', server: fixed(60), ...traffic(48) },
+  { name: 'traffic of 95 %, fixed minute', server: fixed(30), ...nearlyFull },
+  { name: 'traffic of 95 %, window from the first request', server: firstHit(30), ...nearlyFull },
+  { name: 'traffic of 95 %, sliding counter', server: counter(30), ...nearlyFull },
   { name: 'traffic of 80 %, deadline 5 s', server: log(300), ...traffic(240), options: { deadlineMs: 5_000 } },
   {
     name: '100 calls under 30, deadline 90 s',

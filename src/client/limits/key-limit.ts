@@ -7,6 +7,7 @@ import {
   readRetryAfter,
 } from './limit-rules.ts';
 import {
+  type AcceptedLog,
   addInFlight,
   closedUntil,
   initialState,
@@ -68,6 +69,8 @@ const PART_FOR_OTHERS = 0.2;
 const QUOTA_TAKES_MS = 2_000;
 /** Every plan allows so many requests per minute. */
 const SMALLEST_LIMIT = 30;
+/** Requests are spread over the minute if the first and the last one are so close to its ends. */
+const MARGIN_MS = 15_000;
 /** While calls wait, the limit of the plan is read again after this time, because it can have grown. */
 const LIMIT_IS_OLD_MS = 120_000;
 
@@ -109,7 +112,7 @@ export class LocalLimit implements Limit {
     const first = Math.max(0, Math.min(others, freeSlots(state)));
     const count = low > 0 ? Math.max(first, Math.min(wanted, slotsWithLow(state, now, reserve))) : first;
     if (count === 0 && isTestDue(state, now) && (others > 0 || !areOthersCalling(state, now))) {
-      this.state = startTest(state);
+      this.state = startTest(state, now);
       return { count: 1, askAgainAt: UNBOUNDED };
     }
     this.state = addInFlight(state, count);
@@ -206,16 +209,24 @@ export function rampSize({ gate, unit }: LimiterState): number {
 }
 
 /** Whether to send one request although the log is full: never beyond a cap, and only if nothing is in flight. */
-function isTestDue({ pace, test, limit, configured, testAt, isCap, inFlight }: LimiterState, now: number): boolean {
+function isTestDue(state: LimiterState, now: number): boolean {
+  const { pace, test, limit, configured, testAt, isCap, inFlight, log } = state;
   if (isCap || pace !== null || inFlight > 0) return false;
-  return limit < configured ? now >= testAt : test === 'due';
+  if (limit < configured) return now >= testAt;
+  return test === 'due' || (now >= testAt && isSpread(log, now));
 }
 
-function startTest(state: LimiterState): LimiterState {
-  const { gate, limit, configured, test } = state;
-  const kind = limit < configured ? 'limit' : 'window';
-  const tested = { ...gate, room: 1, accepted: 0, test: kind } as const;
-  return addInFlight({ ...state, gate: tested, test: test === 'due' ? 'done' : test }, 1);
+/** Whether the requests of the log are spread over the minute: a window of the service has probably ended between them. */
+function isSpread(log: AcceptedLog, now: number): boolean {
+  const oldestEndsAt = log.expiresAt(0) ?? UNBOUNDED;
+  return oldestEndsAt <= now + MARGIN_MS && log.lastAt >= now - MARGIN_MS;
+}
+
+function startTest(state: LimiterState, now: number): LimiterState {
+  const { gate, test } = state;
+  const begun = addInFlight({ ...state, test: test === 'due' ? 'done' : test }, 1);
+  if (state.limit < state.configured) return { ...begun, gate: { ...gate, room: 1, accepted: 0, test: 'limit' } };
+  return { ...begun, gate: { ...gate, room: 1, accepted: 0, test: 'window' }, testAt: now + WINDOW_MS };
 }
 
 /** `reserve`: the slots that the next call leaves free, which is of low priority. */

@@ -114,7 +114,7 @@ function accepted(before: LimiterState, { now, sentAt, isLow }: RequestResult): 
   if (gate.test === 'limit') return { ...state, limit: Math.min(before.configured, log.size) };
   // The service accepts more than the log allows: it has forgotten the oldest requests.
   if (!before.isCap) log.expire(now, log.size - limit);
-  return state;
+  return { ...state, test: 'done' };
 }
 
 /** The ramp: one more request in flight per acceptance. A test of the window ends when the limit is used. */
@@ -218,7 +218,7 @@ function followLog(state: LimiterState): LimiterState {
   return {
     ...state,
     limit: Math.min(limit, Math.max(1, log.size)),
-    test: 'never',
+    test: 'sliding',
     gate: { ...gate, opensAt, staleBefore: opensAt, test: 'none' },
     testAt: opensAt + 2 * WINDOW_MS,
   };

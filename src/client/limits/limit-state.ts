@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { RetryAfterUnit } from './retry-after.ts';
 
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
-export const LIMITER_STATE_VERSION = 15;
+export const LIMITER_STATE_VERSION = 16;
 
 /** Every limit of the service is per minute. */
 export const WINDOW_MS = 60_000;
@@ -85,9 +85,9 @@ export const LIMITER_STATE = z.object({
   limit: countOrUnbounded,
   inFlight: count,
   gate: GATE,
-  /** Whether a request beyond the full log would tell when the service's window ends. `never`: the log is right. */
-  test: z.enum(['due', 'done', 'never']),
-  /** Time from which a request tests whether a learned limit is too low. */
+  /** Whether a request beyond the full log tests the window in this busy period. `sliding`: the service counts like the log. */
+  test: z.enum(['due', 'done', 'sliding']),
+  /** Time from which a request tests whether a learned limit is too low, or whether a window has ended among the requests. */
   testAt: timeOrNever,
   /** `null` if requests are sent as soon as the log has room. */
   pace: z.nullable(PACE),
@@ -158,7 +158,7 @@ export function isUnknown({ limit }: LimiterState): boolean {
 /** How the service counts requests, as far as its refusals have shown. */
 export function windowKind({ pace, test, gate }: LimiterState): 'unknown' | 'sliding' | 'fixed' | 'token-bucket' {
   if (pace !== null) return 'token-bucket';
-  if (test === 'never') return 'sliding';
+  if (test === 'sliding') return 'sliding';
   return gate.staleBefore === LONG_AGO ? 'unknown' : 'fixed';
 }
 

@@ -249,13 +249,13 @@ describe('5 window test', () => {
     expect(slotAt(limit.state, 300, 0)).toBe(60_200); // the log has forgotten the others
   });
 
-  test.each<[string, object, Partial<Gate>, 'due' | 'done' | 'never']>([
+  test.each<[string, object, Partial<Gate>, 'due' | 'done' | 'sliding']>([
     ['after a minute without requests', {}, {}, 'due'],
     ['while the log has a request', { log: logOf(1) }, {}, 'done'],
     ['less than a minute after the gate has opened', {}, { opensAt: 1 }, 'done'],
     ['at an even rate', { log: logOf(1), pace: PACE }, {}, 'done'],
     ['if an even rate ends', { log: logOf(1), pace: { ...PACE, refusedAt: -240_000 } }, {}, 'due'],
-    ['if the service counts like the log', { test: 'never' }, {}, 'never'],
+    ['if the service counts like the log', { test: 'sliding' }, {}, 'sliding'],
   ])('%s, the state of the test is right', (_, changes, gate, expected) => {
     const limit = told(3);
     const { state } = limit;
@@ -266,13 +266,30 @@ describe('5 window test', () => {
     expect(limit.state.test).toBe(expected);
   });
 
-  test.each(['due', 'done', 'never'] as const)('one request tests a learned limit when it is time (%s)', (before) => {
+  test.each(['due', 'done', 'sliding'] as const)('one request tests a learned limit when it is time (%s)', (before) => {
     const limit = told(60);
     limit.use(30_000, 30);
     limit.state = { ...limit.state, limit: 30, test: before, testAt: 60_000 };
 
     expect([limit.send(59_999), limit.send(60_000), limit.send(60_000)]).toEqual([0, 1, 0]);
-    expect(limit.state.test).toBe(before === 'never' ? 'never' : 'done');
+    expect(limit.state.test).toBe(before === 'sliding' ? 'sliding' : 'done');
+  });
+
+  test.each([
+    ['spread over the minute', [10_000, 20_000, 40_000], 1],
+    ['none of its first quarter', [10_001, 20_000, 40_000], 0],
+    ['none of its last quarter', [10_000, 20_000, 39_999], 0],
+  ])('later in a busy period, one request tests the window if those of the log are %s', (_, requests, expected) => {
+    const limit = told(3);
+    for (const at of requests) limit.use(at, 1);
+    limit.state = { ...limit.state, test: 'sliding', testAt: 55_000 };
+
+    expect([limit.send(54_999), limit.send(55_000), limit.send(55_000)]).toEqual([0, expected, 0]);
+    expect(limit.state).toMatchObject({ test: 'sliding', testAt: expected === 1 ? 115_000 : 55_000 });
+    if (expected === 0) return;
+    limit.accept(55_100);
+    expect(limit.state.test).toBe('done'); // the service counts in windows
+    expect(limit.send(55_100)).toBe(2);
   });
 
   test('no test starts if no call wants a slot', () => {
@@ -296,7 +313,7 @@ test('6 own slot: a gate that opens when the oldest request expires shows a slid
   limit.use(20_000, 26);
   limit.sendRefused(30_000, '29');
 
-  expect(limit.state).toMatchObject({ test: 'never', pace: null, limit: 27, testAt: 180_000 });
+  expect(limit.state).toMatchObject({ test: 'sliding', pace: null, limit: 27, testAt: 180_000 });
   expect(limit.nextAt(30_000)).toBe(60_000);
   expect(limit.send(60_000)).toBe(1); // the place of the oldest
   limit.accept(60_000);
@@ -357,7 +374,7 @@ test.each([
 
 test.each([
   ['due', 'done'],
-  ['never', 'never'],
+  ['sliding', 'sliding'],
 ] as const)('7 at the limit: if the state of the test was %s, it is then %s', (before, after) => {
   const limit = told(30);
   limit.use(0, 29);
@@ -671,7 +688,7 @@ describe('10 unknown limit', () => {
     limit.use(0, calls);
     limit.sendRefused(1_000, '59');
 
-    expect(limit.state).toMatchObject({ limit: shown, test: calls === 3 ? 'never' : 'due' });
+    expect(limit.state).toMatchObject({ limit: shown, test: calls === 3 ? 'sliding' : 'due' });
   });
 });
 

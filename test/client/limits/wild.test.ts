@@ -12,6 +12,7 @@ const MISSED: Readonly<Record<string, readonly string[]>> = {
   'round trips of 2 s, fixed minute': ['ratio'],
   'down for 60 s, 503': ['inKnownOutage'],
   'down for 20 s at the start, 500': ['ratio'],
+  'traffic of 95 %, sliding counter': ['excessMs'],
   '10 processes, no store': ['refusedPer100'],
 };
 
