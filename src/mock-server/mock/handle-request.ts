@@ -236,7 +236,7 @@ function noteRetryAfter({ mock, source }: Exchange, { headers, delivery }: MockR
   const asksMs = behaviour.values.retryAfterUnit === 'seconds' ? Math.round(Number(value) * 1000) : Number(value);
   const store = () => {
     if (key === undefined) return;
-    if (key.retryAt <= at) waitsSince.set(key, monotonicNow());
+    if (key.retryAt <= at) waitEnds.set(key, monotonicNow() + asksMs);
     key.retryAt = Math.min(LATEST_MS, at + asksMs);
     mock.noteChange?.();
   };
@@ -245,14 +245,13 @@ function noteRetryAfter({ mock, source }: Exchange, { headers, delivery }: MockR
   else void Promise.resolve().then(store); // fake timers also replace queueMicrotask
 }
 
-/** Real times at which keys were first refused until their Retry-After ends. */
-const waitsSince = new WeakMap<KeyRecord, number>();
+/** Real times at which the first Retry-After of refused keys ends. */
+const waitEnds = new WeakMap<KeyRecord, number>();
 
 /** A client that waits in real time is refused for ever by a clock that only the test moves. */
-function slowClockText({ clock, state }: MockState, { keyId = '', earlyByMs = 0 }: Use, status: number): string {
+function slowClockText({ clock, state }: MockState, { keyId = '' }: Use, status: number): string {
   const key = state.keys.get(keyId);
   if (status !== 429 || key === undefined || (clock.mode === 'real' && !clock.isFrozen)) return '';
-  const waitedMs = monotonicNow() - (waitsSince.get(key) ?? Number.POSITIVE_INFINITY);
-  if (waitedMs < earlyByMs) return '';
+  if (monotonicNow() < (waitEnds.get(key) ?? Number.POSITIVE_INFINITY)) return '';
   return "; as much real time has passed, but the clock of the mock has not moved as far: advance it, or use clock 'real'";
 }
