@@ -60,7 +60,9 @@ function types(): Options {
   execFileSync(process.execPath, command, { stdio: 'inherit' });
   const declared = (source: string) => source.replace(/^src(.*)\.ts$/, '.declarations$1.d.ts');
   const entry = Object.fromEntries(Object.entries(LIBRARY).map(([name, source]) => [name, declared(source)]));
-  return { ...SHARED, entry, format: ['esm', 'cjs'], dts: { only: true } };
+  // For `Symbol.asyncDispose`, in programs that compile with an older `lib` and without `@types/node`.
+  const banner = '/// <reference lib="esnext.disposable" />';
+  return { ...SHARED, entry, format: ['esm', 'cjs'], dts: { only: true, banner } };
 }
 
 /** CommonJS that every loader reads, that of jest too: `require` in place of `import()`, and no `import.meta`. */

@@ -9,6 +9,8 @@ export interface ConsumerCheck {
 const STRICT = '--noEmit --strict --exactOptionalPropertyTypes --target es2023 --types node';
 const TSC_5 = `node '${typescript.TSC_5}' ${STRICT} --skipLibCheck`;
 const TSC_7 = `node '${typescript.TSC_7}' ${STRICT}`;
+const ENTRIES = ['fxrates', 'fxrates/file-store', 'fxrates/mock-server', 'fxrates/probe', 'fxrates/redis'];
+const IMPORTS = ENTRIES.map((entry) => `import '${entry}';`).join(' ');
 
 /** Depends on the version of Node. */
 export const RUN_CHECKS: readonly ConsumerCheck[] = [
@@ -29,6 +31,10 @@ export const JEST_CHECK: ConsumerCheck = { name: 'jest', line: 'jest --ci --sile
  */
 export const COMPILE_CHECKS: readonly ConsumerCheck[] = [
   { name: 'TypeScript 7, ES modules and CommonJS', line: `${TSC_7} --module nodenext program.mts program.cts` },
+  {
+    name: 'TypeScript 7, without @types/node',
+    line: `echo "${IMPORTS}" > imports.mts && node '${typescript.TSC_7}' --noEmit --strict --target es2022 --module nodenext imports.mts`,
+  },
   { name: 'TypeScript 5, ES modules and CommonJS', line: `${TSC_5} --module nodenext program.mts program.cts` },
 ];
 

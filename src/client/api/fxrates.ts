@@ -258,6 +258,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     return { baseUrl: this.#parts.settings.baseUrl ?? 'not set', apiKey };
   }
 
+  /** @internal A type from `node:util` would require `@types/node` of every program. */
   [inspect.custom](): string {
     return `FxRates ${inspect(this.toJSON())}`;
   }

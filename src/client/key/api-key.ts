@@ -48,6 +48,7 @@ export class ApiKey {
     return this.masked;
   }
 
+  /** @internal A type from `node:util` would require `@types/node` of every program. */
   [inspect.custom](): string {
     return this.masked;
   }
