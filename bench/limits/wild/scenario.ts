@@ -37,13 +37,15 @@ export interface StoreSpec {
   }[];
 }
 
-/** Calls that start at once, one after another from a number of callers, or at random times. */
+/** Calls that start at once, one after another from a number of callers, at random times, or in bursts. */
 export interface Job {
   readonly calls: number;
   /** Callers per process; each makes its next call when the last one is settled. Default: one per call. */
   readonly callers?: number;
   /** Rate at which calls start at random times, over all processes. Default: all calls start at once. */
   readonly perMinute?: number;
+  /** So many calls start at once, again and again; each burst up to five seconds late. */
+  readonly bursts?: { readonly calls: number; readonly everyMs: number };
   /** More calls at a later time, in milliseconds since the start. */
   readonly again?: { readonly atMs: number; readonly calls: number };
   /** Part of the calls that are aborted, and the time of the abort after the start of the call. */
@@ -84,9 +86,17 @@ export function deadlineOf({ options = {} }: Scenario): number {
 export function planCalls({ job, processes = 1 }: Scenario, random: Random): PlannedCall[] {
   let startMs = 0;
   return Array.from({ length: job.calls + (job.again?.calls ?? 0) }, (_, number) => {
-    if (number === job.calls) startMs = job.again?.atMs ?? 0;
-    if (job.perMinute !== undefined) startMs -= Math.log(1 - random()) * (60_000 / job.perMinute);
+    startMs = startOf(number, startMs, { job, random });
     const isAborted = job.aborts !== undefined && random() < job.aborts.part;
     return { number, process: number % processes, startMs, abortAfterMs: isAborted ? job.aborts?.afterMs : undefined };
   });
+}
+
+/** `lastMs`: the start of the call before. */
+function startOf(number: number, lastMs: number, { job, random }: { job: Job; random: Random }): number {
+  const { calls, perMinute, bursts, again } = job;
+  const fromMs = number === calls && again !== undefined ? again.atMs : lastMs;
+  if (perMinute !== undefined) return fromMs - Math.log(1 - random()) * (60_000 / perMinute);
+  if (bursts === undefined || number % bursts.calls > 0) return fromMs;
+  return (number / bursts.calls) * bursts.everyMs + 5_000 * random();
 }

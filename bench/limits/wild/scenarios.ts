@@ -211,6 +211,15 @@ const traffic = (perMinute: number) => ({ job: { calls: 5 * perMinute, perMinute
 /** So near the limit, a slot that is used late is missing for minutes. */
 const nearlyFull = { ...traffic(28.5), job: { calls: 20 * 28.5, perMinute: 28.5 } };
 
+/** A job that runs again and again for half an hour. Before each run, a part of the limit is free. */
+const repeated = { job: { calls: 800, bursts: { calls: 40, everyMs: 90_000 } }, goals: { excessMs: 5_000 } };
+const repeats: readonly Scenario[] = [
+  { name: '40 calls under 30 each 90 s, fixed minute', server: fixed(30), ...repeated },
+  { name: '40 calls under 30 each 90 s, sliding log', server: log(30), ...repeated },
+  { name: '40 calls under 30 each 90 s, sliding counter', server: counter(30), ...repeated },
+  { name: '40 calls under 30 each 90 s, bucket', server: bucket(30, 30), ...repeated },
+];
+
 /** Request handlers: calls at random times, with deadlines and aborts. */
 const handlers: readonly Scenario[] = [
   { name: 'traffic of 80 %', server: fixed(60), ...traffic(48) },
@@ -279,5 +288,5 @@ const fleets: readonly Scenario[] = [
 /** Situations of users. */
 export const SCENARIOS: readonly Scenario[] = [
   ...[...scripts, ...unasked, ...hints, ...products, ...others, ...changes],
-  ...[...networks, ...outages, ...clocks, ...handlers, ...fleets],
+  ...[...networks, ...outages, ...clocks, ...repeats, ...handlers, ...fleets],
 ];

@@ -140,12 +140,12 @@ export class LocalLimit implements Limit {
 function advance(state: LimiterState, now: number): LimiterState {
   const { log, pace, gate } = state;
   log.expire(now);
-  // A minute without any request ends a busy period: the service's next window starts at any time.
-  const isIdle = state.test === 'done' && log.size === 0 && now >= gate.opensAt + WINDOW_MS;
+  // A minute in which half of the limit was free ends a busy period: the service's next window starts at any time.
+  const isFree = log.size + state.inFlight <= state.limit / 2;
+  const isIdle = state.test === 'done' && isFree && now >= gate.opensAt + WINDOW_MS;
   const next = pace && advancePace(pace, state.configured, now);
   if (!isIdle && next === pace) return state;
-  const test = isIdle || (next === null && pace !== null) ? 'due' : state.test;
-  return { ...state, test, pace: next };
+  return { ...state, test: isIdle ? 'due' : state.test, pace: next };
 }
 
 /** Number of calls that may be sent if those of low priority are among them. */

@@ -68,14 +68,14 @@ const FAST_STEP = 1.5;
 const SLOW_STEP = 1.05;
 /** Each step that is not refused is larger than the last by this factor. */
 const STEP_GROWTH = 1.5;
+/** After each pause, the burst is larger by this factor. */
+const BURST_GROWTH = 2;
 /** After a refusal that no growth explains. */
 const SLOWER = 0.9;
 /** After a refusal, the rate stays for so many slots: fewer would not show that it is too high. */
 const PAUSE_SLOTS = 8;
-/** Without a refusal for this long, the log is tried again. */
-const TRY_LOG_AFTER_MS = 5 * WINDOW_MS;
-/** In requests per millisecond: at a lower rate, the next call would wait beyond that time. */
-const LOWEST_RATE = 1 / TRY_LOG_AFTER_MS;
+/** Every plan allows more. */
+const LOWEST_RATE = 1 / WINDOW_MS;
 
 /** The state after a report. */
 export function applyReport(state: LimiterState, report: Report, settings: LimiterSettings): LimiterState {
@@ -164,9 +164,9 @@ function afterRefusal(
     const isFull = waitMs !== undefined && !isShort(closed, waitMs);
     return isFull ? waitForWindow({ ...closed, pace: null }, now) : slowDown(closed, pace, now);
   }
-  if (isUnknown(closed)) return learnLimit(closed, now, waitMs);
+  if (isUnknown(closed)) return learnLimit(closed, gate, { now, waitMs });
   const isUsed = isLearned(closed) || closed.log.size >= NEARLY_ALL * closed.limit;
-  if (isUsed && isOwnSlot(closed)) return followLog(closed);
+  if (isUsed && isOwnSlot(closed, gate)) return followLog(closed);
   return isAtLimit(closed, gate, waitMs) ? waitForWindow(closed, now) : sendEvenly(closed, now, waitMs);
 }
 
@@ -192,12 +192,16 @@ export function stayClosedUntil(gate: Gate, at: number): Gate {
 }
 
 /** The first refusal of an unknown limit: what was accepted in the last minute is the limit. */
-function learnLimit(state: LimiterState, now: number, waitMs: number | undefined): LimiterState {
+function learnLimit(
+  state: LimiterState,
+  gate: Gate,
+  { now, waitMs }: { readonly now: number; readonly waitMs: number | undefined },
+): LimiterState {
   if (state.log.size < ENOUGH_CALLS) return state; // others have used the limit
   // A learned limit is tested once a minute; after a refused test, half as often.
   const testAt = state.gate.opensAt + WINDOW_MS;
   const learned: LimiterState = { ...state, limit: state.log.size, test: 'done', testAt };
-  if (isOwnSlot(learned)) return followLog(learned);
+  if (isOwnSlot(learned, gate)) return followLog(learned);
   return isShort(learned, waitMs) ? sendEvenly(learned, now, waitMs) : learned;
 }
 
@@ -206,9 +210,14 @@ function isLearned({ configured }: LimiterState): boolean {
   return configured === UNBOUNDED;
 }
 
-/** Whether the gate opens when our own oldest request expires: the service then counts like the log. */
-function isOwnSlot({ log, gate }: LimiterState): boolean {
-  return Math.abs(gate.opensAt - (log.expiresAt(0) ?? UNBOUNDED)) <= 2 * ROUNDING_MS;
+/**
+ * Whether the gate opens when our own oldest request expires, as that of a service that counts like the log. `accepted`:
+ * the requests behind the gate before.
+ */
+function isOwnSlot({ log, gate: { opensAt }, test }: LimiterState, { accepted }: Gate): boolean {
+  const isAtExpiry = (place: number) => Math.abs(opensAt - (log.expiresAt(place) ?? UNBOUNDED)) <= 2 * ROUNDING_MS;
+  // A few can also expire when a window ends. The requests behind the gate then show whether more are accepted.
+  return isAtExpiry(0) && (accepted > 0 || test === 'sliding' || isAtExpiry(Math.floor(log.size / 2)));
 }
 
 /** The log is right, and its size is the limit. */
@@ -255,7 +264,7 @@ function sendEvenly(state: LimiterState, now: number, waitMs: number | undefined
   const used = Math.min(log.size, configured) / WINDOW_MS;
   const perMs = hinted > log.size ? rateWithin(configured, hinted / WINDOW_MS) : used;
   const capacity = Math.max(1, Math.floor(CAPACITY_PART * log.size));
-  return withPace(state, now, { perMs, capacity, step: FAST_STEP, growsAt: now + STEP_MS });
+  return withPace(state, { perMs, capacity, step: FAST_STEP, growsAt: now + STEP_MS });
 }
 
 /** At most the rate of the plan; exactly that one instead of one per second, because a hint of a second can be rounded up. */
@@ -270,25 +279,38 @@ function slowDown(state: LimiterState, pace: Pace, now: number): LimiterState {
   const perMs = Math.max(LOWEST_RATE, pace.grew ? pace.perMs / pace.step : (isBurst ? 1 : SLOWER) * pace.perMs);
   const capacity = isBurst ? Math.max(1, Math.floor(pace.capacity / 2)) : pace.capacity; // a part of one is a fraction
   const growsAt = now + Math.max(2 * STEP_MS, PAUSE_SLOTS / perMs);
-  return withPace(state, now, { perMs, capacity, step: isBurst ? pace.step : SLOW_STEP, growsAt });
+  return withPace(state, { perMs, capacity, step: isBurst ? pace.step : SLOW_STEP, growsAt });
 }
 
 /** The state after a refusal with a pace: no ramp, and one request when the gate opens. */
-function withPace(state: LimiterState, now: number, pace: Omit<Pace, 'tokens' | 'at' | 'grew' | 'refusedAt'>) {
+function withPace(state: LimiterState, pace: Omit<Pace, 'tokens' | 'at' | 'grew'>) {
   const gate: Gate = { ...state.gate, test: 'none', room: UNBOUNDED };
-  return { ...state, gate, pace: { ...pace, tokens: 1, at: gate.opensAt, grew: false, refusedAt: now } };
+  return { ...state, gate, pace: { ...pace, tokens: 1, at: gate.opensAt, grew: false } };
 }
 
-/** Adds the tokens of the time since; the rate grows while it is used up. `null`: the log is tried again. */
-export function advancePace(pace: Pace, configured: number, now: number): Pace | null {
+/** Adds the tokens of the time since; the rate grows while it is used up, the burst after a pause. */
+export function advancePace(pace: Pace, configured: number, now: number): Pace {
   if (now <= pace.at) return pace;
-  if (now - pace.refusedAt >= TRY_LOG_AFTER_MS) return null;
   const refilled = pace.tokens + (now - pace.at) * pace.perMs;
-  const most = configured / WINDOW_MS;
-  const grows = now >= pace.growsAt && refilled < pace.capacity && pace.perMs < most;
-  const step = pace.grew ? 1 + Math.min(FAST_STEP - 1, STEP_GROWTH * (pace.step - 1)) : pace.step;
   const next = { ...pace, tokens: Math.min(pace.capacity, refilled), at: now };
-  return grows ? { ...next, step, perMs: Math.min(most, pace.perMs * step), grew: true, growsAt: now + STEP_MS } : next;
+  if (now < pace.growsAt) return next;
+  if (refilled >= pace.capacity) return isPause(pace, refilled) ? withLargerBurst(next, refilled) : next;
+  const most = configured / WINDOW_MS;
+  if (pace.perMs >= most) return next;
+  const step = pace.grew ? 1 + Math.min(FAST_STEP - 1, STEP_GROWTH * (pace.step - 1)) : pace.step;
+  return { ...next, step, perMs: Math.min(most, pace.perMs * step), grew: true, growsAt: now + STEP_MS };
+}
+
+/** Whether a burst was used, and has been saved again since. A single request that was due is no burst. */
+function isPause({ tokens, capacity }: Pace, refilled: number): boolean {
+  return tokens <= capacity / 2 && refilled > capacity + 1;
+}
+
+/** Up to what the rate allows in a minute. */
+function withLargerBurst(pace: Pace, saved: number): Pace {
+  const most = Math.max(pace.capacity, pace.perMs * WINDOW_MS);
+  const capacity = Math.min(most, BURST_GROWTH * pace.capacity);
+  return { ...pace, capacity, tokens: Math.min(capacity, saved) };
 }
 
 /** The limit of the plan became known, or has changed. A larger one starts anew. */

@@ -62,7 +62,6 @@ const PACE = z.object({
   /** Whether it has grown since the last refusal. */
   grew: z.boolean(),
   growsAt: time,
-  refusedAt: time,
 });
 
 /** Even sending: one request per `1 / perMs`, and up to `capacity` at once after a pause. */
@@ -178,7 +177,7 @@ export function copyOf(state: LimiterState, aheadMs = 0): LimiterState {
     configuredAt: at(state.configuredAt),
     gate: { ...gate, opensAt: at(gate.opensAt), staleBefore: at(gate.staleBefore) },
     testAt: at(state.testAt),
-    pace: pace && { ...pace, at: at(pace.at), growsAt: at(pace.growsAt), refusedAt: at(pace.refusedAt) },
+    pace: pace && { ...pace, at: at(pace.at), growsAt: at(pace.growsAt) },
     unit: { ...unit, endsAt: at(unit.endsAt) },
     blockedUntil: at(state.blockedUntil),
     calledAt: at(state.calledAt),

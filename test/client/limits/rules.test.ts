@@ -56,7 +56,7 @@ class Probed extends LocalLimit {
   }
 }
 
-const PACE = { perMs: 0.001, capacity: 1, tokens: 0, at: 0, step: 1.5, growsAt: 0, grew: false, refusedAt: 0 };
+const PACE = { perMs: 0.001, capacity: 1, tokens: 0, at: 0, step: 1.5, growsAt: 0, grew: false };
 
 /** A log with `calls` requests of just before the end of the first minute. */
 function logOf(calls: number): AcceptedLog {
@@ -251,10 +251,10 @@ describe('5 window test', () => {
 
   test.each<[string, object, Partial<Gate>, 'due' | 'done' | 'sliding']>([
     ['after a minute without requests', {}, {}, 'due'],
-    ['while the log has a request', { log: logOf(1) }, {}, 'done'],
+    ['if less than half of the limit was used', { log: logOf(1) }, {}, 'due'],
+    ['if more was used', { log: logOf(2) }, {}, 'done'],
+    ['if more is in flight', { log: logOf(1), inFlight: 1 }, {}, 'done'],
     ['less than a minute after the gate has opened', {}, { opensAt: 1 }, 'done'],
-    ['at an even rate', { log: logOf(1), pace: PACE }, {}, 'done'],
-    ['if an even rate ends', { log: logOf(1), pace: { ...PACE, refusedAt: -240_000 } }, {}, 'due'],
     ['if the service counts like the log', { test: 'sliding' }, {}, 'sliding'],
   ])('%s, the state of the test is right', (_, changes, gate, expected) => {
     const limit = told(3);
@@ -307,17 +307,47 @@ describe('5 window test', () => {
   });
 });
 
-test('6 own slot: a gate that opens when the oldest request expires shows a sliding log', () => {
+test('6 own slot: a gate that opens when the requests of the log expire shows a sliding log', () => {
   const limit = told(30);
-  limit.use(0, 1);
-  limit.use(20_000, 26);
+  limit.use(0, 14);
+  limit.use(1_000, 13);
   limit.sendRefused(30_000, '29');
 
   expect(limit.state).toMatchObject({ test: 'sliding', pace: null, limit: 27, testAt: 180_000 });
   expect(limit.nextAt(30_000)).toBe(60_000);
-  expect(limit.send(60_000)).toBe(1); // the place of the oldest
-  limit.accept(60_000);
-  expect(limit.nextAt(60_000)).toBe(80_000);
+  limit.use(60_000);
+  expect(limit.state.log.size).toBe(27); // only the places of those that expired
+  expect(limit.nextAt(60_000)).toBe(61_000);
+});
+
+test.each([
+  ['sliding', '20', 0],
+  ['done', undefined, 2],
+])('6 own slot: if only the oldest request expires then, those behind the gate decide (%s)', (kind, hinted, more) => {
+  const limit = told(30);
+  limit.use(0, 1);
+  limit.use(20_000, 26);
+  limit.sendRefused(30_000, '29');
+  expect(limit.state).toMatchObject({ test: 'done', limit: 30 });
+
+  limit.use(60_000, 1);
+  if (hinted !== undefined) limit.sendRefused(60_000, hinted);
+
+  expect(limit.state.test).toBe(kind);
+  expect(limit.send(60_000)).toBe(more);
+});
+
+test('6 own slot: later, that of one request confirms a sliding log', () => {
+  const limit = told(30);
+  limit.use(0, 1);
+  limit.use(45_000, 29);
+  limit.state = { ...limit.state, test: 'sliding' };
+  limit.send(55_000, 1);
+
+  limit.refuse(55_000, '5');
+
+  expect(limit.state).toMatchObject({ test: 'sliding', testAt: 180_000 });
+  expect(limit.send(60_000)).toBe(1);
 });
 
 test.each([
@@ -542,7 +572,7 @@ describe('9 rate', () => {
     expect(slow).toEqual([94.5, 101.588, 113.016]); // in steps of 5, 7.5 and 11.25 %
   });
 
-  test.each<[string, Partial<Pace>, number, Partial<Pace> | null]>([
+  test.each<[string, Partial<Pace>, number, Partial<Pace>]>([
     ['gains tokens', {}, 2_000, { tokens: 2, at: 2_000, perMs: 0.001 }],
     ['gains as many tokens as can be saved', {}, 5_000, { tokens: 4, at: 5_000, perMs: 0.001 }],
     [
@@ -552,7 +582,7 @@ describe('9 rate', () => {
       { perMs: expect.closeTo(0.00105, 9), growsAt: 17_500, grew: true, tokens: 1, step: 1.05 },
     ],
     ['does not grow earlier', { at: 9_000 }, 9_999, { perMs: 0.001, growsAt: 10_000, grew: false }],
-    ['does not grow while a burst is saved', { at: 6_000 }, 10_000, { perMs: 0.001, grew: false, tokens: 4 }],
+    ['does not grow while a burst is saved', { at: 6_000 }, 9_999, { perMs: 0.001, grew: false, capacity: 4 }],
     [
       'grows in larger steps',
       { at: 9_000, grew: true },
@@ -563,13 +593,18 @@ describe('9 rate', () => {
     ['grows to the limit', { at: 9_999, perMs: 0.0019, step: 1.5 }, 10_000, { perMs: 0.002 }],
     ['does not grow at the limit', { at: 9_999, perMs: 0.002 }, 10_000, { perMs: 0.002, grew: false }],
     ['stays the same in the past', { at: 3_000 }, 2_999, { at: 3_000, tokens: 0 }],
-    ['ends five minutes after the last refusal', { refusedAt: -290_000 }, 10_000, null],
+    ['has a larger burst after a pause', { at: 4_000 }, 10_000, { capacity: 8, tokens: 6, grew: false }],
+    ['saves all of a larger burst', { at: 0 }, 10_000, { capacity: 8, tokens: 8 }],
+    ['has the same burst after a shorter pause', { at: 5_000 }, 10_000, { capacity: 4, tokens: 4 }],
+    ['has the same burst if most of it was not used', { at: 4_000, tokens: 2.1 }, 10_000, { capacity: 4, tokens: 4 }],
+    ['has the same burst soon after a refusal', { at: 3_999 }, 9_999, { capacity: 4 }],
+    ['has a burst of a minute at most', { perMs: 0.0001, at: -90_000 }, 10_000, { capacity: 6, tokens: 6 }],
+    ['keeps a burst of more than a minute', { perMs: 0.00001, at: -900_000 }, 10_000, { capacity: 4 }],
+    ['sends single requests without a burst', { capacity: 1, at: 8_000 }, 10_000, { capacity: 1, tokens: 1 }],
   ])('a rate %s', (_, changes, now, expected) => {
     const pace = { ...{ perMs: 0.001, capacity: 4, tokens: 0, at: 0, step: 1.05 }, growsAt: 10_000, grew: false };
-    const next = advancePace({ ...pace, refusedAt: 0, ...changes }, 120, now);
 
-    if (expected === null) expect(next).toBeNull();
-    else expect(next).toMatchObject(expected);
+    expect(advancePace({ ...pace, ...changes }, 120, now)).toMatchObject(expected);
   });
 
   test.each([
@@ -596,7 +631,7 @@ describe('9 rate', () => {
   });
 
   test.each([undefined, '1'])(
-    'after any number of refusals, the next call waits for at most five minutes (%s)',
+    'after any number of refusals, the next call waits for at most a minute (%s)',
     (hinted) => {
       const limit = evenly();
       let now = 2_000;
@@ -606,7 +641,7 @@ describe('9 rate', () => {
       }
       limit.use(now, 1);
 
-      expect((limit.nextAt(now) ?? 0) - now).toBeLessThanOrEqual(300_000);
+      expect((limit.nextAt(now) ?? 0) - now).toBeLessThanOrEqual(60_000);
     },
   );
 
@@ -616,14 +651,6 @@ describe('9 rate', () => {
     limit.report({ kind: 'configured', perMinute: 30, now: 2_000 });
     expect(limit.state.pace?.perMs).toBe(30 / 60_000);
     limit.report({ kind: 'configured', perMinute: 1_200, now: 3_000 });
-    expect(limit.state.pace).toBeNull();
-  });
-
-  test('after five minutes without a refusal the log is tried again', () => {
-    const limit = evenly();
-
-    limit.send(301_000, 1);
-
     expect(limit.state.pace).toBeNull();
   });
 });
@@ -827,7 +854,7 @@ describe('16 low priority', () => {
   test('beside others, they ask again when the cap has room for them and the others', () => {
     const limit = new Probed({ perMinute: 60 });
     const pace = { perMs: 1 / 1_000, capacity: 15, tokens: 15, at: 6_000, step: 1.5, grew: false };
-    limit.state = { ...limit.state, pace: { ...pace, growsAt: 600_000, refusedAt: 4_000 } };
+    limit.state = { ...limit.state, pace: { ...pace, growsAt: 600_000 } };
     addLow(limit, 4_000, 56);
     limit.report({ kind: 'called', now: 5_000 });
 

@@ -12,7 +12,9 @@ const MISSED: Readonly<Record<string, readonly string[]>> = {
   'round trips of 2 s, fixed minute': ['ratio'],
   'down for 60 s, 503': ['inKnownOutage'],
   'down for 20 s at the start, 500': ['ratio'],
-  'traffic of 95 %, sliding counter': ['excessMs'],
+  '40 calls under 30 each 90 s, fixed minute': ['refusedPer100', 'excessMs'],
+  '40 calls under 30 each 90 s, sliding log': ['refusedPer100'],
+  '40 calls under 30 each 90 s, sliding counter': ['refusedPer100', 'excessMs'],
   '10 processes, no store': ['refusedPer100'],
 };
 

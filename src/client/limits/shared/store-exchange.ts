@@ -210,9 +210,9 @@ function areTimesUsable(
   leases: Leases,
 ): boolean {
   const seen = Object.values(leases).flatMap(({ seenAt, askedAt }) => [seenAt, askedAt]);
-  const events = [configuredAt, calledAt, log.lastAt, pace?.refusedAt ?? at, ...seen];
+  const events = [configuredAt, calledAt, log.lastAt, ...seen];
   const paceAt = pace === null ? at : pace.at + Math.max(0, 1 - pace.tokens) / pace.perMs;
-  const waits = [gate.opensAt, gate.staleBefore, unit.endsAt, paceAt, blockedUntil, testAt];
+  const waits = [gate.opensAt, gate.staleBefore, unit.endsAt, paceAt, pace?.growsAt ?? at, blockedUntil, testAt];
   return Math.max(...events) <= at + 2 * FUTURE_MS && Math.max(...waits) <= at + 2 * LONGEST_WAIT_MS;
 }
 

@@ -211,19 +211,19 @@ test('while the store is down, each process sends evenly, a part of the rate and
   store.health = 'down';
   /** How many of the calls of each process are sent within a second, in two times with a pause before. */
   const bursts = [];
-  for (const calls of [6, 40]) {
+  for (const calls of [12, 50]) {
     const granted = processes.map((limiter) => ask(limiter, calls));
     await clock.advance(1_000);
     bursts.push(granted.map(({ length }) => length));
-    for (let second = 0; second < 30; second += 1) {
+    for (let second = 0; second < 60; second += 1) {
       for (const permit of granted.flat()) permit.end({ kind: 'accepted' });
       await clock.advance(1_000);
     }
   }
 
   expect(bursts).toEqual([
-    [3, 3],
-    [3, 3],
+    [6, 6],
+    [12, 12], // after a pause, twice as many
   ]);
   expect(longWaits.map(({ isPart }) => isPart)).toEqual([true, true]);
 });

@@ -140,7 +140,7 @@ function asJson(now: number) {
 
 const PACE = (now: number) => ({
   ...{ perMs: 0.001, capacity: 2, tokens: 1, step: 1.5, grew: false },
-  ...{ at: now, growsAt: now + 1, refusedAt: now },
+  ...{ at: now, growsAt: now + 1 },
 });
 
 const WEEK_MS = 7 * 86_400_000;
