@@ -10,6 +10,9 @@ const { projects: _all, ...options } = base.test ?? {};
 export default defineConfig({
   test: {
     ...options,
+    // Many mutants let a call hang. A test that ends is much cheaper than a process that Stryker has to end.
+    testTimeout: 10_000,
+    hookTimeout: 20_000,
     experimental: { fsModuleCache: false },
     include: process.env['MUTATE_TESTS']?.split(',') ?? [],
   },
