@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers'; // that of `globalThis` may be faked before this file is loaded
 import type { buildConnector, Dispatcher } from 'undici';
 import { ACCEPTED_ENCODINGS } from '../../content-encoding.ts';
 import { codeOf, FOR_DISTANT, isConnectTimeout, isError } from '../../foreign-values.ts';
@@ -63,22 +64,23 @@ export function undiciTransport(dispatcherOf: (request: TransportRequest) => Dis
       } as const;
       const dispatcher = dispatcherOf(request);
       const Handler = dispatcher === agent ? ExchangeHandler : ForeignExchangeHandler;
-      withRealImmediate(() => dispatcher.dispatch(options, new Handler(request, { resolve, reject })));
+      const restore = useRealImmediate();
+      try {
+        dispatcher.dispatch(options, new Handler(request, { resolve, reject }));
+      } finally {
+        restore?.();
+      }
     });
 }
 
-const { setImmediate } = globalThis;
-
-/** undici sends on an open connection after a `setImmediate`, which fake timers of a test would not run. */
-function withRealImmediate(dispatch: () => void): void {
+/** undici sends on an open connection, and frees one, after a `setImmediate`, which fake timers of a test would not run. */
+function useRealImmediate(): (() => void) | undefined {
   const faked = globalThis.setImmediate;
-  if (faked === setImmediate) return dispatch();
+  if (faked === setImmediate) return undefined;
   globalThis.setImmediate = setImmediate;
-  try {
-    dispatch();
-  } finally {
+  return () => {
     globalThis.setImmediate = faked;
-  }
+  };
 }
 
 interface Settle {
@@ -127,6 +129,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onComplete(): void {
     this.#stopListening();
+    const restore = useRealImmediate();
+    if (restore) void Promise.resolve().then(restore); // undici frees the connection before that
     const status = this.#status;
     const headers = headerList(this.#headers);
     const encoding = headerIn(headers, 'content-encoding');

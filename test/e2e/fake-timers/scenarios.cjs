@@ -1,5 +1,6 @@
 /** What docs/testing.md promises about fake timers. Each runner passes its own: `advance` moves them by milliseconds. */
 const assert = require('node:assert/strict');
+const { subscribe, unsubscribe } = require('node:diagnostics_channel');
 
 /** Clients with the same key share what they know of its limit. Another seed makes another key. */
 let seed = 0;
@@ -54,6 +55,26 @@ exports.scenariosWith = ({ FxRates, createMockServer }) => {
     mock.rules.clear();
     await Promise.all(left);
     for (const fx of clients) await Promise.all(Array.from({ length: 10 }, (_, n) => fx.latest({ n })));
+    await worksOverSockets();
+  }
+
+  /** Calls use an open connection again, also if timers were faked when the package was loaded. */
+  async function worksOverSockets() {
+    const mock = createMockServer({ seed: ++seed });
+    const server = await mock.serve();
+    const fx = new FxRates({ apiKey: mock.createKey().key, baseUrl: server.url, maxRetries: 0 });
+    let connections = 0;
+    const count = () => {
+      connections += 1;
+    };
+    subscribe('undici:client:connected', count);
+    for (let n = 0; n < 3; n += 1) {
+      await fx.latest({ socket: n });
+      await new Promise((resolve) => setImmediate(resolve)); // the connection is free
+    }
+    unsubscribe('undici:client:connected', count);
+    await server.close();
+    assert.equal(connections, 1);
   }
 
   return { waitsFollow, waitsEnd, virtualWaitsEnd, worksAfter };
