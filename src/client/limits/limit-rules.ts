@@ -68,8 +68,6 @@ const FAST_STEP = 1.5;
 const SLOW_STEP = 1.05;
 /** Each step that is not refused is larger than the last by this factor. */
 const STEP_GROWTH = 1.5;
-/** After each pause, the burst is larger by this factor. */
-const BURST_GROWTH = 2;
 /** After a refusal that no growth explains. */
 const SLOWER = 0.9;
 /** After a refusal, the rate stays for so many slots: fewer would not show that it is too high. */
@@ -306,10 +304,10 @@ function isPause({ tokens, capacity }: Pace, refilled: number): boolean {
   return tokens <= capacity / 2 && refilled > capacity + 1;
 }
 
-/** Up to what the rate allows in a minute. */
+/** Twice as large, up to what the rate allows in a minute. */
 function withLargerBurst(pace: Pace, saved: number): Pace {
   const most = Math.max(pace.capacity, pace.perMs * WINDOW_MS);
-  const capacity = Math.min(most, BURST_GROWTH * pace.capacity);
+  const capacity = Math.min(most, 2 * pace.capacity);
   return { ...pace, capacity, tokens: Math.min(capacity, saved) };
 }
 
