@@ -226,6 +226,12 @@ const handlers: readonly Scenario[] = [
   { name: 'traffic of 95 %, fixed minute', server: fixed(30), ...nearlyFull },
   { name: 'traffic of 95 %, window from the first request', server: firstHit(30), ...nearlyFull },
   { name: 'traffic of 95 %, sliding counter', server: counter(30), ...nearlyFull },
+  {
+    name: 'traffic of 80 %, a block of 60 s after a refusal',
+    server: firstHit(30, { blockMs: 60_000, hasNoQuota: true }),
+    job: { calls: 480, perMinute: 24 },
+    goals: { excessMs: 30_000 }, // one block
+  },
   { name: 'traffic of 80 %, deadline 5 s', server: log(300), ...traffic(240), options: { deadlineMs: 5_000 } },
   {
     name: '100 calls under 30, deadline 90 s',

@@ -69,8 +69,6 @@ const PART_FOR_OTHERS = 0.2;
 const QUOTA_TAKES_MS = 2_000;
 /** Every plan allows so many requests per minute. */
 const SMALLEST_LIMIT = 30;
-/** Requests are spread over the minute if the first and the last one are so close to its ends. */
-const MARGIN_MS = 15_000;
 /** While calls wait, the limit of the plan is read again after this time, because it can have grown. */
 const LIMIT_IS_OLD_MS = 120_000;
 
@@ -218,8 +216,8 @@ function isTestDue(state: LimiterState, now: number): boolean {
 
 /** Whether the requests of the log are spread over the minute: a window of the service has probably ended between them. */
 function isSpread(log: AcceptedLog, now: number): boolean {
-  const oldestEndsAt = log.expiresAt(0) ?? UNBOUNDED;
-  return oldestEndsAt <= now + MARGIN_MS && log.lastAt >= now - MARGIN_MS;
+  const marginMs = WINDOW_MS / 4;
+  return (log.expiresAt(0) ?? UNBOUNDED) <= now + marginMs && log.lastAt >= now - marginMs;
 }
 
 function startTest(state: LimiterState, now: number): LimiterState {

@@ -48,6 +48,8 @@ export interface RetryAfterReading {
 const NEARLY_ALL = 0.9;
 /** Rounding to seconds, and half of the round trip. */
 const ROUNDING_MS = 1_050;
+/** If a refusal blocks all calls for longer than a window, a test costs more than it can save. */
+const TEST_AFTER_BLOCK_MS = 3_600_000;
 /** A tiny hint must not cause a busy loop. */
 const SHORTEST_GATE_MS = 250;
 /** Waits without a hint, and after several refusals in a row. */
@@ -138,7 +140,17 @@ function refused(before: LimiterState, result: RequestResult, settings: LimiterS
   if ((askedMs ?? 0) > settings.maxRetryAfterMs) return { ...state, blockedUntil: Math.max(state.blockedUntil, until) };
   const { gate } = state;
   if (sentAt < gate.staleBefore) return { ...state, gate: stayClosedUntil(gate, until) };
-  return afterRefusal(closeGate(state, now, waitMs), { gate, now, waitMs });
+  const next = afterRefusal(closeGate(state, now, waitMs), { gate, now, waitMs });
+  if (!isBlock(next, gate, until)) return next;
+  return { ...next, test: 'sliding', testAt: Math.max(next.testAt, now + TEST_AFTER_BLOCK_MS) };
+}
+
+/** Whether a refusal of the full log lasts longer than a window with nearly all of it, or with those behind the gate. */
+function isBlock({ log, limit }: LimiterState, { test, accepted, opensAt }: Gate, until: number): boolean {
+  const nearlyFirst = Math.floor((1 - NEARLY_ALL) * log.size); // `quota()` and others can have used the place of a few
+  const first = test === 'none' || accepted === 0 ? nearlyFirst : Math.max(nearlyFirst, log.size - accepted);
+  const windowEndsAt = Math.max(log.expiresAt(first) ?? UNBOUNDED, opensAt + WINDOW_MS);
+  return log.size >= limit && until > windowEndsAt + 2 * ROUNDING_MS;
 }
 
 /** After a refusal: its Retry-After may start the trial; a refusal of the request that was sent after it refutes it. */

@@ -292,6 +292,36 @@ describe('5 window test', () => {
     expect(limit.send(55_100)).toBe(2);
   });
 
+  test.each([
+    ['shown by quota()', () => told(30), 30, '13', 'sliding', 3_650_000],
+    ['shown by quota()', () => told(30), 30, '12', 'done', 170_000],
+    ['shown by quota()', () => told(30), 29, '13', 'done', 170_000], // others have used the rest
+    ['learned', () => new Probed(), 30, '13', 'sliding', 3_650_000],
+    ['learned', () => new Probed(), 30, '12', 'done', 122_000],
+  ])('a block that is longer than a window ends the tests for an hour: limit %s, %3$i used, %4$s s', (...row) => {
+    const [, limitOf, calls, retryAfter, kind, testAt] = row;
+    const limit = limitOf();
+    limit.use(-9_000, 2); // `quota()` or others can have used their places
+    limit.use(0, 1);
+    limit.use(45_000, calls - 3);
+    limit.sendRefused(50_000, retryAfter);
+
+    expect(limit.state).toMatchObject({ test: kind, testAt });
+  });
+
+  test.each([
+    ['sliding', '43'],
+    ['done', '42'],
+  ])('behind a gate, a window with the requests since can last a minute (%s)', (kind, retryAfter) => {
+    const limit = told(30);
+    limit.use(0, 30);
+    limit.sendRefused(1_000, '29');
+    limit.use(30_000, 10); // in the next window, or in that of others
+    limit.sendRefused(50_000, retryAfter);
+
+    expect(limit.state.test).toBe(kind);
+  });
+
   test('no test starts if no call wants a slot', () => {
     const limit = told(3);
     limit.use(0, 3);
