@@ -138,8 +138,9 @@ export class LocalLimit implements Limit {
 function advance(state: LimiterState, now: number): LimiterState {
   const { log, pace, gate } = state;
   log.expire(now);
-  // A minute in which half of the limit was free ends a busy period: the service's next window starts at any time.
-  const isFree = log.size + state.inFlight <= state.limit / 2;
+  // A minute in which half of the limit was free ends a busy period: the service's next window starts at any time. All of it,
+  // if a test may cost a block.
+  const isFree = log.size + state.inFlight <= (now < state.testAt ? 0 : state.limit / 2);
   const isIdle = state.test === 'done' && isFree && now >= gate.opensAt + WINDOW_MS;
   const next = pace && advancePace(pace, state.configured, now);
   if (!isIdle && next === pace) return state;

@@ -141,8 +141,9 @@ function refused(before: LimiterState, result: RequestResult, settings: LimiterS
   const { gate } = state;
   if (sentAt < gate.staleBefore) return { ...state, gate: stayClosedUntil(gate, until) };
   const next = afterRefusal(closeGate(state, now, waitMs), { gate, now, waitMs });
-  if (!isBlock(next, gate, until)) return next;
-  return { ...next, test: 'sliding', testAt: Math.max(next.testAt, now + TEST_AFTER_BLOCK_MS) };
+  const testAt = Math.max(next.testAt, now + TEST_AFTER_BLOCK_MS);
+  if (isBlock(next, gate, until)) return { ...next, test: 'sliding', testAt };
+  return waitMs === undefined && !isLearned(next) ? { ...next, testAt } : next; // it may have been a block
 }
 
 /** Whether a refusal of the full log lasts longer than a window with nearly all of it, or with those behind the gate. */

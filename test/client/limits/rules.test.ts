@@ -252,6 +252,7 @@ describe('5 window test', () => {
   test.each<[string, object, Partial<Gate>, 'due' | 'done' | 'sliding']>([
     ['after a minute without requests', {}, {}, 'due'],
     ['if less than half of the limit was used', { log: logOf(1) }, {}, 'due'],
+    ['if half of it was free before the next test', { log: logOf(1), testAt: 60_001 }, {}, 'done'],
     ['if more was used', { log: logOf(2) }, {}, 'done'],
     ['if more is in flight', { log: logOf(1), inFlight: 1 }, {}, 'done'],
     ['less than a minute after the gate has opened', {}, { opensAt: 1 }, 'done'],
@@ -429,7 +430,9 @@ test.each([
     limit.sendRefused(41_000, retryAfter);
 
     expect([limit.state.pace === null, limit.state.limit]).toEqual([then === 'wait', expected]);
-    if (then === 'wait') expect(limit.state.testAt).toBe(161_000);
+    // Without a hint, a refusal beyond a known limit may have been a block.
+    const mayBeBlock = retryAfter === undefined && limit.state.configured === 30;
+    if (then === 'wait') expect(limit.state.testAt).toBe(mayBeBlock ? 3_641_000 : 161_000);
   },
 );
 
