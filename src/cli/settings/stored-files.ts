@@ -29,14 +29,14 @@ export function readConfig(env: Env): ConfigFile {
   try {
     const document = path === undefined ? undefined : readJsonFile(path);
     const { version: _version, $schema: _schema, profiles, ...settings } = document ?? {};
-    const section = (value: unknown = {}, name: string) => {
-      if (isJsonObject(value)) return new Map(Object.entries(value));
+    const section = (name: string, value: unknown) => {
+      if (value === undefined || isJsonObject(value)) return entriesOf(value);
       throw unusable(String(path), `${name} is not an object of settings`);
     };
-    const ofProfiles = [...section(profiles, 'profiles')].map(
-      ([name, values]) => [name, section(values, `profiles.${name}`)] as const,
+    const ofProfiles = [...section('profiles', profiles)].map(
+      ([name, values]) => [name, section(`profiles.${name}`, values)] as const,
     );
-    return { path, settings: section(settings, ''), profiles: new Map(ofProfiles) };
+    return { path, settings: entriesOf(settings), profiles: new Map(ofProfiles) };
   } catch (problem) {
     return { path, settings: new Map(), profiles: new Map(), problem };
   }

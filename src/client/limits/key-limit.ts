@@ -138,8 +138,8 @@ export class LocalLimit implements Limit {
 function advance(state: LimiterState, now: number): LimiterState {
   const { log, pace, gate } = state;
   log.expire(now);
-  // A minute in which half of the limit was free ends a busy period: the service's next window starts at any time. All of it,
-  // if a test may cost a block.
+  // A minute in which half of the limit was free ends a busy period: the service's next window starts at any time. Before
+  // the time of the next test, only a minute without any request ends it.
   const isFree = log.size + state.inFlight <= (now < state.testAt ? 0 : state.limit / 2);
   const isIdle = state.test === 'done' && isFree && now >= gate.opensAt + WINDOW_MS;
   const next = pace && advancePace(pace, state.configured, now);
@@ -222,10 +222,15 @@ function isSpread(log: AcceptedLog, now: number): boolean {
 }
 
 function startTest(state: LimiterState, now: number): LimiterState {
-  const { gate, test } = state;
-  const begun = addInFlight({ ...state, test: test === 'due' ? 'done' : test }, 1);
-  if (state.limit < state.configured) return { ...begun, gate: { ...gate, room: 1, accepted: 0, test: 'limit' } };
-  return { ...begun, gate: { ...gate, room: 1, accepted: 0, test: 'window' }, testAt: now + WINDOW_MS };
+  const { gate, limit, configured, test, testAt } = state;
+  const isOfLimit = limit < configured;
+  const tested = { ...gate, room: 1, accepted: 0, test: isOfLimit ? 'limit' : 'window' } as const;
+  const begun = {
+    gate: tested,
+    test: test === 'due' ? 'done' : test,
+    testAt: isOfLimit ? testAt : now + WINDOW_MS,
+  } as const;
+  return addInFlight({ ...state, ...begun }, 1);
 }
 
 /** `reserve`: the slots that the next call leaves free, which is of low priority. */

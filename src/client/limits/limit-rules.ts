@@ -142,14 +142,15 @@ function refused(before: LimiterState, result: RequestResult, settings: LimiterS
   if (sentAt < gate.staleBefore) return { ...state, gate: stayClosedUntil(gate, until) };
   const next = afterRefusal(closeGate(state, now, waitMs), { gate, now, waitMs });
   const testAt = Math.max(next.testAt, now + TEST_AFTER_BLOCK_MS);
-  if (isBlock(next, gate, until)) return { ...next, test: 'sliding', testAt };
-  return waitMs === undefined && !isLearned(next) ? { ...next, testAt } : next; // it may have been a block
+  const mayBeBlock = waitMs === undefined ? !isLearned(next) : isBlock(next, gate, until);
+  return mayBeBlock ? { ...next, testAt } : next;
 }
 
 /** Whether a refusal of the full log lasts longer than a window with nearly all of it, or with those behind the gate. */
 function isBlock({ log, limit }: LimiterState, { test, accepted, opensAt }: Gate, until: number): boolean {
   const nearlyFirst = Math.floor((1 - NEARLY_ALL) * log.size); // `quota()` and others can have used the place of a few
-  const first = test === 'none' || accepted === 0 ? nearlyFirst : Math.max(nearlyFirst, log.size - accepted);
+  const behind = test === 'none' ? 0 : accepted;
+  const first = behind === 0 ? nearlyFirst : Math.max(nearlyFirst, log.size - behind);
   const windowEndsAt = Math.max(log.expiresAt(first) ?? UNBOUNDED, opensAt + WINDOW_MS);
   return log.size >= limit && until > windowEndsAt + 2 * ROUNDING_MS;
 }

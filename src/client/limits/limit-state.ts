@@ -86,7 +86,7 @@ export const LIMITER_STATE = z.object({
   gate: GATE,
   /** Whether a request beyond the full log tests the window in this busy period. `sliding`: the service counts like the log. */
   test: z.enum(['due', 'done', 'sliding']),
-  /** Time from which a request tests whether a learned limit is too low, or whether a window has ended among the requests. */
+  /** Time from which a request tests a learned limit, or the window if the requests of the log are spread over the minute. */
   testAt: timeOrNever,
   /** `null` if requests are sent as soon as the log has room. */
   pace: z.nullable(PACE),
