@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import net, { isIP } from 'node:net';
 import type { buildConnector, Dispatcher } from 'undici';
 
 /** Environment variables by name. */
@@ -47,23 +47,39 @@ function namedProxy(env: Environment, baseUrl: string): EnvironmentProxy | undef
   };
 }
 
-/** Whether `NO_PROXY` lists the host of `baseUrl`. The list has the form that undici and curl read: `*`, or hosts. */
+/**
+ * Whether `NO_PROXY` lists the host of `baseUrl`. The list has the form that curl reads: `*`, or hosts, or ranges of
+ * addresses, such as `10.0.0.0/8`.
+ */
 export function isExempt(env: Environment, baseUrl: string): boolean {
-  const { protocol, hostname, port } = new URL(baseUrl);
+  const url = new URL(baseUrl);
+  const entries = (valueIn(env, 'NO_PROXY') ?? '').toLowerCase().split(/[,\s]+/);
+  // A loopback address needs no range, and the `fetch` of Bun reads none.
+  return entries.some((entry) => entry === '*' || isListed(url, entry) || (!isLoopback(url) && isInRange(url, entry)));
+}
+
+function isListed({ protocol, hostname, port }: URL, entry: string): boolean {
   const ownHost = plainHost(hostname);
   const ownPort = port || (protocol === 'https:' ? '443' : '80');
-  const entries = (valueIn(env, 'NO_PROXY') ?? '').toLowerCase().split(/[,\s]+/);
-  return entries.some((entry) => {
-    if (entry === '*') return true;
-    const [, text = '', entryPort] = isIP(entry) === 6 ? ['', entry] : (NO_PROXY_ENTRY.exec(entry) ?? []);
-    const host = plainHost(text);
-    const isListed = host !== '' && (ownHost === host || ownHost.endsWith(`.${host}`));
-    return isListed && (entryPort ?? ownPort) === ownPort;
-  });
+  const [, text = '', entryPort] = isIP(entry) === 6 ? ['', entry] : (NO_PROXY_ENTRY.exec(entry) ?? []);
+  const host = plainHost(text);
+  return host !== '' && (ownHost === host || ownHost.endsWith(`.${host}`)) && (entryPort ?? ownPort) === ownPort;
 }
 
 /** `host`, `.host` or `*.host`, with or without a port. */
 const NO_PROXY_ENTRY = /^(?:\*?\.)?(.+?)(?::(\d+))?$/;
+
+function isInRange({ hostname }: URL, range: string): boolean {
+  const host = plainHost(hostname);
+  const [network = '', prefix = ''] = range.split('/');
+  const version = isIP(network);
+  const longest = version === 6 ? 128 : 32;
+  if (version === 0 || isIP(host) !== version || !/^\d{1,3}$/.test(prefix) || Number(prefix) > longest) return false;
+  const family = version === 6 ? 'ipv6' : 'ipv4';
+  const addresses = new net.BlockList();
+  addresses.addSubnet(network, Number(prefix), family);
+  return addresses.check(host, family);
+}
 
 /** Without the brackets of an IPv6 address, which then has its shortest form, and without the dot of an absolute name. */
 function plainHost(text: string): string {

@@ -75,6 +75,16 @@ test.each([
   ['https://api.example.test', 'ample.test', false],
   ['https://api.example.test', '*', true],
   ['https://api.example.test', '.example.test', true],
+  ['https://10.2.3.4:4010', 'a.test,10.0.0.0/8', true],
+  ['https://10.2.3.4', '10.2.3.0/25', true],
+  ['https://10.2.3.4', '10.2.3.128/25', false],
+  ['https://10.2.3.4', '0.0.0.0/0', true],
+  ['https://10.2.3.4', '10.0.0.0/', false],
+  ['https://10.2.3.4', '10.0.0.0/33', false],
+  ['https://10.2.3.4', 'fd00::/8', false],
+  ['https://[fd00::1]', 'fd00::/8', true],
+  ['https://[fd00::1]', 'fe80::/10', false],
+  ['https://10.example.test', '10.0.0.0/8', false],
 ])('%s with NO_PROXY=%s is reached without the proxy: %s', (url, noProxy, isExempt) => {
   const proxy = environmentProxy({ HTTPS_PROXY: PROXY, NO_PROXY: noProxy }, url);
 
