@@ -125,7 +125,7 @@ function isTerminal(fileDescriptor: number): boolean {
   try {
     if (!fstatSync(fileDescriptor).isCharacterDevice()) return false;
   } catch {
-    // A closed descriptor, or a handle of Windows without a status.
+    // As in `isFolder`.
   }
   const { isatty } = createRequire(import.meta.url)('node:tty') as typeof import('node:tty');
   return isatty(fileDescriptor);
@@ -145,6 +145,8 @@ function createInput({ signal: interrupted, receive }: NodeInterrupts): Input {
 }
 
 async function readStdin(interrupted: AbortSignal, isEnough: (text: string) => boolean): Promise<string> {
+  // For Node.js, a folder is an empty stdin.
+  if (isFolder(0)) throw Object.assign(new Error('stdin is a folder'), { code: 'EISDIR' });
   let text = '';
   const stop = () => process.stdin.destroy(interrupted.reason);
   interrupted.addEventListener('abort', stop, { once: true });
@@ -155,6 +157,14 @@ async function readStdin(interrupted: AbortSignal, isEnough: (text: string) => b
   }
   interrupted.removeEventListener('abort', stop);
   return text;
+}
+
+function isFolder(fileDescriptor: number): boolean {
+  try {
+    return fstatSync(fileDescriptor).isDirectory();
+  } catch {
+    return false; // a closed descriptor, or a handle of Windows without a status
+  }
 }
 
 interface NodeInterrupts extends Interrupts {
