@@ -84,8 +84,20 @@ function unlessLost(error: NodeJS.ErrnoException): void {
 export async function checkWritable(path: string): Promise<void> {
   const stats = await statIfThere(path);
   if (stats?.isDirectory()) throw Object.assign(new Error(`${path} is a folder`), { code: 'EISDIR' });
-  // The dot makes a file in place of the folder an error.
-  await fs.access(stats === undefined ? `${dirname(await targetOf(path))}/.` : path, constants.W_OK);
+  if (stats?.isFile() && !OPEN_FILE.test(path)) await refuseOutput(stats);
+  if (stats !== undefined) return fs.access(path, constants.W_OK);
+  // The mode of a folder does not show that it was deleted, or that the path ends with a slash.
+  const temporary = `${await targetOf(path)}.${crypto.randomUUID()}.tmp`;
+  await (await fs.open(temporary, 'wx')).close();
+  await fs.rm(temporary, { force: true });
+}
+
+/** @throws Error for the file of `> file`, which would be replaced, and the output in it lost */
+async function refuseOutput({ dev, ino }: Stats): Promise<void> {
+  for (const name of ['stdout', 'stderr']) {
+    const output = await statIfThere(`/dev/${name}`);
+    if (output?.ino === ino && output.dev === dev) throw new Error(`${name} is redirected to it`);
+  }
 }
 
 /** The file that a symbolic link leads to. It need not exist. */

@@ -132,6 +132,17 @@ test('checking a path changes no file and creates none', async () => {
   expect(await readdir(folder)).toEqual(['old']);
 });
 
+test.each([
+  ['none/file', 'ENOENT'],
+  ['none/', 'ENOENT'],
+  ['old/', 'ENOTDIR'],
+  ['old/file', 'ENOTDIR'],
+])('the path %s, at which no file can be created, is found by the check: %s', async (path, code) => {
+  await writeFile(join(folder, 'old'), '');
+
+  await expect(checkWritable(`${folder}/${path}`)).rejects.toMatchObject({ code });
+});
+
 test('a folder is created with its parents, and may exist already', async () => {
   const path = join(folder, 'a', 'b', 'c');
 

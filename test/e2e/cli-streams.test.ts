@@ -48,6 +48,21 @@ describe.skipIf(!hasBundle)('the built command', () => {
     expect(hashOf(await readFile(file))).toBe(hashOf(BODY));
   });
 
+  test.skipIf(process.platform === 'win32').each([
+    ['batch - < /', 'cannot read the queries in standard input — it is a folder'],
+    ['quota --key-stdin < /', 'cannot read the key from standard input — it is a folder'],
+    ['batch --each n=1 --failed-out FILE > FILE', 'cannot write FILE — stdout is redirected to it'],
+    ['batch --each n=1 --failed-out FILE 2>> FILE', ''],
+    ['batch --each n=1 --failed-out /dev/stdout > FILE', undefined],
+  ])('%s is refused: %s', async (line, says) => {
+    const file = join(temporaryFolder(), 'file');
+
+    const { code, stderr } = await runShell(`fxrates ${line.replaceAll('FILE', file)}`, { env });
+
+    expect(code === 0).toBe(says === undefined);
+    expect(stderr).toContain((says ?? '').replace('FILE', file));
+  });
+
   const EARLY = ['latest | head -c 10', '--help | head -1', 'latest -o tsv | true', 'batch --each n=1,2 -q | head -1'];
   test.each(EARLY)('a reader that stops early is not a failure: %s', async (line) => {
     const { code, stderr } = await runShell(`fxrates ${line}`, { env });
