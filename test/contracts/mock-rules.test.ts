@@ -85,6 +85,26 @@ test.each(mockAdapters.filter(({ name }) => /fetch|msw/.test(name)))(
   },
 );
 
+test.each(mockAdapters)('HEAD has the headers of a coded GET, and no body, through $name', async (adapter) => {
+  await using it = await opened(adapter);
+  it.mock.rules.add({ encoding: 'gzip' });
+  it.mock.rules.add({ respond: { status: 503, body: 'plain' }, nth: [3, 4] });
+  const ask = (method: string) => it.send({ method, target, headers: { authorization: it.key } });
+
+  for (const status of [200, 503]) {
+    const [get, head] = [await ask('GET'), await ask('HEAD')];
+
+    expect(get).toMatchObject({ status, headers: { 'content-encoding': 'gzip' } });
+    expect(head).toEqual({ ...get, body: '' });
+  }
+  expect(it.mock.journal.list().map(({ responseBody }) => responseBody === undefined)).toEqual([
+    false,
+    true,
+    false,
+    true,
+  ]);
+});
+
 test.each(mockAdapters)('delays and dribble take only virtual time, through $name', async (adapter) => {
   await using it = await opened(adapter);
   const start = it.mock.clock.now();

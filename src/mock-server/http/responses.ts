@@ -104,10 +104,10 @@ export function withoutTags(json: string): string {
 const HTML_SPECIAL = /[<>&]/g;
 const HTML_ESCAPES: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' };
 
-/** Adds date and length: the same bytes for every adapter. `method`: that of the request. */
+/** Adds date and length: the same bytes for every adapter. `method`: that of the request, unless rules need the body. */
 export function completed(
   response: MockResponse,
-  { method, now }: { readonly method: string; readonly now: number },
+  { method, now }: { readonly method?: string; readonly now: number },
 ): MockResponse {
   const { status, body, headers } = response;
   const date = new Date(now).toUTCString();

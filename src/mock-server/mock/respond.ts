@@ -87,7 +87,7 @@ export function respond(service: EmulatedService, request: ParsedRequest, turns?
   const response =
     options.onAssumption === 'ignore' ? decided.response : checkAssumptions(service, decided.response, used);
   return {
-    response: turns === undefined ? completedOnce(response, request, at) : completed(response, { method, now: at }),
+    response: turns === undefined ? completedOnce(response, request, at) : completed(response, { now: at }),
     facts: {
       at,
       operation: route.operation?.id,
@@ -143,14 +143,13 @@ export function respondWithoutService(
   request: ParsedRequest,
   turns: RuleTurns,
 ): Reply | undefined {
-  const { method } = request.recorded;
   const { answering } = turns;
   const isCounted = [answering, turns.of('fail')].every((turn) => turn?.rule.counted !== false);
   if (isCounted) return undefined;
   const facts = factsOf(service, request);
   const answer = answering && answerOf(answering, turns, answeredRequest(service, request));
   return {
-    response: answer === undefined ? noResponse('') : completed(answer, { method, now: facts.at }),
+    response: answer === undefined ? noResponse('') : completed(answer, { now: facts.at }),
     facts,
   };
 }

@@ -78,6 +78,7 @@ export function withEffects(response: MockResponse, turns: RuleTurns, at: number
   turns.addResponse(response);
   let changed = changeRetryAfter(response, turns);
   changed = encode(changed, turns);
+  if (turns.isHead) changed = { ...changed, body: '', text: undefined };
   // A failure in place of the service is certain before there is a response.
   const failing = atArrival?.rule.counted === false ? atArrival : turns.of('fail');
   // A request that hangs gets no response that could be delayed.

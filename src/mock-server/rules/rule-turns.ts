@@ -75,6 +75,11 @@ export class RuleTurns {
     return rule && this.#turns.get(rule);
   }
 
+  /** Whether the response has the headers of a GET, and no body. */
+  get isHead(): boolean {
+    return this.#candidate.request.method === 'HEAD';
+  }
+
   /** The rule that responds to the request. Without a method, a rule responds to GET and HEAD only. */
   get answering(): Turn | undefined {
     const { method } = this.#candidate.request;
