@@ -147,7 +147,7 @@ async function sendAdmin(
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const place = route.path.replace(/\{(\w+)\}/g, (_, parameter: string) => pathSegment(String(path[parameter])));
   // A string is JSON already. Its numbers keep their digits.
-  const text = typeof body === 'string' ? body : JSON.stringify(body, sendable);
+  const text = typeof body === 'string' ? body : sendableJson(body);
   const mostMs = SILENCE_MS + waitMs;
   const sent = { url: `${url}${place}${searchOf(query)}`, method: route.method, headers, body: text, mostMs };
   const response = await requestFromWorker(sent).catch((cause: unknown) => {
@@ -166,20 +166,41 @@ function pathSegment(id: string): string {
   return encodeURIComponent(id);
 }
 
+/** @throws MockServerError for a value that JSON cannot represent: it is cyclic, or reading it fails */
+function sendableJson(body: unknown): string {
+  let last: readonly [name: string, value: unknown] = ['', body];
+  const read = (name: string, value: unknown) => {
+    last = [name, value];
+    return sendable(name, value);
+  };
+  try {
+    return JSON.stringify(body, read);
+  } catch (error) {
+    if (error instanceof MockServerError) throw error;
+    throw notJson(...last);
+  }
+}
+
 /** JSON has no regular expressions. Refuses values that JSON would lose. */
 function sendable(name: string, value: unknown): unknown {
   if (isRegExp(value)) return regExpText(value);
   const isLost =
-    ['function', 'bigint'].includes(typeof value) ||
+    ['function', 'bigint', 'symbol'].includes(typeof value) ||
+    value instanceof Map ||
+    value instanceof Set ||
     ArrayBuffer.isView(value) ||
     (typeof value === 'number' && !Number.isFinite(value));
-  if (isLost) throw invalidOption(name || 'argument', value, 'a value that JSON can represent');
+  if (isLost) throw notJson(name, value);
   // Without the condition, a rule would apply to other requests too.
   const [undefinedName] = /^(?:query|headers)$/.test(name)
     ? (Object.entries(Object(value)).find(([, one]) => one === undefined) ?? [])
     : [];
   if (undefinedName !== undefined) throw invalidOption(name, value, `a value for ${undefinedName}, not undefined`);
   return value;
+}
+
+function notJson(name: string, value: unknown): MockServerError {
+  return invalidOption(name || 'argument', value, 'a value that JSON can represent');
 }
 
 function searchOf(query: object): string {

@@ -165,10 +165,27 @@ const UNDEFINED = { query: { base: undefined } } as never;
 const WITHOUT_VALUE = 'query is {}; expected a value for base, not undefined.';
 const WITHOUT_JSON = 'expected a value that JSON can represent';
 
+const SYMBOL = Symbol('base') as never;
+const CYCLE: Record<string, unknown> = {};
+CYCLE['self'] = CYCLE;
+const BROKEN = {
+  get USD() {
+    throw new Error('broken');
+  },
+};
+
 test.each<readonly [string, (remote: RemoteMockServer) => unknown, string]>([
   ['bytes', ({ rules }) => rules.add({ respond: { body: new Uint8Array([1]) } }), WITHOUT_JSON],
   ['NaN', ({ latest }) => latest.set({ rates: { USD: Number.NaN } }), WITHOUT_JSON],
   ['a bigint', ({ rules }) => rules.add({ respond: { data: { a: 1n } } }), WITHOUT_JSON],
+  [
+    'a symbol',
+    ({ rules }) => rules.add({ match: { query: { base: SYMBOL } }, delayMs: 1 }),
+    `base is ${String(SYMBOL)}`,
+  ],
+  ['a Map', ({ latest }) => latest.set({ rates: new Map([['USD', 1]]) }), `rates is {}; ${WITHOUT_JSON}`],
+  ['a cyclic object', ({ rules }) => rules.add({ respond: { data: { a: CYCLE } } }), 'self is a value of type object'],
+  ['a getter that throws', ({ rules }) => rules.add({ respond: { data: { rates: BROKEN } } }), 'rates is a value of'],
   ['a function', ({ setUp }) => setUp({ rules: [{ respond: () => ({ data: 1 }) }] }), WITHOUT_JSON],
   ['undefined in a rule', ({ rules }) => rules.add({ match: UNDEFINED, respond: { data: 1 } }), WITHOUT_VALUE],
   ['undefined in setup', ({ setUp }) => setUp({ rules: [{ match: UNDEFINED, respond: { data: 1 } }] }), WITHOUT_VALUE],
