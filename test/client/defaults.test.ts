@@ -60,6 +60,19 @@ test.each([
   ]);
 });
 
+test('the warning has what the service said in its last refusal, if that had another code', async () => {
+  const fairUse = failure(429, { code: 'fair_use', message: 'Used up.', headers: { 'retry-after': '300' } });
+  const { fx, clock, warnings } = testClient([fairUse, success(quotaRecord({ monthly_limit: null })), success()]);
+
+  await clock.run(fx.latest());
+
+  expect(warnings).toEqual([
+    expect.stringContaining(
+      'in about 5 minutes; the last refusal of the service: Used up. (HTTP 429, fair_use); in a request handler, set',
+    ),
+  ]);
+});
+
 test('the logger of a client receives the warning about long waits; batches cause none', async () => {
   const warnings = processWarnings();
   const logged: string[] = [];

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import type { QuotaData } from '../../generated/types.ts';
 import { isolatesRequests, keyGenerations, processState } from '../../process-state.ts';
+import type { Refusal } from '../call/call.ts';
 import type { ClientEvents, WarnOptions } from '../call/events.ts';
 import { AbortError, type RetryAfter } from '../errors/errors.ts';
 import type { ApiKey } from '../key/api-key.ts';
@@ -43,6 +44,8 @@ export class KeyState implements RetainedState {
   readonly waits = new Set<Cancellation>();
   /** Measures the waits of its calls. */
   readonly time: SteadyTime;
+  /** For the warning about a long wait. */
+  lastRefusal: Refusal | undefined;
   /** How Retry-After is read, with the next step, for the errors of refused calls; `undefined` for plain seconds. */
   unitInWords: Warning | undefined;
   #evidence: RetryAfterReading['evidence'] | undefined;
@@ -152,7 +155,7 @@ function createLimiter(
     ...limit,
     ...{ maxRetryAfterMs, retryAfterUnit, clock, random },
     onWait: (wait) => state.reportWait(wait),
-    onLongWait: (wait) => state.warn(longWaitWarning(state.key, wait), { code: 'FXRATES_LONG_WAIT' }),
+    onLongWait: (wait) => state.warn(longWaitWarning(state, wait), { code: 'FXRATES_LONG_WAIT' }),
     shared: store && { store, name },
     onOutage: (storeFailure) => {
       outages += 1;
@@ -163,7 +166,7 @@ function createLimiter(
   });
 }
 
-function longWaitWarning(key: string, { waiting, perMinute, isPart, lastMs }: LongWait): Warning {
+function longWaitWarning({ key, lastRefusal }: KeyState, { waiting, perMinute, isPart, lastMs }: LongWait): Warning {
   const inTime = lastMs < 120_000 ? `${Math.round(lastMs / 1000)} s` : `${Math.round(lastMs / 60_000)} minutes`;
   const whose = isPart ? "this process's share of its limit," : 'its limit of';
   const limit = Number.isFinite(perMinute) ? `${whose} ${perMinute} per minute` : 'its limit';
@@ -171,8 +174,11 @@ function longWaitWarning(key: string, { waiting, perMinute, isPart, lastMs }: Lo
     waiting === 1
       ? `1 call of key ${key} waits for ${limit}; it`
       : `${waiting} calls of key ${key} wait for ${limit}; the last`;
+  // Another code than the documented one: the wait can be much longer, such as until the end of the month.
+  const { code = 'rate_limited', said } = lastRefusal ?? {};
+  const refusal = code === 'rate_limited' ? '' : `; the last refusal of the service${said}`;
   return {
-    summary: `${calls} will be sent in about ${inTime}`,
+    summary: `${calls} will be sent in about ${inTime}${refusal}`,
     advice: "in a request handler, set deadlineMs or onLimit: 'throw'",
   };
 }

@@ -232,6 +232,7 @@ class Attempts {
       (error: unknown) => ({ kind: 'failed', error }) as const,
     );
     const isAborted = explained.kind === 'failed' && explained.error instanceof AbortError;
+    if (explained.kind === 'rate_limited') state.lastRefusal = explained;
     const reading = this.#permit?.end(endOf(isAborted ? failure : explained, { wasSent, unit: state.retryAfterUnit }));
     if (explained.kind === 'rate_limited') {
       state.sawRefusal(reading, explained.retryAfter, events);
