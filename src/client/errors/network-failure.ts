@@ -123,6 +123,8 @@ const CODES: readonly (readonly [words: RegExp, code: string])[] = [
   [/connection closed before message completed/, 'ECONNRESET'],
   [/received corrupt message/, 'EPROTO'],
   [/^Requires net access to /, 'ERR_ACCESS_DENIED'],
+  // undici's words for a status below 100, and for 101 without the header Upgrade.
+  [/^The expression .* falsy value:\s+assert\((upgrade|statusCode >= 100)\)/, 'HPE_INVALID_STATUS'],
 ];
 
 /** The code of an error, as Node.js names it; `undefined` if it has none. */

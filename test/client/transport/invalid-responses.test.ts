@@ -53,6 +53,16 @@ test.each(heads.flatMap(([name, bytes, advice]) => over.map((way) => ({ name, by
   },
 );
 
+test.each(['099 Odd', '101 Switching Protocols'])(
+  'a response with the status %s, which undici does not expect, is named as such and fails after one request',
+  async (status) => {
+    const { error, sent } = await callOf(`HTTP/1.1 ${status}\r\n\r\n`, { byFetch: false });
+
+    expect(error.message).toMatch(/: HPE_INVALID_STATUS; the response is not valid HTTP\/1\.1; check baseUrl/);
+    expect(sent).toBe(1);
+  },
+);
+
 const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 
 const bodies: readonly [string, string, boolean][] = [
