@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { AnyFxRatesError, Logger, NetworkError, QuotaExhaustedError } from '../../client/index.ts';
 import { environmentProxy, isLoopback } from '../../environment-proxy.ts';
 import { isError } from '../../foreign-values.ts';
+import { visible } from '../../text.ts';
 import { CliError, changedCommand, relatedCommand, systemReason } from '../errors/cli-error.ts';
 import type { Env } from '../io/io.ts';
 import type { KeyInUse } from '../settings/resolve-key.ts';
@@ -19,9 +20,9 @@ interface ErrorContext {
 export function explainClientError(error: AnyFxRatesError, context: ErrorContext): CliError {
   const { kind } = error;
   if (kind === 'rate_limited' && error.reason !== 'retries') {
-    const { status, requestId, retryAfterMs } = error;
+    const { status, code, requestId, retryAfterMs } = error;
     const isStored = status === undefined && (retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS;
-    return waitTooLong(retryAfterMs, context.invocation, { status, requestId, isStored });
+    return waitTooLong(retryAfterMs, context.invocation, { status, code, requestId, isStored });
   }
   const { what = lowerFirst(error.summary), why, hints } = explanationOf(error, context);
   const { words, seconds } = outageOf(error);
@@ -128,6 +129,7 @@ interface LimitedWait {
   /** With the waits before. */
   readonly sumMs?: number;
   readonly status?: number | undefined;
+  readonly code?: string | undefined;
   readonly requestId?: string | undefined;
   /** Whether an earlier command received the Retry-After, and this one sent nothing. */
   readonly isStored?: boolean;
@@ -140,13 +142,13 @@ export const LONGEST_RETRY_AFTER_MS = 600_000;
 export function waitTooLong(
   waitMs: number | undefined,
   { settings, argv }: Invocation,
-  { sumMs, status, requestId, isStored = false }: LimitedWait = {},
+  { sumMs, status, code, requestId, isStored = false }: LimitedWait = {},
 ): CliError {
   const { maxWaitMs } = settings;
   const when = waitMs === undefined ? 'the service sent no usable Retry-After' : `retry in ${formatDuration(waitMs)}`;
   const hasWaited = sumMs !== undefined && Math.round(sumMs) > Math.round(waitMs ?? 0);
   const enough = durationOptionAbove(sumMs ?? waitMs ?? 60_000);
-  return new CliError('rate limited', {
+  return new CliError(`rate limited${otherCode(code)}`, {
     code: 'rate_limited',
     why: `${when}, ${limitText(maxWaitMs, hasWaited)}`,
     hints: [
@@ -155,10 +157,16 @@ export function waitTooLong(
     ],
     facts: {
       status,
+      cause_code: code,
       request_id: requestId,
       retry_after_seconds: waitMs === undefined ? undefined : Math.ceil(waitMs / 1000),
     },
   });
+}
+
+/** The code of a 429 for a text, unless it is the documented one: the month may be used up, and the wait that long. */
+export function otherCode(code: string | undefined): string {
+  return code === undefined || code === 'rate_limited' ? '' : ` (${visible(code)})`;
 }
 
 function limitText(maxWaitMs: number, isSum: boolean): string {

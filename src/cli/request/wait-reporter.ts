@@ -3,7 +3,7 @@ import { visible } from '../../text.ts';
 import { monotonicNow } from '../io/io.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { formatDuration } from '../settings/values.ts';
-import { waitTooLong } from './explain-error.ts';
+import { otherCode, waitTooLong } from './explain-error.ts';
 
 interface ReportedWait {
   /** For people. */
@@ -26,8 +26,8 @@ export class WaitReporter {
   readonly #invocation: Invocation;
   readonly #endsLongWaits: boolean;
   readonly #tooLong = new AbortController();
-  /** The last response, if it was a refusal. */
-  #refusal: Pick<RequestEvent, 'status' | 'requestId'> | undefined;
+  /** The last refusal, until its call has another response. */
+  #refusal: Pick<RequestEvent, 'status' | 'code' | 'requestId' | 'callId'> | undefined;
   /** Milliseconds of the waits for the limit that have ended. */
   #waitedMs = 0;
   /** The current wait for the limit. Its timer can be late, which does not count. */
@@ -42,8 +42,9 @@ export class WaitReporter {
     this.#endsLongWaits = endsLongWaits;
     this.signal = AbortSignal.any([invocation.io.interrupts.signal, this.#tooLong.signal]);
     this.hooks = {
-      onRequest: ({ status, requestId }) => {
-        this.#refusal = status === 429 ? { status, requestId } : undefined;
+      onRequest: ({ status, code, requestId, callId }) => {
+        if (status === 429) this.#refusal = { status, code, requestId, callId };
+        else if (callId === this.#refusal?.callId) this.#refusal = undefined;
       },
       onWait: ({ waitMs, reason, limits }) => {
         // `--max-wait` counts only waits for the limit, which is the last case.
@@ -82,7 +83,7 @@ export class WaitReporter {
     if (this.#endsLongWaits && sumMs > maxWaitMs) {
       this.#tooLong.abort(waitTooLong(waitMs, this.#invocation, { sumMs, ...this.#refusal }));
     } else {
-      this.#begin({ cause: 'rate limited', reason: 'rate_limited', waitMs });
+      this.#begin({ cause: `rate limited${otherCode(this.#refusal?.code)}`, reason: 'rate_limited', waitMs });
       this.#limitWait = { startedAt: this.#now(), waitMs };
     }
   }

@@ -12,7 +12,7 @@ import { FakeIo, jsonLines, runCli } from '../../helpers/cli-io.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { close, listen } from '../../helpers/listen.ts';
-import { failedFetch, failure, rateLimited, success } from '../../helpers/service-replies.ts';
+import { failedFetch, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 
 const replies = [rateLimited('3'), success({ a: 1 })];
 
@@ -48,6 +48,21 @@ test('in a log each wait is one plain line', async () => {
   expect(stderr).toBe(`fxrates: rate limited, waiting 3 s
 fxrates: rate limited, waiting 2 s
 `);
+});
+
+test.each([
+  ['latest', 'fxrates: rate limited (fair_use), waiting 3 s\n'],
+  ['latest --no-wait', 'fxrates: rate limited (fair_use) — retry in 3 s, and waiting is off'],
+  ['latest --max-wait 1s', 'fxrates: rate limited (fair_use) — retry in 3 s, longer than --max-wait 1s'],
+  ['batch --each n=1', '1 succeeded, 0 failed, 1 request over the limit (fair_use)\n'],
+])('a code that is not documented is named, because its wait can be long: %s', async (line, says) => {
+  const fairUse = failure(429, { code: 'fair_use', headers: { 'retry-after': '3' } });
+
+  const { stderr } = await runCli(line, {
+    replies: [fairUse, success(quotaRecord({ monthly_limit: null })), success()],
+  });
+
+  expect(stderr).toContain(says);
 });
 
 test('with --json each wait is one JSON line', async () => {

@@ -1,7 +1,7 @@
 import type { BatchProgress, FxRates, KeyLimits } from '../../../client/index.ts';
 import { CliError, relatedCommand } from '../../errors/cli-error.ts';
 import { monotonicNow } from '../../io/io.ts';
-import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
+import { LONGEST_RETRY_AFTER_MS, otherCode } from '../../request/explain-error.ts';
 import type { CallReporter } from '../../request/send-request.ts';
 import type { Invocation } from '../../settings/settings.ts';
 import { formatDuration } from '../../settings/values.ts';
@@ -35,6 +35,8 @@ export class ProgressView {
   /** At the last line or frame; `undefined` before the first, and after the end. */
   #limits: KeyLimits | undefined;
   #refused = 0;
+  /** Of the last refusal. */
+  #code: string | undefined;
   /** When a call ended, or its response was printed, for the last time. */
   #movedAt: number;
   #isPrinting = false;
@@ -47,8 +49,10 @@ export class ProgressView {
     this.#progress = { done: 0, failed: 0, total, waiting: 0, etaMs: undefined };
     this.reporter = {
       hooks: {
-        onRequest: ({ status }) => {
-          if (status === 429) this.#refused += 1;
+        onRequest: ({ status, code }) => {
+          if (status !== 429) return;
+          this.#refused += 1;
+          this.#code = code;
         },
       },
       signal: AbortSignal.any([io.interrupts.signal, this.#stall.signal]),
@@ -108,6 +112,7 @@ export class ProgressView {
   /** A 429 was about the quota, not about the limit per minute. */
   noteOverQuota(): void {
     this.#refused -= 1;
+    this.#code = undefined;
   }
 
   /** Ends the batch if so. The time of a slow reader of stdout does not count. */
@@ -157,7 +162,8 @@ export class ProgressView {
   /** Requests, not queries: those of queries that wait for the limit are sent again. */
   #refusals(): readonly string[] {
     if (this.#refused <= 0) return [];
-    return [`${grouped(this.#refused)} ${this.#refused === 1 ? 'request' : 'requests'} over the limit`];
+    const requests = this.#refused === 1 ? 'request' : 'requests';
+    return [`${grouped(this.#refused)} ${requests} over the limit${otherCode(this.#code)}`];
   }
 
   /** Without the calls of the client itself, such as `quota()` for the limit. */
