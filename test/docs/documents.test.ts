@@ -108,8 +108,8 @@ needsBuild.each(withExamples)('$name', ({ name, snippets, commands, files }) => 
       const { code: exitCode, stderr, stdout } = await new Running(process.execPath, args, { env }).ended;
 
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-      const shown = stdout.replaceAll(' ', '');
-      for (const [, printed = ''] of code.matchAll(/console\.log\(.*\/\/ (\[[\d, ]+\]|\w+Error):/g))
+      const shown = stdout.split('\n').map((line) => line.replaceAll(' ', '').replace(/Error:.*/, 'Error'));
+      for (const [, printed = ''] of code.matchAll(/console\.log\(.*\/\/ (\[[\d, ]+\]|\w+Error|\d+)(?=:|$)/gm))
         expect(shown).toContain(printed.replaceAll(' ', ''));
     });
   }
