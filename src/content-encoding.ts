@@ -1,4 +1,5 @@
 import { pipeline, type Transform } from 'node:stream';
+import { CollectedBytes } from './collected-bytes.ts';
 import { codeOf, isError } from './foreign-values.ts';
 
 /** The content codings that `decoded` reads, for the header `accept-encoding`. */
@@ -9,18 +10,27 @@ const MOST_CODINGS = 5;
 
 type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
+type Zlib = typeof import('node:zlib');
+
+/** The two ways in which zlib decodes a body: in pieces and in another thread, or the complete one in this thread. */
+interface Decoder {
+  readonly stream: () => Transform;
+  readonly sync: (body: Uint8Array) => Uint8Array;
+}
+
 /**
  * A body without the codings of its `content-encoding`, such as `gzip` or `deflate, gzip` (RFC 9110 §8.4). Throws an error
- * for which `isDecodingError` is true if the body is damaged, cut short, or in another coding.
+ * for which `isDecodingError` is true if the body is damaged, cut short, or in another coding. With `zlib`, it decodes the
+ * complete body in this thread: a virtual clock waits neither for another one nor for the loader of a module.
  */
-export async function* decoded(body: Bytes, contentEncoding: string): AsyncIterable<Uint8Array> {
+export async function* decoded(body: Bytes, contentEncoding: string, zlib?: Zlib): AsyncIterable<Uint8Array> {
   let bytes = body;
   const codings = codingsIn(contentEncoding);
   if (codings.length > MOST_CODINGS) {
     const problem = `content-encoding names ${codings.length} codings, at most ${MOST_CODINGS} are read`;
     throw Object.assign(new Error(problem), { code: 'ERR_UNKNOWN_CODING' });
   }
-  for (const coding of codings.reverse()) bytes = withoutCoding(bytes, coding);
+  for (const coding of codings.reverse()) bytes = withoutCoding(bytes, coding, zlib);
   yield* bytes;
 }
 
@@ -31,7 +41,7 @@ function codingsIn(contentEncoding: string): string[] {
 }
 
 /** An empty body has no coding, whatever its header says. */
-async function* withoutCoding(body: Bytes, coding: string): AsyncIterable<Uint8Array> {
+async function* withoutCoding(body: Bytes, coding: string, zlib: Zlib | undefined): AsyncIterable<Uint8Array> {
   const chunks = Symbol.asyncIterator in body ? body[Symbol.asyncIterator]() : body[Symbol.iterator]();
   const first = await chunks.next();
   if (first.done) return;
@@ -39,26 +49,36 @@ async function* withoutCoding(body: Bytes, coding: string): AsyncIterable<Uint8A
     yield first.value;
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
   };
-  const decoder = await decoderOf(coding, first.value);
+  // Loaded on demand, because the service rarely compresses.
+  const decoder = decoderOf(coding, first.value, zlib ?? (await import('node:zlib')));
+  if (decoder === undefined) yield* all();
+  else if (zlib !== undefined) yield decoder.sync(await collected(all()));
   // The reader of the decoder gets the errors of both.
-  yield* decoder === undefined ? all() : pipeline(all, decoder, () => undefined);
+  else yield* pipeline(all, decoder.stream(), () => undefined);
+}
+
+async function collected(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const body = new CollectedBytes();
+  for await (const chunk of chunks) body.add(chunk);
+  return body.bytes();
 }
 
 /** First bytes of JSON, a page or a byte order mark. */
 const STARTS_OF_TEXT: Uint8Array = Buffer.from(' \t\r\n{["<\uFEFF');
 
-/** Loads zlib on demand, because the service rarely compresses. `undefined` for plain text. */
-async function decoderOf(coding: string, [firstByte = 0]: Uint8Array): Promise<Transform | undefined> {
-  const zlib = await import('node:zlib');
+/** `undefined` for plain text. */
+function decoderOf(coding: string, [firstByte = 0]: Uint8Array, zlib: Zlib): Decoder | undefined {
   switch (coding) {
     case 'gzip':
     case 'x-gzip':
-      return zlib.createGunzip();
+      return { stream: zlib.createGunzip, sync: zlib.gunzipSync };
     case 'deflate':
       // Some servers leave out the header of zlib, whose first byte ends with the method 8 (RFC 1950).
-      return (firstByte & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
+      return (firstByte & 0x0f) === 8
+        ? { stream: zlib.createInflate, sync: zlib.inflateSync }
+        : { stream: zlib.createInflateRaw, sync: zlib.inflateRawSync };
     case 'br':
-      return zlib.createBrotliDecompress();
+      return { stream: zlib.createBrotliDecompress, sync: zlib.brotliDecompressSync };
     default:
       // Servers send `none`, `utf-8` and other names that are no codings with a text that is not encoded.
       if (STARTS_OF_TEXT.includes(firstByte)) return undefined;

@@ -1,3 +1,4 @@
+import * as zlib from 'node:zlib';
 import { decoded, isDecodingError } from '../../content-encoding.ts';
 import { isRequest, nativeSignal, onAbort } from '../../foreign-values.ts';
 import {
@@ -129,7 +130,7 @@ function bodyStream(response: MockResponse, { delivery, coding, signal }: BodyOp
   const cancelled = new AbortController();
   const ended = AbortSignal.any([cancelled.signal, ...(signal === undefined ? [] : [signal])]);
   const sent = piecesOf(response, delivery, ended);
-  const pieces = coding === '' ? sent : decoded(sent, coding)[Symbol.asyncIterator]();
+  const pieces = coding === '' ? sent : decoded(sent, coding, zlib)[Symbol.asyncIterator]();
   return new ReadableStream({
     async pull(controller) {
       try {

@@ -84,6 +84,19 @@ test('a damaged content coding is an error of the body, as with fetch', async ()
   await expect(response.text()).rejects.toMatchObject({ message: 'terminated', cause: { code: 'Z_BUF_ERROR' } });
 });
 
+test.each(['gzip', 'deflate', 'br'] as const)('no time passes while a body in %s is decoded', async (encoding) => {
+  const mock = createMockServer({ clock: 'virtual', rules: [{ encoding }] });
+  const start = mock.clock.now();
+  const waiting = new AbortController();
+  const timeLimit = mock.clock.sleep(10_000, waiting.signal).catch(() => undefined);
+
+  for (let count = 0; count < 20; count += 1) await (await mock.fetch(`${mock.baseUrl}/api/v1/quota`)).text();
+
+  expect(mock.clock.now()).toBe(start);
+  waiting.abort();
+  await timeLimit;
+});
+
 test('twenty calls with one signal add one listener, and keep none', async () => {
   const mock = newMock();
   mock.rules.add({ delayMs: 5 });
