@@ -90,12 +90,23 @@ export function dataWithTextNumbers(envelope: string): unknown {
 /** Errors that a caller has received. */
 const deliveredErrors = new WeakSet<FxRatesError>();
 
-/** `error` with the ID of its call. If another caller has received it, a copy, whose cause it is. */
-export function errorOfCall(error: unknown, { id: callId }: { readonly id: string }): unknown {
+/** `error` with the ID and the attempts of its call. If another caller has received it, a copy, whose cause it is. */
+export function errorOfCall(
+  error: unknown,
+  { id: callId, attempts }: Pick<ResponseMeta, 'attempts'> & { readonly id: string },
+): unknown {
   if (!(error instanceof FxRatesError)) return error; // a function of the program threw it; it is passed on unchanged
   const own = deliveredErrors.has(error) ? copyOf(error) : error;
   deliveredErrors.add(own);
+  // Such as an error of the key function, which does not know the attempts of a call.
+  const isUnaware = own.attempts.length === 0 && attempts.length > 0 && !wasCut(own);
+  if (isUnaware) Object.defineProperty(own, 'attempts', { value: [...attempts], enumerable: true });
   return Object.defineProperty(own, 'callId', { value: callId, enumerable: true });
+}
+
+/** Whether the error ended the call during an attempt, which is not one of its attempts. */
+function wasCut(error: FxRatesError): boolean {
+  return error.kind === 'aborted' || ('scope' in error && error.scope === 'deadline');
 }
 
 /**

@@ -1,11 +1,18 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { AbortError, type FxRates, type RateLimitError } from '../../../src/client/index.ts';
+import {
+  AbortError,
+  type FxRates,
+  type FxRatesError,
+  type FxRatesOptions,
+  type Middleware,
+  type RateLimitError,
+} from '../../../src/client/index.ts';
 import { deferred } from '../../helpers/deferred.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
-import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
+import { API_KEY, exhaustedQuota, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, schemaOf, testClient } from '../../helpers/test-client.ts';
 
 test('calls whose parameters have another order share a request; values of one name keep theirs', async () => {
@@ -249,3 +256,31 @@ test('calls share a request and a cached response if their headers are the same 
 
   expect(fetch.requests).toHaveLength(2);
 });
+
+const elsewhere: Middleware = (request, next) => next({ ...request, url: 'nowhere' });
+
+test.each<[string, FxRatesOptions, readonly unknown[]]>([
+  ['a key function that hangs', { apiKey: hangsAtSecondCall() }, [[401, 'some_code']]],
+  ['a middleware that breaks its contract', { middleware: [elsewhere] }, [[undefined, 'config']]],
+  ['a quota that another call has found used up', {}, [[503, 'some_code']]],
+])('the error of %s has the attempts of its call', async (_, options, attempts) => {
+  const status = 'apiKey' in options ? 401 : 503;
+  const reply: Reply = ({ url }) => failure(url.includes('refused') ? 402 : status);
+  const { fx, clock } = testClient(reply, { quota: success(exhaustedQuota()), ...options });
+
+  const failed = errorOf(fx.latest());
+  await clock.advance(1);
+  const refused = errorOf(fx.latest({ refused: true }));
+  const error = await clock.run(failed);
+  await clock.run(refused);
+
+  expect((error as FxRatesError).attempts.map((attempt) => [attempt.status, attempt.code])).toEqual(attempts);
+});
+
+function hangsAtSecondCall(): () => string | Promise<string> {
+  let calls = 0;
+  return () => {
+    calls += 1;
+    return calls === 1 ? API_KEY : new Promise(() => undefined);
+  };
+}
