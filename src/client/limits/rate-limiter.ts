@@ -3,7 +3,7 @@ import { InFlight, type OnEnd, Permit, type RequestEnd } from './in-flight.ts';
 import { expectedSlotAt, type Limit, LocalLimit, rampSize, type SlotOptions } from './key-limit.ts';
 import type { Report } from './limit-rules.ts';
 import { closedUntil, type LimiterSettings, LONG_AGO, UNBOUNDED, WINDOW_MS, windowKind } from './limit-state.ts';
-import { type AcquireOptions, type Priority, type QueuedCall, RequestQueue } from './request-queue.ts';
+import { type AcquireOptions, OWN_TICKET, type Priority, type QueuedCall, RequestQueue } from './request-queue.ts';
 import { type RetryAfterUnit, unitOf } from './retry-after.ts';
 import { SharedLimit, type Sharing } from './shared/shared-limit.ts';
 
@@ -141,7 +141,7 @@ export class RateLimiter {
         signal.unlisten(onAbort);
         resolve(place);
       };
-      const { ticket = ++this.#lastTicket, failures = 0 } = retryOf ?? {};
+      const { ticket = isOwn ? OWN_TICKET : ++this.#lastTicket, failures = 0 } = retryOf ?? {};
       // Not spread: V8 would keep a shape of its own for each call.
       const call = { ticket, failures, settle, due, priority, waits, isOwn, retryOf, nodes: undefined };
       this.#queue.add(call);

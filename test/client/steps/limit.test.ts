@@ -14,6 +14,7 @@ import {
   type WaitEvent,
 } from '../../../src/client/index.ts';
 import { endOf } from '../../../src/client/steps/limit.ts';
+import { createMockServer } from '../../../src/mock-server/index.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { fakeFetch, type Reply } from '../../helpers/fake-fetch.ts';
 import { clientOnMock } from '../../helpers/mock-with-key.ts';
@@ -376,6 +377,20 @@ test('a quota() that the rate limit always refuses blocks no other call', async 
   expect(mock.clock.now() - startedAt).toBeLessThan(15 * 60_000);
   expect(mock.journal.list({ operation: 'quota' }).length).toBeLessThan(10);
 });
+
+test.each(['high', 'normal', 'low'] as const)(
+  'a quota() of the client outlives no call of priority %s',
+  async (priority) => {
+    const mock = createMockServer({ clock: 'virtual' });
+    const { key } = mock.createKey({ limits: { requests: 3, windowMs: 60_000 } });
+    const fx = new FxRates({ apiKey: key, ...mock.clientOptions() });
+
+    await Promise.all(differentCalls(fx, 6, { priority }));
+
+    expect(fx.limits()?.waiting).toBe(0);
+    expect(mock.journal.list({ operation: 'quota', status: 200 })).toHaveLength(1);
+  },
+);
 
 test('a Retry-After of 115 days rejects immediately and blocks for a day at most', async () => {
   const replies = [rateLimited('9999999'), success()];
