@@ -80,6 +80,7 @@ test('the JSON of a rate limit has the status and the seconds', async () => {
       code: 'rate_limited',
       message: 'rate limited — retry in 12 s, and waiting is off (--no-wait)',
       status: 429,
+      cause_code: 'rate_limited',
       retry_after_seconds: 12,
       hint: 'To wait:  fxrates latest --json base=USD --max-wait 12s',
       exit_code: 7,
