@@ -136,6 +136,23 @@ test('usage by another process has an effect within five minutes', async () => {
   expect(leftNow()).toBe(10);
 });
 
+test.each<[string, FxRatesOptions]>([
+  ['', {}],
+  [' one after another', { rateLimit: { maxConcurrent: 1 } }],
+])('calls that wait for the limit%s leave the reserve that another process has reached', async (_, options) => {
+  const { mock, fx, keyId, leftNow } = setUp({ left: 500, reserve: 100, ...options });
+  const calls = crowd(fx, 400); // 300 a minute
+  await mock.clock.advance(50_000);
+  const used = 60;
+  mock.keys.setUsage(keyId, { month: 100_000 - leftNow() + used });
+
+  const results = tally(await calls);
+
+  expect(results).toEqual({ ok: 400 - used, local: used });
+  expect(leftNow()).toBe(100);
+  expect(fx.limits()).toMatchObject({ inFlight: 0, waiting: 0 });
+});
+
 test('calls quota() once in five minutes while the key is used, and never while it is idle', async () => {
   const { mock, fx, asked } = setUp({ left: 50_000 });
 

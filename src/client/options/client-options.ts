@@ -90,7 +90,7 @@ export interface CacheStore {
 export interface QuotaGuardOptions {
   /**
    * Requests to keep in reserve. If only these are left, a call rejects with `QuotaExhaustedError` unless its `priority` is
-   * `'high'`. Requests of other processes are noticed after up to five minutes, so with several processes, keep more.
+   * `'high'`. Other processes that call at full speed can use about 25 requests each before they are noticed.
    *
    * @example 100
    */

@@ -33,6 +33,7 @@ interface Known {
   readonly quota: QuotaData;
   readonly asOfMs: number;
   readonly spentBefore: number;
+  readonly doubtful: number;
 }
 
 /**
@@ -45,6 +46,8 @@ export class QuotaLedger {
   readonly #clock: Clock;
   #known: Known | undefined;
   readonly #reservedFor = new Set<Call>();
+  /** Those of them with a request in flight, or before its retry. */
+  readonly #sending = new Set<Call>();
   readonly #polls = new Set<RunningPoll>();
   /** The service has refused a request because of its quota. */
   #stopped: { readonly since: number; readonly until: number; readonly quota: QuotaData } | undefined;
@@ -85,10 +88,22 @@ export class QuotaLedger {
     return remaining !== undefined && perMinute !== undefined && remaining > 2 * perMinute;
   }
 
-  /** Requests left that are not reserved; `undefined` if unknown. */
+  /** Requests left that are not reserved, less than none if others have used them; `undefined` if unknown. */
   available(): number | undefined {
     const remaining = this.estimate()?.remaining;
-    return remaining === undefined ? undefined : Math.max(0, remaining - this.#reservedFor.size);
+    return remaining === undefined ? undefined : remaining - this.#reservedFor.size;
+  }
+
+  /** Requests left that other calls in flight do not use; `undefined` if unknown. */
+  availableTo(call: Call): number | undefined {
+    const remaining = this.estimate()?.remaining;
+    const others = this.#sending.size - (this.#sending.has(call) ? 1 : 0);
+    return remaining === undefined ? undefined : remaining - others;
+  }
+
+  /** Requests that the estimate may count twice, because they were in flight together with the `quota()` of the record. */
+  get doubtful(): number {
+    return this.#known?.doubtful ?? 0;
   }
 
   /** Reserves a request for a call in flight, so that concurrent calls cannot all pass the check for the last request. */
@@ -96,13 +111,21 @@ export class QuotaLedger {
     this.#reservedFor.add(call);
   }
 
+  /** The call with the reservation is sent now. */
+  sending(call: Call): void {
+    this.#sending.add(call);
+  }
+
   release(call: Call): void {
     this.#reservedFor.delete(call);
+    this.#sending.delete(call);
   }
 
   /** An attempt was sent and has ended. A request counts if it may have: a 429 is free (docs/facts.md, Limits). */
   sent(call: Call, outcome: AttemptOutcome): void {
-    if (call.endpoint.consumesQuota && mayHaveCounted(outcome)) this.spent += 1;
+    if (!call.endpoint.consumesQuota || !mayHaveCounted(outcome)) return;
+    this.spent += 1;
+    if ('rawBody' in outcome) this.release(call); // it is counted now
   }
 
   /**
@@ -110,7 +133,8 @@ export class QuotaLedger {
    * the record; they are counted, so that the estimate is never too high.
    */
   sawRecord(quota: QuotaData, spentBefore: number): void {
-    this.#known = { quota, asOfMs: this.#clock.now(), spentBefore };
+    const doubtful = this.#sending.size + this.spent - spentBefore;
+    this.#known = { quota, asOfMs: this.#clock.now(), spentBefore, doubtful };
     if (!isExhausted(quota)) this.#stopped = undefined;
   }
 

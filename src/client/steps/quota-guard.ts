@@ -1,3 +1,4 @@
+import type { QuotaData } from '../../generated/types.ts';
 import type { Call, Handler } from '../call/call.ts';
 import { FxRatesError, QuotaExhaustedError } from '../errors/errors.ts';
 import { callHook } from '../errors/program-values.ts';
@@ -5,23 +6,24 @@ import type { QuotaEstimate, QuotaGuardOptions } from '../options/client-options
 import type { ClientSettings } from '../options/resolve-options.ts';
 import type { KeyState } from '../state/key-state.ts';
 import { type QuotaLedger, SHARED_KEY_MS } from '../state/quota-ledger.ts';
-import { resetsAtMsIn } from '../state/quota-record.ts';
+import { perMinuteIn, remainingOf, resetsAtMsIn } from '../state/quota-record.ts';
 import { updateRecord } from './quota-lookup.ts';
 import type { StepContext } from './send.ts';
 
 /**
- * Updates the quota record of a call's key, unless it is younger than `maxAgeMs`. Warns once about options that have no
- * effect, because `quota()` failed. `send` sends `quota()`.
+ * Updates the quota record of a call's key, unless it is younger than `maxAgeMs`. `false` if `quota()` failed; warns once
+ * about options that then have no effect. `send` sends `quota()`.
  */
 export async function refreshQuota(
   { states, events, settings }: StepContext,
   call: Call,
   { maxAgeMs, send }: { readonly maxAgeMs: number; readonly send: Handler },
-): Promise<void> {
+): Promise<boolean> {
   const state = states.of(call.key);
   const error = await updateRecord({ call, state, send }, maxAgeMs);
-  if (error === undefined || state.quota.estimate() !== undefined) return;
-  events.warnOnce(unknownQuotaWarning(state.key, error, settings));
+  if (error !== undefined && state.quota.estimate() === undefined)
+    events.warnOnce(unknownQuotaWarning(state.key, error, settings));
+  return error === undefined;
 }
 
 function unknownQuotaWarning(key: string, error: unknown, { quotaGuard, cache }: ClientSettings): string {
@@ -36,6 +38,12 @@ function unknownQuotaWarning(key: string, error: unknown, { quotaGuard, cache }:
 
 /** Before the guard rejects a call, it updates an older record, because the plan may have changed. */
 const CERTAIN_MS = 60_000;
+/** No record is young enough, not even one of this millisecond. */
+const NO_AGE = -1;
+/** A record that is younger is not updated: `quota()` uses the limit per minute as well. */
+const YOUNG_MS = 1_000;
+/** The limit of a plan whose record does not name it. */
+const UNKNOWN_PER_MINUTE = 1_000;
 
 /**
  * Rejects calls if only the reserve of the monthly quota is left, by an estimate: the last quota record and the requests
@@ -51,16 +59,42 @@ export class QuotaGuard {
     this.#options = options;
   }
 
-  /** @throws QuotaExhaustedError if the call is not sent */
-  async admit(call: Call, send: Handler): Promise<void> {
-    if (!call.endpoint.consumesQuota) return;
+  /**
+   * Reserves a request for a call, which may then wait for the limit. `false` if the record is too old and could not be
+   * updated. @throws QuotaExhaustedError if only the reserve is left
+   */
+  async admit(call: Call, send: Handler): Promise<boolean> {
     const { quota } = this.#context.states.of(call.key);
-    if (call.settings.priority !== 'high') {
-      const maxAgeMs = this.#isLow(quota.available()) ? CERTAIN_MS : SHARED_KEY_MS;
-      await refreshQuota(this.#context, call, { maxAgeMs, send });
-      if (this.#isLow(quota.available())) throw refusal(quota, this.#options.reserve);
+    let isKnown = true;
+    if (!isExempt(call)) {
+      if (!this.#isCertain(quota, quota.available())) isKnown = await this.update(call, send);
+      this.#require(quota, quota.available());
     }
-    quota.reserve(call); // in the same tick as the check, because otherwise concurrent calls would all pass it
+    if (call.endpoint.consumesQuota) quota.reserve(call); // in the tick of the check, because other calls would pass it, too
+    return isKnown;
+  }
+
+  /**
+   * Whether the record is certain enough to decide about a call that has waited. If requests are left by an older record, the
+   * call need not wait for the newer one.
+   */
+  isReady(call: Call, { quota }: KeyState, send: Handler): boolean {
+    const left = quota.availableTo(call);
+    if (isExempt(call) || this.#isCertain(quota, left)) return true;
+    if (this.#isLow(left)) return false;
+    this.update(call, send).catch(() => undefined); // the call was aborted
+    return true;
+  }
+
+  /** The call is sent now. @throws QuotaExhaustedError if only the reserve is left: others have used the quota meanwhile */
+  pass(call: Call, { quota }: KeyState): void {
+    if (!isExempt(call)) this.#require(quota, quota.availableTo(call));
+    if (call.endpoint.consumesQuota) quota.sending(call);
+  }
+
+  /** Updates the record. `false` if that fails; the estimate is then used as it is. */
+  update(call: Call, send: Handler): Promise<boolean> {
+    return refreshQuota(this.#context, call, { maxAgeMs: NO_AGE, send });
   }
 
   /** The call has ended. Reports once per period that only the reserve is left. */
@@ -73,16 +107,35 @@ export class QuotaGuard {
     callHook<QuotaEstimate>(this.#options.onLow, estimate);
   }
 
-  #isLow(left: number | undefined): boolean {
+  #isLow(left: number | undefined): left is number {
     return left !== undefined && left <= this.#options.reserve;
+  }
+
+  #require(quota: QuotaLedger, left: number | undefined): void {
+    if (this.#isLow(left)) throw refusal(quota.estimate()?.quota, left, this.#options.reserve);
+  }
+
+  /** Whether all processes together, within the limit per minute, cannot have used up what the record has left. */
+  #isCertain(quota: QuotaLedger, left: number | undefined): boolean {
+    if (this.#isLow(left)) return this.#isLow(left + quota.doubtful) && quota.isUpToDate(CERTAIN_MS);
+    const record = quota.estimate()?.quota;
+    const inRecord = record && remainingOf(record);
+    if (record === undefined || inRecord === undefined) return quota.isUpToDate(SHARED_KEY_MS);
+    const minutes = (inRecord - this.#options.reserve) / (perMinuteIn(record) ?? UNKNOWN_PER_MINUTE);
+    const lastsMs = 60_000 * (minutes - 1); // the requests of one minute can be sent at once
+    return quota.isUpToDate(Math.max(YOUNG_MS, Math.min(lastsMs, SHARED_KEY_MS)));
   }
 }
 
-function refusal(quota: QuotaLedger, reserve: number): QuotaExhaustedError {
-  const record = quota.estimate()?.quota;
+/** Whether the call may use the reserve, or uses no quota. */
+function isExempt({ endpoint, settings }: Call): boolean {
+  return !endpoint.consumesQuota || settings.priority === 'high';
+}
+
+function refusal(record: QuotaData | undefined, left: number, reserve: number): QuotaExhaustedError {
   const reset = record && resetsAtMsIn(record) !== undefined ? `The quota resets at ${record.resets_at}; to` : 'To';
   return new QuotaExhaustedError(
-    `Not sent: about ${quota.available()} requests of the monthly quota are left for new calls, and quotaGuard ` +
+    `Not sent: about ${Math.max(0, left)} requests of the monthly quota are left for new calls, and quotaGuard ` +
       `reserves ${reserve}. ${reset} use the reserve, pass { priority: 'high' }`,
     { quota: record, local: true },
   );

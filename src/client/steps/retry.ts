@@ -21,6 +21,7 @@ import {
 import { isPermanent } from '../errors/network-failure.ts';
 import type { ApiKey } from '../key/api-key.ts';
 import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-flight.ts';
+import type { NotSent, Place, RateLimiter } from '../limits/rate-limiter.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import type { KeyState } from '../state/key-state.ts';
 import { Cancellation } from '../time/abort.ts';
@@ -39,6 +40,8 @@ const RETRYABLE_STATUSES: readonly (number | undefined)[] = [
 const RETRY_BACKOFF = { firstMs: 500, longestMs: 8_000 };
 /** At the head of the queue, a `quota()` of the client that is always refused would block all calls. */
 const MOST_OWN_ATTEMPTS = 2;
+/** Others can be in flight during each, so that its record is not exact. */
+const MOST_UPDATES = 5;
 
 /**
  * Sends a call until it succeeds or may not be sent again, which is safe because every operation is a GET. It is sent
@@ -87,6 +90,8 @@ class Attempts {
   readonly #parts: AttemptsParts;
   /** The state in which the guard has admitted the call. */
   #admittedBy: KeyState | undefined;
+  /** How often the guard may still update its record after a wait of this call. */
+  #updatesLeft = MOST_UPDATES;
   #permit: Permit | undefined;
   /** The last one. */
   #refusal: Refusal | undefined;
@@ -110,6 +115,7 @@ class Attempts {
         await this.#prepareNext(await this.#report(outcome, state, wasSent), state);
       }
     } finally {
+      this.#permit?.end(UNUSED); // unless it has ended
       if (this.#admittedBy !== undefined) this.#leaveGuard();
     }
   }
@@ -145,42 +151,67 @@ class Attempts {
 
   /** Passes the guard; if there is a limiter, waits for one of its slots. `false` if the wait has ended early. */
   async #waitForTurn(state: KeyState): Promise<boolean> {
-    const { guard, ask, keys, events } = this.#parts;
-    const call = this.#call;
+    const { guard, ask } = this.#parts;
     if (guard !== undefined && this.#admittedBy !== state) {
       this.#admittedBy = state;
-      await guard.admit(call, ask);
+      if (!(await guard.admit(this.#call, ask))) this.#updatesLeft = 0;
     }
     this.#requireQuota(state);
     const { limiter } = state;
-    if (limiter === undefined) return true;
-    const { settings } = call;
+    const hasSlot = limiter === undefined || this.#takeSlot(limiter, state);
+    if (hasSlot !== true && !(await hasSlot)) return false; // an `await` takes time also for a slot that is free
+    return guard === undefined || this.#passGuard(guard, state);
+  }
+
+  /** `true` if a slot is free; otherwise waits for one. */
+  #takeSlot(limiter: RateLimiter, state: KeyState): true | Promise<boolean> {
+    const { settings } = this.#call;
     const wait = new Cancellation();
     const place = limiter.acquire({
       signal: wait,
-      due: call,
+      due: this.#call,
       waits: settings.onLimit === 'wait',
       priority: settings.priority,
       isOwn: !this.#isForCaller,
       retryOf: this.#permit, // a call that is sent again keeps its place in the queue
     });
-    if ('end' in place) {
-      this.#permit = place;
-      return true;
-    }
+    if (!('end' in place)) return this.#waitForSlot(place, wait, { limiter, state });
+    this.#permit = place;
+    return true;
+  }
+
+  async #waitForSlot(
+    place: NotSent | Promise<Place>,
+    wait: Cancellation,
+    limit: { readonly limiter: RateLimiter; readonly state: KeyState },
+  ): Promise<boolean> {
+    const { ask, keys, events } = this.#parts;
+    const { state } = limit;
     const ends = [...this.#endsByQuota(state), ...(this.#isForCaller ? [keys.waits] : [])];
-    const waiting = { limiter, state, events, ask, refusal: this.#refusal };
-    const permit = await this.#waited(() => waitForPermit(call, place, waiting), { wait, ends });
+    const waiting = { ...limit, events, ask, refusal: this.#refusal };
+    const permit = await this.#waited(() => waitForPermit(this.#call, place, waiting), { wait, ends });
     if (permit === undefined) return false;
     this.#permit = permit;
     this.#requireQuota(state); // another call may have been refused in the same moment
     return true;
   }
 
+  /** `false` if the call has to wait for a slot again, because the guard needed a newer quota record. */
+  async #passGuard(guard: QuotaGuard, state: KeyState): Promise<boolean> {
+    const { ask } = this.#parts;
+    const call = this.#call;
+    if (this.#updatesLeft === 0 || guard.isReady(call, state, ask)) {
+      guard.pass(call, state);
+      return true;
+    }
+    this.#permit?.end(UNUSED); // `quota()` may need the slot
+    this.#updatesLeft = (await guard.update(call, ask)) ? this.#updatesLeft - 1 : 0;
+    return false;
+  }
+
   /** @throws QuotaExhaustedError if the quota is used up */
   #requireQuota({ quota: { usedUp } }: KeyState): void {
     if (usedUp === undefined || !this.#call.endpoint.consumesQuota) return;
-    this.#permit?.end(UNUSED);
     throw usedUpError(usedUp);
   }
 
@@ -296,6 +327,7 @@ class Attempts {
   #use(key: ApiKey): void {
     const call = this.#call;
     this.#leaveGuard();
+    this.#permit?.end(UNUSED); // unless it has ended
     this.#permit = undefined;
     this.#refusal = undefined;
     call.key = key;

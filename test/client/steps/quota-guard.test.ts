@@ -166,6 +166,24 @@ test('releases the reservation of a call that ends without a request', async () 
   await expect(Promise.all(differentCalls(fx, 9))).resolves.toHaveLength(9);
 });
 
+test('a request that a record may include is not counted twice when the next call is decided', async () => {
+  const held = deferred<Reply>();
+  const used = [988, 989, 989];
+  const { fx, clock } = guarded([() => held.promise, success()], {
+    quota: () => success(roomyQuota({ monthly_used: used.shift() ?? 990 })),
+  });
+  const first = fx.latest({ call: 1 });
+  await clock.advance(1_001);
+
+  expect(await errorOf(fx.latest({ call: 2 }))).toMatchObject({ kind: 'quota_exhausted', local: true });
+  held.resolve(success());
+  await first;
+
+  await expect(fx.latest({ call: 3 })).resolves.toBeDefined();
+  expect(await errorOf(fx.latest({ call: 4 }))).toMatchObject({ kind: 'quota_exhausted', local: true });
+  expect(used).toEqual([]);
+});
+
 test('a call keeps its reservation while it waits for its retry', async () => {
   const { fx, clock, fetch } = guarded([failure(503), success()], { left: 12, maxRetries: 1 });
   await fx.quota();
