@@ -6,6 +6,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PATIENT } from '../test/helpers/cli-bundle.ts';
 import { failureOf, pack, runLine, type Tarball, writePrograms } from '../test/packaging/consumer.ts';
 import {
   BUNDLE_CHECKS,
@@ -72,7 +73,7 @@ const PROJECTS: readonly Project[] = [
     packages: ['jest@30', 'msw@2', '@babel/preset-env@7'],
     once: [
       JEST_CHECK,
-      { name: 'jest with msw', line: 'jest --ci --silent --config jest-with-msw.config.cjs with-msw' },
+      { name: 'jest with msw', line: `jest --ci --silent ${PATIENT} --config jest-with-msw.config.cjs with-msw` },
     ],
   },
   {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { hasBundle } from '../helpers/cli-bundle.ts';
+import { hasBundle, PATIENT } from '../helpers/cli-bundle.ts';
 
 const folder = fileURLToPath(new URL('fake-timers', import.meta.url));
 const JEST = fileURLToPath(new URL('../../node_modules/jest/bin/jest.js', import.meta.url));
@@ -17,7 +17,7 @@ describe.skipIf(!hasBundle).concurrent('with the fake timers of', () => {
     ['sinon', ['sinon.mjs']],
     [
       'jest, also if they are installed before the package is loaded',
-      [JEST, '-i', `--config=${JSON.stringify(JESTS)}`],
+      [JEST, '-i', PATIENT, `--config=${JSON.stringify(JESTS)}`],
     ],
   ])('%s, clocks follow, virtual ones end, and all works when they are removed', async (_, args) => {
     const running = promisify(execFile)(process.execPath, args, { cwd: folder });

@@ -43,6 +43,9 @@ export interface BundleResult {
 /** Longest wait for a program. Far above what a busy machine takes, and below the limit of a test, so that it says what hung. */
 const LONGEST_WAIT_MS = 300_000;
 
+/** For jest and vitest, whose own limit of 5 s a test may exceed on a busy machine. */
+export const PATIENT = `--testTimeout=${LONGEST_WAIT_MS}`;
+
 /** A spawned program with its output so far. */
 export class Running {
   readonly pid: number;

@@ -1,3 +1,4 @@
+import { PATIENT } from '../helpers/cli-bundle.ts';
 import * as typescript from '../helpers/typescript.ts';
 
 /** Uses of the package in a project that has installed it: lines as in the scripts of its package.json. */
@@ -23,7 +24,7 @@ export const RUN_CHECKS: readonly ConsumerCheck[] = [
 ];
 
 /** Beside jest, without flags and settings. */
-export const JEST_CHECK: ConsumerCheck = { name: 'jest', line: 'jest --ci --silent in-jest' };
+export const JEST_CHECK: ConsumerCheck = { name: 'jest', line: `jest --ci --silent ${PATIENT} in-jest` };
 
 /**
  * Version 7 checks the types of dependencies as well; version 5 would take 12 s for them. How each `moduleResolution`
