@@ -179,7 +179,8 @@ async function majorOf(node: string): Promise<number> {
 async function runAll(checks: readonly ConsumerCheck[], project: string, program: string, label = ''): Promise<void> {
   const version = label || (await runLine('node --version', project, program)).stdout.trim();
   for (const { name, line } of checks) {
-    const failure = failureOf(await runLine(line, project, program));
+    // A line that does not end rejects.
+    const failure = await runLine(line, project, program).then(failureOf, String);
     print(`${failure ? 'FAIL' : 'ok  '} ${version.padEnd(9)} ${name}`);
     if (failure) print(failure);
     if (failure) failures++;
