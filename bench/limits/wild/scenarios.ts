@@ -234,6 +234,13 @@ const handlers: readonly Scenario[] = [
   },
   { name: 'traffic of 80 %, deadline 5 s', server: log(300), ...traffic(240), options: { deadlineMs: 5_000 } },
   {
+    name: 'traffic of 400 %, deadline 2 s, bucket',
+    server: bucket(30, 10),
+    job: { calls: 960, perMinute: 120 },
+    options: { deadlineMs: 2_000 },
+    goals: { ratio: none, failedPart: 0.02 }, // a response can take longer than usual
+  },
+  {
     name: '100 calls under 30, deadline 90 s',
     server: log(30),
     job: { calls: 100 },

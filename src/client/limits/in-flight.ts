@@ -105,6 +105,8 @@ export class InFlight {
   size = 0;
   /** Requests that may be in flight now. */
   maxConcurrent: number;
+  /** Average difference of a duration from the average, in milliseconds. */
+  #deviationMs = 0;
   #halvedAt = LONG_AGO;
   readonly #atMost: number;
   readonly #random: () => number;
@@ -151,6 +153,11 @@ export class InFlight {
     return isDown && retryAt > now && retryAt > since + LONGEST_OUTAGE_MS;
   }
 
+  /** Milliseconds that a response takes; with a margin, for almost all of them: the bound of RFC 6298, section 2.3. */
+  responseMs(hasMargin = false): number {
+    return this.roundTripMs + (hasMargin ? 4 * this.#deviationMs : 0);
+  }
+
   add(permit: Permit): void {
     if (this.health.isDown) this.#probe = permit;
     this.size += 1;
@@ -161,7 +168,10 @@ export class InFlight {
     const isNews = this.#probe === permit || permit.sentAt >= this.#downAt;
     if (this.size >= this.maxConcurrent) this.maxConcurrent = Math.min(this.#atMost, this.maxConcurrent + 1);
     this.left(permit);
-    this.roundTripMs += (this.roundTripMs === 0 ? 1 : AVERAGE_WEIGHT) * (tookMs - this.roundTripMs);
+    const difference = tookMs - this.roundTripMs;
+    const isFirst = this.roundTripMs === 0;
+    this.roundTripMs += (isFirst ? 1 : AVERAGE_WEIGHT) * difference;
+    if (!isFirst) this.#deviationMs += AVERAGE_WEIGHT * (Math.abs(difference) - this.#deviationMs);
     this.#lastSuccessSentAt = Math.max(this.#lastSuccessSentAt, permit.sentAt);
     this.#failuresInARow = 0;
     if (isNews && this.health.isDown) this.#isUp();

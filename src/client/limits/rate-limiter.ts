@@ -3,7 +3,7 @@ import { InFlight, type OnEnd, Permit, type RequestEnd } from './in-flight.ts';
 import { expectedSlotAt, type Limit, LocalLimit, rampSize, type SlotOptions } from './key-limit.ts';
 import type { Report } from './limit-rules.ts';
 import { closedUntil, type LimiterSettings, LONG_AGO, UNBOUNDED, WINDOW_MS, windowKind } from './limit-state.ts';
-import { type AcquireOptions, OWN_TICKET, type Priority, type QueuedCall, RequestQueue } from './request-queue.ts';
+import { type AcquireOptions, type Priority, type QueuedCall, RequestQueue } from './request-queue.ts';
 import { type RetryAfterUnit, unitOf } from './retry-after.ts';
 import { SharedLimit, type Sharing } from './shared/shared-limit.ts';
 
@@ -141,7 +141,8 @@ export class RateLimiter {
         signal.unlisten(onAbort);
         resolve(place);
       };
-      const { ticket = isOwn ? OWN_TICKET : ++this.#lastTicket, failures = 0 } = retryOf ?? {};
+      // A `quota()` of the client is sent first: after the calls that wait, nothing needs it.
+      const { ticket = isOwn ? 0 : ++this.#lastTicket, failures = 0 } = retryOf ?? {};
       // Not spread: V8 would keep a shape of its own for each call.
       const call = { ticket, failures, settle, due, priority, waits, isOwn, retryOf, nodes: undefined };
       this.#queue.add(call);
@@ -290,34 +291,24 @@ export class RateLimiter {
     const tooLong = this.#tooLongWait(now);
     if (tooLong) return tooLong;
     const slotAt = this.#slotAt(now, this.#queue.countAhead(priority, retryOf !== undefined), { priority });
-    if (slotAt > due.deadlineAt + this.#time.skippedMs) return this.#tooLate(now, slotAt);
+    const neededBy = slotAt > now ? slotAt + this.#inFlight.responseMs() : now;
+    if (neededBy > due.deadlineAt + this.#time.skippedMs) return this.#tooLate(now, slotAt);
     return !waits && slotAt > now ? this.#notSent('policy', slotAt) : undefined;
   }
 
   #rejectTooLate(now: number): void {
     const tooLong = this.#tooLongWait(now);
-    if (tooLong)
-      this.#settleAll(
-        () => this.#queue.shift(),
-        () => tooLong,
-      );
+    if (tooLong) this.#settleAll(() => this.#queue.shift(), tooLong);
     const isLow = this.#queue.countAhead('normal') === 0;
     const slotAt = this.#slotAt(now, 0, { priority: isLow ? 'low' : 'normal' });
-    // A call whose response would be late must not use a slot that another waiting call can use.
-    const neededBy = () => slotAt - this.#time.skippedMs + (this.#queue.size > 1 ? this.#inFlight.roundTripMs : 0);
-    this.#settleAll(
-      () => this.#queue.shiftDueBefore(neededBy()),
-      () => this.#tooLate(now, slotAt),
-    );
-    if (slotAt > now)
-      this.#settleAll(
-        () => this.#queue.shiftNotWaiting(),
-        () => this.#notSent('policy', slotAt),
-      );
+    // A call whose response would be late must not use a slot.
+    const neededBy = () => slotAt - this.#time.skippedMs + this.#inFlight.responseMs(this.#queue.size > 1);
+    this.#settleAll(() => this.#queue.shiftDueBefore(neededBy()), this.#tooLate(now, slotAt));
+    if (slotAt > now) this.#settleAll(() => this.#queue.shiftNotWaiting(), this.#notSent('policy', slotAt));
   }
 
-  #settleAll(shift: () => WaitingCall | undefined, why: () => NotSent): void {
-    for (let call = shift(); call; call = shift()) call.settle(why());
+  #settleAll(shift: () => WaitingCall | undefined, why: NotSent): void {
+    for (let call = shift(); call; call = shift()) call.settle(why);
   }
 
   /** The reason if a longer quota than that of the window is used up, or the service is down for long. */

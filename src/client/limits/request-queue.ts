@@ -43,9 +43,6 @@ interface Nodes {
   readonly deadline: HeapNode<unknown> | undefined;
 }
 
-/** That of a `quota()` of the client, which is sent first: after the calls that wait, nothing needs it. */
-export const OWN_TICKET = 0;
-
 const RANKS: Readonly<Record<Priority, number>> = { high: 0, normal: 1, low: 2 };
 
 /** The waiting calls: three priorities, each in the order of arrival, with the earliest of all deadlines. */

@@ -208,20 +208,28 @@ test('a call that has waited and is refused keeps its place before later calls',
   expect(served).toEqual(['first', 'second', 'second', 'third', 'fourth']);
 });
 
-test('a call whose response would be late leaves its slot only to another waiting call', async () => {
-  for (const others of [0, 1]) {
-    const { clock, start, limiter } = setUpLimiter({ perMinute: 1 });
-    const first = await limiter.acquire();
-    await clock.advance(200);
-    first.end({ kind: 'accepted' });
-    const slotAt = start + 60_200;
-    const late = limiter.acquire({ due: { deadlineAt: slotAt + 199 } });
-    const [other] = Array.from({ length: others }, () => limiter.acquire());
-
-    if (other) await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt: slotAt });
-    await clock.advance(60_000);
-    expect((await (other ?? late)).sentAt).toBe(slotAt);
+// Durations of 200 and 360 ms: the average is 220 ms, and the average difference from it is 20 ms.
+test.each([
+  ['alone, before the usual time of a response', 0, 219, false],
+  ['alone, after it', 0, 220, true],
+  ['with another, before almost all responses', 1, 299, false],
+  ['with another, after them', 1, 300, true],
+])('15 deadlines: a waiting call gets the slot only if its response can be in time: %s', async (...given) => {
+  const [, others, afterMs, isServed] = given;
+  const { clock, start, limiter } = setUpLimiter({ perMinute: 2 });
+  for (const tookMs of [200, 360]) {
+    const permit = await limiter.acquire();
+    await clock.advance(tookMs);
+    permit.end({ kind: 'accepted' });
   }
+  const slotAt = start + 60_200;
+  const call = limiter.acquire({ due: { deadlineAt: slotAt + afterMs } });
+  const [other] = Array.from({ length: others }, () => limiter.acquire());
+
+  if (!isServed) await expect(call).rejects.toMatchObject({ reason: 'deadline', retryAt: slotAt });
+  await clock.advance(60_000);
+  const served = isServed ? call : other;
+  if (served) expect((await served).sentAt).toBe(slotAt);
 });
 
 test('a deadline at the very time of the slot allows the call', async () => {
