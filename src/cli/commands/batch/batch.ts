@@ -1,5 +1,5 @@
 import { Argument } from 'commander';
-import type { AnyFxRatesError, BatchItem } from '../../../client/index.ts';
+import type { AnyFxRatesError, BatchItem, QuotaExhaustedError } from '../../../client/index.ts';
 import { operations } from '../../../generated/operations.ts';
 import { checkWritable, replaceFile } from '../../../replace-file.ts';
 import { visible } from '../../../text.ts';
@@ -220,10 +220,11 @@ class BatchRun {
     }
   }
 
-  #noteOverQuota({ attempts }: AnyFxRatesError): void {
+  #noteOverQuota({ attempts, local }: QuotaExhaustedError): void {
     this.#failureCode = exitCodes.quota;
     this.#overQuota += 1;
-    if (attempts.at(-1)?.status === 429) this.progress.noteOverQuota();
+    // If it was not sent, its last 429 was about the limit.
+    if (!local && attempts.at(-1)?.status === 429) this.progress.noteOverQuota();
   }
 }
 
