@@ -174,8 +174,8 @@ export class AuthenticationError extends FxRatesError {
 }
 
 /**
- * Why the call did not wait. `'deadline'`: its deadline is before the next slot. `'max_retry_after'`: Retry-After is longer
- * than `maxRetryAfterMs`. `'policy'`: `onLimit` is `'throw'`. `'retries'`: with `rateLimit: false`, `maxRetries` is used up.
+ * Why the call did not wait. `'deadline'`: the next slot is too late for its deadline. `'max_retry_after'`: Retry-After is
+ * longer than `maxRetryAfterMs`. `'policy'`: `onLimit` is `'throw'`. `'retries'`: with `rateLimit: false`, `maxRetries` is used up.
  */
 export type RateLimitReason = 'deadline' | 'max_retry_after' | 'policy' | 'retries';
 
