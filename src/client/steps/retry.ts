@@ -115,7 +115,6 @@ class Attempts {
         await this.#prepareNext(await this.#report(outcome, state, wasSent), state);
       }
     } finally {
-      this.#permit?.end(UNUSED); // unless it has ended
       if (this.#admittedBy !== undefined) this.#leaveGuard();
     }
   }
@@ -129,6 +128,7 @@ class Attempts {
       while (!(await this.#waitForTurn(state))) state = this.#currentState();
       return state;
     } catch (error) {
+      this.#permit?.end(UNUSED); // unless it has ended
       // Not sent, because the call may not wait: a retry would not be sent either.
       if (await this.#replaceKey(error)) return this.#admit();
       throw error;
@@ -327,7 +327,6 @@ class Attempts {
   #use(key: ApiKey): void {
     const call = this.#call;
     this.#leaveGuard();
-    this.#permit?.end(UNUSED); // unless it has ended
     this.#permit = undefined;
     this.#refusal = undefined;
     call.key = key;
