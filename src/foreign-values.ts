@@ -6,6 +6,21 @@ export function isError(value: unknown): value is Error {
   return typeof name === 'string' && typeof message === 'string' && 'stack' in value;
 }
 
+/** Whether a value is an object that `{}` or `Object.create(null)` can be, also of another realm. */
+export function isPlainObject(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Whether JSON loses a value: a number that is not finite, bytes, or what has no content for JSON, such as a Map or a promise. */
+export function isLostInJson(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return ['function', 'bigint', 'symbol'].includes(typeof value);
+  const hasContent = Array.isArray(value) || isPlainObject(value) || Object.keys(value).length > 0;
+  return ArrayBuffer.isView(value) || !hasContent;
+}
+
 /** The code of an error, such as `ECONNRESET`; `undefined` if it has none. */
 export function codeOf(value: unknown): string | undefined {
   return isError(value) && 'code' in value && typeof value.code === 'string' ? value.code : undefined;

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import type { ProxyFailure } from '../../environment-proxy.ts';
-import { codeOf, isError } from '../../foreign-values.ts';
+import { codeOf, isError, isPlainObject } from '../../foreign-values.ts';
 import { type Attempt, ConfigError, FxRatesError, NetworkError, type Remedy } from './errors.ts';
 import { thrownMessage, thrownText, UNREADABLE } from './program-values.ts';
 
@@ -102,8 +102,7 @@ function contentOf(value: unknown): unknown[] | undefined {
 function isTransparent(value: object): boolean {
   if (types.isProxy(value) || typeof value === 'function') return false;
   if (Array.isArray(value) || value instanceof Error || types.isNativeError(value)) return true;
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null; // a plain object, of any realm
+  return isPlainObject(value);
 }
 
 /** Words of Deno, whose errors have no code, and codes of Bun, with the code of Node.js. The first that occurs counts. */

@@ -75,10 +75,10 @@ export class QuotaGuard {
   }
 
   /**
-   * Whether the record is certain enough to decide about a call that has waited. If requests are left by an older record, the
-   * call need not wait for the newer one.
+   * Before a call that has waited: starts an update of the record if it is not certain. `false` if the call must wait for an
+   * update, because only the reserve is left by this record.
    */
-  isReady(call: Call, { quota }: KeyState, send: Handler): boolean {
+  checkRecord(call: Call, { quota }: KeyState, send: Handler): boolean {
     const left = quota.availableTo(call);
     if (isExempt(call) || this.#isCertain(quota, left)) return true;
     if (this.#isLow(left)) return false;

@@ -200,7 +200,7 @@ class Attempts {
   async #passGuard(guard: QuotaGuard, state: KeyState): Promise<boolean> {
     const { ask } = this.#parts;
     const call = this.#call;
-    if (this.#updatesLeft === 0 || guard.isReady(call, state, ask)) {
+    if (this.#updatesLeft === 0 || guard.checkRecord(call, state, ask)) {
       guard.pass(call, state);
       return true;
     }

@@ -1,3 +1,4 @@
+import { isLostInJson } from '../../foreign-values.ts';
 import { isJson, isJsonObject, members, parseJson } from '../../json.ts';
 import { readHeaders } from '../http/message.ts';
 import { codeOfStatus, errorBody, reasonPhrase, STATUSES_WITHOUT_BODY, successBody } from '../http/responses.ts';
@@ -88,27 +89,17 @@ export function memberText(json: string, name: string): string | undefined {
 
 const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
 
-/**
- * A value as JSON; `undefined` if JSON cannot represent it: it is cyclic, binary, or an object without content for JSON,
- * such as a Map or a promise, or it has a bigint, NaN or Infinity.
- */
+/** A value as JSON; `undefined` if JSON cannot represent it: it is cyclic, or JSON loses a part of it. */
 function jsonOf(value: unknown): string | undefined {
-  if (ArrayBuffer.isView(value)) return undefined;
+  if (ArrayBuffer.isView(value)) return undefined; // a Buffer has a form in JSON, which is not its bytes
   try {
-    const json = JSON.stringify(value, finite);
-    return json === '{}' && !isPlain(value) ? undefined : json;
+    return JSON.stringify(value, whole);
   } catch {
     return undefined;
   }
 }
 
-function isPlain(value: unknown): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-/** JSON.stringify would write null. */
-function finite(_name: string, value: unknown): unknown {
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('JSON has only finite numbers.');
+function whole(name: string, value: unknown): unknown {
+  if (isLostInJson(value)) throw new TypeError(`JSON loses the value of ${name}.`);
   return value;
 }

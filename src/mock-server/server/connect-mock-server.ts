@@ -1,4 +1,4 @@
-import { isRegExp } from '../../foreign-values.ts';
+import { isLostInJson, isRegExp } from '../../foreign-values.ts';
 import { parseJson } from '../../json.ts';
 import type { MockClock } from '../clock/clock.ts';
 import { ADMIN_ROOT } from '../http/parse-request.ts';
@@ -184,13 +184,7 @@ function sendableJson(body: unknown): string {
 /** JSON has no regular expressions. Refuses values that JSON would lose. */
 function sendable(name: string, value: unknown): unknown {
   if (isRegExp(value)) return regExpText(value);
-  const isLost =
-    ['function', 'bigint', 'symbol'].includes(typeof value) ||
-    value instanceof Map ||
-    value instanceof Set ||
-    ArrayBuffer.isView(value) ||
-    (typeof value === 'number' && !Number.isFinite(value));
-  if (isLost) throw notJson(name, value);
+  if (isLostInJson(value)) throw notJson(name, value);
   // Without the condition, a rule would apply to other requests too.
   const [undefinedName] = /^(?:query|headers)$/.test(name)
     ? (Object.entries(Object(value)).find(([, one]) => one === undefined) ?? [])

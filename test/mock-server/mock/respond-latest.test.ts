@@ -243,6 +243,8 @@ test.each<[unknown, string]>([
   ['nonsense', 'latest is "nonsense"; expected an object.'],
   [() => ({}), 'latest is a function; expected an object, an array of objects, or JSON text of one of these; for a'],
   [new Map([['base', 'EUR']]), 'expected a string or a value that JSON can represent.'],
+  [{ rates: new Map([['USD', 1]]) }, 'expected a string or a value that JSON can represent.'],
+  [{ rates: Promise.resolve({ USD: 1 }) }, 'expected a string or a value that JSON can represent.'],
   [{ rates: { USD: Number.NaN } }, 'expected a string or a value that JSON can represent.'],
 ])('the data %j is refused', (data, message) => {
   expect(() => asked().mock.latest.set(data as object)).toThrow(message);
