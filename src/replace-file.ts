@@ -80,11 +80,17 @@ function unlessLost(error: NodeJS.ErrnoException): void {
   if (['EIO', 'ENOSPC', 'EDQUOT'].includes(error.code ?? '')) throw error;
 }
 
-/** Checks, before anything is sent, that a file can be written at this path. @throws the error of the system */
-export async function checkWritable(path: string): Promise<void> {
+/**
+ * Checks, before anything is sent, that a file can be written at this path. `kept`: the paths of files that must stay, by the
+ * reason. @throws the error of the system, or the reason
+ */
+export async function checkWritable(
+  path: string,
+  kept: Readonly<Record<string, string | undefined>> = {},
+): Promise<void> {
   const stats = await statIfThere(path);
   if (stats?.isDirectory()) throw Object.assign(new Error(`${path} is a folder`), { code: 'EISDIR' });
-  if (stats?.isFile() && !OPEN_FILE.test(path)) await refuseOutput(stats);
+  if (stats?.isFile() && !OPEN_FILE.test(path)) await refuseKept(stats, { ...OUTPUTS, ...kept });
   if (stats !== undefined) return fs.access(path, constants.W_OK);
   // The mode of a folder does not show that it was deleted, or that the path ends with a slash.
   const temporary = `${await targetOf(path)}.${crypto.randomUUID()}.tmp`;
@@ -92,11 +98,14 @@ export async function checkWritable(path: string): Promise<void> {
   await fs.rm(temporary, { force: true });
 }
 
-/** @throws Error for the file of `> file`, which would be replaced, and the output in it lost */
-async function refuseOutput({ dev, ino }: Stats): Promise<void> {
-  for (const name of ['stdout', 'stderr']) {
-    const output = await statIfThere(`/dev/${name}`);
-    if (output?.ino === ino && output.dev === dev) throw new Error(`${name} is redirected to it`);
+/** The file of `> file` would be replaced, and the output in it lost. */
+const OUTPUTS = { 'stdout is redirected to it': '/dev/stdout', 'stderr is redirected to it': '/dev/stderr' };
+
+/** Compares the files themselves, because a file can have several names. @throws Error with the reason */
+async function refuseKept({ dev, ino }: Stats, kept: Readonly<Record<string, string | undefined>>): Promise<void> {
+  for (const [reason, path] of Object.entries(kept)) {
+    const other = path === undefined ? undefined : await statIfThere(path);
+    if (other?.ino === ino && other.dev === dev) throw new Error(reason);
   }
 }
 

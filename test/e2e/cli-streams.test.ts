@@ -53,6 +53,7 @@ describe.skipIf(!hasBundle)('the built command', () => {
     ['quota --key-stdin < /', 'cannot read the key from standard input — it is a folder'],
     ['batch --each n=1 --failed-out FILE > FILE', 'cannot write FILE — stdout is redirected to it'],
     ['batch --each n=1 --failed-out FILE 2>> FILE', ''],
+    ['batch --each n=1 --failed-out FILE --key-stdin <> FILE', 'cannot write FILE — the key is read from it'],
     ['batch --each n=1 --failed-out /dev/stdout > FILE', undefined],
   ])('%s is refused: %s', async (line, says) => {
     const file = join(temporaryFolder(), 'file');

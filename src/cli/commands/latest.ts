@@ -3,7 +3,6 @@ import type { QuotaData } from '../../client/index.ts';
 import { type Operation, operations } from '../../generated/operations.ts';
 import { isJsonObject, jsonDocuments } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
-import { checkWritable } from '../../replace-file.ts';
 import { visible } from '../../text.ts';
 import {
   CliError,
@@ -19,6 +18,7 @@ import type { CliCommand } from '../parser/command.ts';
 import { EXAMPLE_NAMES, type ParamOptions } from '../parser/parameters.ts';
 import type { OperationRequest } from '../request/send-request.ts';
 import { CliOption, fileOption, type ValuesOf } from '../settings/options.ts';
+import { checkOutputFile } from '../settings/resolve-key.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { durationOption, formatDuration } from '../settings/values.ts';
 import { compactJson } from '../terminal/json-text.ts';
@@ -62,7 +62,7 @@ export function latestCommand(): CliCommand {
 async function runLatest(request: OperationRequest, invocation: Invocation<LatestCommandOptions>): Promise<void> {
   const { fixtureOut, watch: interval } = invocation.options;
   if (interval !== undefined) return watchLatest(request, invocation);
-  if (fixtureOut !== undefined) await requireFixture(fixtureOut, invocation.io.interrupts.signal); // before a request uses quota
+  if (fixtureOut !== undefined) await requireFixture(fixtureOut, invocation); // before a request uses quota
   // The remark follows the table, in which people look for the reason.
   const { rawBody } = await sendAndPrint(request, invocation).finally(() => remarkOnNames(request, invocation));
   if (fixtureOut !== undefined) await addToFixture(fixtureOut, { request, rawBody }, invocation);
@@ -127,10 +127,10 @@ function requireSafeWatch(
  *
  * @throws CliError for a file with other content, to which no response is added, and for one that cannot be written
  */
-async function requireFixture(path: string, interrupted: AbortSignal): Promise<void> {
+async function requireFixture(path: string, invocation: Invocation): Promise<void> {
+  await checkOutputFile(path, invocation);
   const stats = await fs.stat(path).catch(() => undefined);
-  if (stats?.isFile()) await requireRecorded(path, interrupted); // reading a pipe, such as that of `>(jq)`, would never end
-  await checkWritable(path).catch(cannotWrite(path, 'usage'));
+  if (stats?.isFile()) await requireRecorded(path, invocation.io.interrupts.signal); // reading a pipe, such as that of `>(jq)`, would never end
 }
 
 async function requireRecorded(path: string, interrupted: AbortSignal): Promise<void> {

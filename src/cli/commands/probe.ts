@@ -1,7 +1,7 @@
 import { Argument } from 'commander';
 import type { FetchLike } from '../../client/index.ts';
 import type { ObservedBehaviour, ProbeFetch } from '../../probe/index.ts';
-import { checkWritable, replaceFile } from '../../replace-file.ts';
+import { replaceFile } from '../../replace-file.ts';
 import { CliError, cannotWrite } from '../errors/cli-error.ts';
 import { asTable } from '../output/print-json.ts';
 import { printReport } from '../output/report.ts';
@@ -9,7 +9,7 @@ import { CliCommand } from '../parser/command.ts';
 import { openConnection, sendQuotaRequest } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { CliOption, connectionOptions, dataOptions, fileOption, type ValuesOf } from '../settings/options.ts';
-import { type KeyInUse, requireKey } from '../settings/resolve-key.ts';
+import { checkOutputFile, type KeyInUse, requireKey } from '../settings/resolve-key.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { formatDuration, wholeNumber } from '../settings/values.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
@@ -51,7 +51,7 @@ async function probe(invocation: Invocation<ValuesOf<typeof probeOptions>>): Pro
   const settings = { ...invocation.settings, ...typed };
   const baseUrl = requireBaseUrl(settings, 'fxrates probe https://…').replace(/\/+$/, '');
   const key = await requireKey({ ...invocation, settings });
-  if (out !== undefined) await checkWritable(out).catch(cannotWrite(out, 'usage'));
+  if (out !== undefined) await checkOutputFile(out, invocation);
   const { planProbe, probeService } = await import('../../probe/index.ts');
   const { requests, charged } = planProbe(maxRequests);
   await screen.remark(`at most ${requests} requests to ${baseUrl}, ${charged} of which may count toward the month`);

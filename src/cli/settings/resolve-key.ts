@@ -1,9 +1,10 @@
 import { keyProblem } from '../../redactor.ts';
-import { CliError, loginCommand, systemReason, usageError } from '../errors/cli-error.ts';
+import { checkWritable } from '../../replace-file.ts';
+import { CliError, cannotWrite, loginCommand, systemReason, usageError } from '../errors/cli-error.ts';
 import { type Io, readLimited } from '../io/io.ts';
 import { withHome } from './folders.ts';
 import type { CliSettings, Invocation } from './settings.ts';
-import { readCredential, type StoredKey } from './stored-files.ts';
+import { configPath, credentialsPath, readCredential, type StoredKey } from './stored-files.ts';
 
 /** The key of a command and its source. */
 export interface KeyInUse {
@@ -55,6 +56,23 @@ function typedSources({ keyStdin, keyFile }: CliSettings, { env, stdin, interrup
   if (key) found.push({ label: 'FXRATES_API_KEY', read: async () => keyIn(key) });
   if (path) found.push({ label: `FXRATES_API_KEY_FILE ${path}`, read: () => readKeyFile(withHome(path, env), signal) });
   return found;
+}
+
+/** Checks, before anything is sent, a file that an option names. @throws CliError also for a file of keys or settings */
+export function checkOutputFile(
+  path: string,
+  { io: { env }, settings: { keyStdin, keyFile } }: Pick<Invocation, 'io' | 'settings'>,
+): Promise<void> {
+  const { FXRATES_API_KEY_FILE: ofVariable, NODE_EXTRA_CA_CERTS: certificates } = env;
+  const kept = {
+    'it is the key file': keyFile,
+    'it is the file of FXRATES_API_KEY_FILE': ofVariable && withHome(ofVariable, env),
+    'the key is read from it': keyStdin ? '/dev/stdin' : undefined,
+    'it contains the settings': configPath(env),
+    'it contains the stored keys': credentialsPath(env),
+    'it is the file of NODE_EXTRA_CA_CERTS': certificates,
+  };
+  return checkWritable(path, kept).catch(cannotWrite(path, 'usage'));
 }
 
 function storedSources(credential: StoredKey | undefined, { baseUrl, profile }: CliSettings): Source[] {

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { link, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { runCli, usageError } from '../../helpers/cli-io.ts';
@@ -49,6 +49,45 @@ test.each([
 
   expect((await runCli('latest', { env })).code).toBe(code);
 });
+
+const OUTPUTS = ['batch --each n=1 --failed-out', 'probe --out', 'latest --fixture-out'];
+const KEPT = [
+  ['key-file', 'it is the key file'],
+  ['variable-file', 'it is the file of FXRATES_API_KEY_FILE'],
+  ['config.json', 'it contains the settings'],
+  ['credentials.json', 'it contains the stored keys'],
+  ['ca.pem', 'it is the file of NODE_EXTRA_CA_CERTS'],
+] as const;
+const NAMES = { own: async () => undefined, 'a hard link': link, 'a symbolic link': symlink };
+
+test
+  .skipIf(process.platform === 'win32')
+  .each(OUTPUTS.flatMap((line) => KEPT.map(([name, reason]) => [line, name, reason] as const)))(
+  '%s %s is refused before anything is sent or written: %s',
+  async (line, name, reason) => {
+    const home = temporaryFolder();
+    const path = (file: string) => join(home, file);
+    for (const [file] of KEPT) await writeFile(path(file), file === 'key-file' ? FILE : '');
+    const env = {
+      FXRATES_CONFIG_DIR: home,
+      FXRATES_API_KEY_FILE: path('variable-file'),
+      NODE_EXTRA_CA_CERTS: path('ca.pem'),
+    };
+    const before = await readFile(path(name), 'utf8');
+
+    for (const [as, create] of Object.entries(NAMES)) {
+      const typed = as === 'own' ? path(name) : path(as);
+      await create(path(name), typed);
+      const { code, stderr, requests } = await runCli([...line.split(' '), typed, '--key-file', path('key-file')], {
+        env,
+      });
+
+      expect({ as, code, requests }).toEqual({ as, code: 2, requests: [] });
+      expect(stderr).toContain(`fxrates: cannot write ${typed} — ${reason}\n`);
+    }
+    expect(await readFile(path(name), 'utf8')).toBe(before);
+  },
+);
 
 test('without a key or a base URL in a profile, the next step stores one in that profile', async () => {
   await writeFile(join(folder, 'config.json'), '{"profiles":{"work":{}}}');

@@ -1,7 +1,7 @@
 import { Argument } from 'commander';
 import type { AnyFxRatesError, BatchItem, QuotaExhaustedError } from '../../../client/index.ts';
 import { operations } from '../../../generated/operations.ts';
-import { checkWritable, replaceFile } from '../../../replace-file.ts';
+import { replaceFile } from '../../../replace-file.ts';
 import { visible } from '../../../text.ts';
 import { CliError, cannotWrite, changedCommand, usageError, writeReason } from '../../errors/cli-error.ts';
 import { errorFacts } from '../../errors/print-error.ts';
@@ -20,6 +20,7 @@ import {
   repeatableOption,
   type ValuesOf,
 } from '../../settings/options.ts';
+import { checkOutputFile } from '../../settings/resolve-key.ts';
 import type { Invocation, Query } from '../../settings/settings.ts';
 import type { OutputFormat } from '../../settings/values.ts';
 import { compactJson } from '../../terminal/json-text.ts';
@@ -68,7 +69,7 @@ async function runBatch(given: Invocation<BatchCommandOptions>): Promise<number>
   given.io.neverBlock(); // an interrupted batch writes the file of --failed-out
   const queries = await queriesOf(given);
   const { failedOut } = given.options;
-  if (failedOut !== undefined) await checkWritable(failedOut).catch(cannotWrite(failedOut, 'usage'));
+  if (failedOut !== undefined) await checkOutputFile(failedOut, given);
   const { settings } = given;
   const maxWaitMs = settings.maxWaitMs === 0 ? 0 : Math.max(settings.maxWaitMs, LONGEST_RETRY_AFTER_MS);
   const invocation = { ...given, settings: { ...settings, maxWaitMs } };
