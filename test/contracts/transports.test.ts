@@ -305,7 +305,8 @@ describe.each(transports)('%s', (_, transport) => {
   });
 
   test('accepts a body of exactly the maximum length', async () => {
-    const { fx, clock } = await serving(({ socket }) => respond(socket, ok), { maxResponseBytes: ok.body.length });
+    const body = ok.body.padEnd(1_000);
+    const { fx, clock } = await serving(({ socket }) => respond(socket, { body }), { maxResponseBytes: 1_000 });
 
     await expect(clock.run(fx.latest(), HORIZON)).resolves.toEqual({ EUR: 0.92 });
   });

@@ -255,7 +255,8 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'>
    */
   readonly proxy?: 'env' | false | undefined;
   /**
-   * Maximum length of a response body in bytes. A longer one rejects with `ResponseError`.
+   * Maximum length of a response body in bytes. A longer one rejects with `ResponseError`. At least 1,000: the record of
+   * `quota()` must fit, because it tells whether a 429 is for the month.
    *
    * @default 10_485_760
    */

@@ -111,7 +111,7 @@ const CLIENT = {
     },
     proxy: { check: oneOf('env', false), default: false },
     numbers: { check: oneOf('number', 'string'), default: 'number' },
-    maxResponseBytes: { check: numberOf(countFrom(1)), default: 10 * 2 ** 20 },
+    maxResponseBytes: { check: numberOf(countFrom(1_000)), default: 10 * 2 ** 20 },
     allowInsecureHttp: { check: truth, default: false },
     clock: { check: clock, default: realClock },
     logger: { check: optional(having<Logger>('an object with warn(message)', 'warn')) },

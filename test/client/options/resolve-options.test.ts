@@ -72,7 +72,7 @@ const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
   dispatcher: [null, {}, 'http://proxy.test', { dispatch: true }],
   proxy: ['http://proxy.test:3128', true, null, {}],
   numbers: [null, 'bigint', 1, {}],
-  maxResponseBytes: [...numbers, 1.5],
+  maxResponseBytes: [...numbers, 999, 1000.5],
   allowInsecureHttp: [null, 'true', 1],
   coalesce: [null, 'no', 1],
   headers: [

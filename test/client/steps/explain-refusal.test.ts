@@ -38,6 +38,18 @@ test.each([
   expect(client.fetch.requests).toHaveLength(2);
 });
 
+const UNREADABLE = ['x'.repeat(2_000), '<html>', '', new Uint8Array([0xff])];
+
+test.each([402, 403, 429].flatMap((status) => UNREADABLE.map((body) => [status, body] as const)))(
+  'a %i whose body cannot be read is a QuotaExhaustedError in a used-up month: %.9s',
+  async (status, body) => {
+    const refusal = () => new Response(body, { status });
+    const { fx, clock } = testClient(refusal, { quota: success(exhaustedQuota()), maxResponseBytes: 1_000 });
+
+    expect(await clock.run(errorOf(fx.latest()))).toMatchObject({ kind: 'quota_exhausted', status });
+  },
+);
+
 const ODD_RECORDS: readonly (readonly [object, string])[] = [
   [{ historical_days: null }, 'historical_days: null'],
   [{ plan: null }, 'plan: null'],
