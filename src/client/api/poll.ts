@@ -9,7 +9,8 @@ import type { QuotaEstimate } from '../options/client-options.ts';
 import { readOptions } from '../options/option-table.ts';
 import { resolveCall } from '../options/resolve-options.ts';
 import { abortErrorOf } from '../state/lifetime.ts';
-import { type QuotaLedger, type RunningPoll, SHARED_KEY_MS } from '../state/quota-ledger.ts';
+import type { RunningPoll } from '../state/poll-budget.ts';
+import { type QuotaLedger, SHARED_KEY_MS } from '../state/quota-ledger.ts';
 import { granularityMs, perMinuteIn, resetsAtMsIn } from '../state/quota-record.ts';
 import { abortable, Cancellation, onReturn } from '../time/abort.ts';
 import type { LoopClient } from './connect.ts';
@@ -108,7 +109,7 @@ class Rounds<Data> implements RunningPoll {
   #end(): void {
     this.#hasReturned = true;
     this.#stop.cancel(new AbortError());
-    this.#quota?.endPoll(this);
+    this.#quota?.polls.end(this);
   }
 
   async *#run<Item>(itemOf: (item: PollItem<Data>) => Item): AsyncGenerator<Item, void, undefined> {
@@ -139,6 +140,8 @@ class Rounds<Data> implements RunningPoll {
     } catch (error) {
       return [{ error }];
     }
+    this.#shareQuota();
+    this.#quota?.polls.startRound(this);
     const options = { ...call, signal: this.#stop.toSignal() };
     return queries.map(async (query) => {
       try {
@@ -208,9 +211,9 @@ class Rounds<Data> implements RunningPoll {
   #shareQuota(): void {
     const quota = this.#parts.stateInUse()?.quota;
     if (quota === this.#quota) return;
-    this.#quota?.endPoll(this);
+    this.#quota?.polls.end(this);
     this.#quota = quota;
-    quota?.startPoll(this);
+    quota?.polls.start(this);
   }
 
   /**
@@ -219,19 +222,21 @@ class Rounds<Data> implements RunningPoll {
    */
   #intervalAt(fromMs: number): Interval | undefined {
     const { every, queries, reserve } = this.#parts;
-    const quota = this.#quota?.estimate()?.quota;
+    const { quota, remaining } = this.#quota?.estimate() ?? {};
     if (this.#quota === undefined || quota === undefined) return undefined;
+    const { polls } = this.#quota;
     const snapshotMs = granularityMs(quota.snapshot_granularity);
     if (snapshotMs === undefined) this.#reportUnknownSnapshots(quota);
     // Negative if the clocks disagree, so that another bound is longer.
     const leftMs = (resetsAtMsIn(quota) ?? fromMs + LONGEST_MONTH_MS) - fromMs;
     const perMinute = perMinuteIn(quota) ?? 1;
-    const perRound = Math.max(queries.length, this.#quota.requestsPerRound); // a free call uses the limit, too
+    const perRound = Math.max(queries.length, polls.requestsPerRound); // a free call uses the limit, too
     const minutes = Math.max(perRound / perMinute, every === 'quota' ? 1 : 0); // other calls need the minute
+    const spreads = every === 'quota' && remaining !== undefined;
     const bounds: readonly Interval[] = [
       { intervalMs: Math.ceil(MINUTE_MS * minutes), reason: 'limit' },
       { intervalMs: snapshotMs ?? 0, reason: 'snapshot' },
-      { intervalMs: every === 'quota' ? (this.#quota.spreadMs(leftMs, reserve) ?? 0) : 0, reason: 'quota' },
+      { intervalMs: spreads ? polls.spreadMs({ requests: remaining - reserve, leftMs }) : 0, reason: 'quota' },
     ];
     return bounds.reduce((longest, bound) => (bound.intervalMs > longest.intervalMs ? bound : longest));
   }

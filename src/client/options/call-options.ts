@@ -194,8 +194,9 @@ export interface PollSchedule {
 export interface PollOptions<Id extends OperationId = OperationId> extends CallOptions {
   /**
    * Interval from one call to the next in milliseconds. `'snapshot'` uses the snapshot interval of the plan. `'quota'` spreads
-   * the requests left, without the reserve of `quotaGuard`, until the quota resets. All polls of a key in the process share
-   * these requests. The interval is never shorter than the snapshot interval; with `'quota'`, never shorter than one minute.
+   * the requests left, without the reserve of `quotaGuard` and the usual use by other calls and processes, until the quota
+   * resets. All polls of a key in the process share these requests. The interval is never shorter than the snapshot interval;
+   * with `'quota'`, never shorter than one minute.
    *
    * @default 'quota'
    * @example 300_000

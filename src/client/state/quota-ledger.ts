@@ -4,15 +4,8 @@ import { FxRatesError } from '../errors/errors.ts';
 import { wasNeverSent } from '../errors/network-failure.ts';
 import type { QuotaEstimate } from '../options/client-options.ts';
 import { backoffMs, type Clock } from '../time/clock.ts';
+import { PollBudget } from './poll-budget.ts';
 import { isExhausted, perMinuteIn, remainingOf, resetsAtMsIn } from './quota-record.ts';
-
-/** A poll that runs: it uses requests of the month of its key. */
-export interface RunningPoll {
-  /** Requests of a round that count toward the quota. */
-  readonly requests: number;
-  /** The interval between rounds; `undefined` if the poll spreads what is left of the month. */
-  readonly fixedMs: number | undefined;
-}
 
 /** Maximum age of an estimate for a key that other processes may use too. */
 export const SHARED_KEY_MS = 300_000;
@@ -43,12 +36,12 @@ interface Known {
 export class QuotaLedger {
   /** Requests that this process has spent so far. */
   spent = 0;
+  readonly polls = new PollBudget();
   readonly #clock: Clock;
   #known: Known | undefined;
   readonly #reservedFor = new Set<Call>();
   /** Those of them with a request in flight, or before its retry. */
   readonly #sending = new Set<Call>();
-  readonly #polls = new Set<RunningPoll>();
   /** The service has refused a request because of its quota. */
   #stopped: { readonly since: number; readonly until: number; readonly quota: QuotaData } | undefined;
   #explained: { readonly quota: QuotaData | undefined; readonly atMs: number } | undefined;
@@ -136,6 +129,8 @@ export class QuotaLedger {
     const doubtful = this.#sending.size + this.spent - spentBefore;
     this.#known = { quota, asOfMs: this.#clock.now(), spentBefore, doubtful };
     if (!isExhausted(quota)) this.#stopped = undefined;
+    const remaining = remainingOf(quota);
+    if (remaining !== undefined) this.polls.sawRemaining(remaining, this.#known.asOfMs);
   }
 
   /** A `quota()` of the client itself has responded. */
@@ -180,35 +175,6 @@ export class QuotaLedger {
     const { since, until, quota } = this.#stopped;
     const now = this.#clock.now();
     return now >= since && now < until ? quota : undefined; // before its beginning if the clock was set back
-  }
-
-  startPoll(poll: RunningPoll): void {
-    this.#polls.add(poll);
-  }
-
-  endPoll(poll: RunningPoll): void {
-    this.#polls.delete(poll);
-  }
-
-  /** Number of requests in one round of all polls. */
-  get requestsPerRound(): number {
-    return [...this.#polls].reduce((sum, { requests }) => sum + requests, 0);
-  }
-
-  /**
-   * The interval with which the polls without a fixed one, which all have the same, use what the others and the reserve
-   * leave of the month until its reset, `leftMs` from now. `undefined` without a numeric limit.
-   */
-  spreadMs(leftMs: number, reserve: number): number | undefined {
-    const remaining = this.estimate()?.remaining;
-    if (remaining === undefined) return undefined;
-    let [spread, fixed] = [0, 0];
-    for (const { requests, fixedMs } of this.#polls) {
-      if (fixedMs === undefined) spread += requests;
-      else fixed += (requests * leftMs) / fixedMs;
-    }
-    const available = remaining - reserve - fixed;
-    return available <= spread ? leftMs : Math.ceil((leftMs * spread) / available);
   }
 
   /** A time in the future means that the clock was set back, so the age is not known. */

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import type { AnyFxRatesError, Poll, PollItem, PollOptions, PollSchedule } from '../../../src/client/index.ts';
+import {
+  type AnyFxRatesError,
+  FxRates,
+  type Poll,
+  type PollItem,
+  type PollOptions,
+  type PollSchedule,
+} from '../../../src/client/index.ts';
 import { quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { clientOnMock } from '../../helpers/mock-with-key.ts';
@@ -9,6 +16,7 @@ import { errorOf, testClient } from '../../helpers/test-client.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 const RESETS_AT = Date.parse('2026-02-01T00:00:00.000Z');
 /** From the start of the fake clock until the quota of `quotaRecord` resets. */
 const LEFT_MS = RESETS_AT - Date.parse('2026-01-21T14:20:00.000Z');
@@ -411,9 +419,10 @@ test.each([
 });
 
 async function month() {
-  const { mock, fx } = clientOnMock();
+  const given = clientOnMock();
+  const { mock, fx } = given;
   await mock.clock.advanceTo('2026-01-27T00:00:00Z'); // a day has hundreds of calls of quota()
-  return { fx, mock, resetsAt: Date.parse((await fx.quota()).resets_at) };
+  return { ...given, resetsAt: Date.parse((await fx.quota()).resets_at) };
 }
 
 /** Takes items until `until`, and returns the times. */
@@ -443,6 +452,42 @@ test.each([1, 5])('%i polls of a key use the month exactly and evenly, each its 
   expect(times.flat().length).toBeGreaterThan(990);
   expect(times.flat().length).toBeLessThanOrEqual(1_000);
   expect(mock.journal.list().filter(({ status }) => status === 429)).toEqual([]);
+});
+
+/** Another process: the state of a key belongs to a clock. */
+function ownProcess({ mock, key }: Pick<ReturnType<typeof clientOnMock>, 'mock' | 'key'>): FxRates {
+  const options = mock.clientOptions();
+  return new FxRates({ apiKey: key, ...options, clock: Object.create(options.clock) });
+}
+
+test.each([
+  { by: 'two more processes that poll', polls: 3, calls: 0, everyMs: DAY, share: 1 / 3 },
+  { by: '480 calls of another program', polls: 1, calls: 1, everyMs: HOUR / 4, share: 0.52 },
+  { by: '500 calls, a fifth of them each day', polls: 1, calls: 100, everyMs: DAY, share: 0.5 },
+])('the month lasts beside $by', async ({ polls, calls, everyMs, share }) => {
+  const given = await month();
+  const { mock, resetsAt } = given;
+  const leftMs = resetsAt - mock.clock.now();
+  const now = () => mock.clock.now();
+  const other = ownProcess(given);
+  const others = async () => {
+    for (let n = 1; now() + everyMs < resetsAt; n += 1) {
+      await Promise.all(Array.from({ length: calls }, (_, place) => other.latest({ n, place })));
+      await mock.clock.sleep(everyMs);
+    }
+  };
+
+  const [times] = await Promise.all([
+    Promise.all(Array.from({ length: polls }, () => run(ownProcess(given).poll(), { now, until: resetsAt }))),
+    others(),
+  ]);
+
+  expect(mock.journal.list({ status: 429 }).filter(({ quota }) => quota?.used === quota?.limit)).toEqual([]);
+  for (const own of times) {
+    const late = own.filter((at) => at > resetsAt - leftMs / 2);
+    expect(late.length / 500 / share).toBeGreaterThan(0.8);
+    expect(late.length / 500 / share).toBeLessThan(1.2);
+  }
 });
 
 test('a list of queries makes a call per query in each round, and each item has its query', async () => {

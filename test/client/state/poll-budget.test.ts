@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { PollBudget } from '../../../src/client/state/poll-budget.ts';
+
+const HOUR = 3_600_000;
+const poll = { requests: 1, fixedMs: undefined };
+
+/** A budget with one poll, which has made a request in each hour in which others made so many. */
+function budgetAfter(others: readonly number[]) {
+  const budget = new PollBudget();
+  budget.start(poll);
+  let remaining = 100_000;
+  budget.sawRemaining(remaining, 0);
+  others.forEach((count, hour) => {
+    budget.startRound(poll);
+    remaining -= count + 1;
+    budget.sawRemaining(remaining, (hour + 1) * HOUR);
+  });
+  return { budget, remaining };
+}
+
+const hours = (count: number, others = 0) => Array.from({ length: count }, () => others);
+const inOneOf = (period: number, others: number) =>
+  Array.from({ length: 336 }, (_, hour) => (hour % period === 0 ? others : 0));
+
+test.each([
+  ['no count yet', [], 1_000],
+  ['nothing by others', hours(10), 1_000],
+  ['two counts, which can both be of one job', [300, 300], 1_000],
+  ['a job in two of many hours', [...hours(5), 300, 300, ...hours(5)], 1_000],
+  ['four requests in each hour', hours(10, 4), 600],
+  [
+    'a hundred requests once a day, of two weeks without the two largest',
+    inOneOf(24, 100),
+    1_000 - 100 * (1_200 / 334),
+  ],
+  ['only the last two weeks count', [...hours(20, 9), ...hours(336, 4)], 600],
+  ['more by others than is left: a tenth', hours(10, 20), 100],
+])('requests left for the polls of 1,000 in 100 hours, after %s', (_, others, expected) => {
+  const { budget } = budgetAfter(others);
+
+  expect((100 * HOUR) / budget.spreadMs({ requests: 1_000, leftMs: 100 * HOUR })).toBeCloseTo(expected, 0);
+});
+
+test.each([
+  ['a new month or a larger plan', 50_000, 11 * HOUR],
+  ['a clock that was set back', -500, 5 * HOUR],
+  ['a record before the end of the hour', -500, 10.5 * HOUR],
+] as const)('%s adds no count', (_, more, atMs) => {
+  const { budget, remaining } = budgetAfter(hours(10, 4));
+  const month = { requests: 1_000, leftMs: 100 * HOUR };
+  const before = budget.spreadMs(month);
+
+  budget.sawRemaining(remaining + more, atMs);
+
+  expect(budget.spreadMs(month)).toBe(before);
+  if (more < 0) return;
+  budget.startRound(poll);
+  budget.sawRemaining(remaining + more - 5, atMs + HOUR); // counts from there
+  expect(budget.spreadMs(month)).toBe(before);
+});
+
+test('requests of polls are not those of others', () => {
+  const fixed = { requests: 2, fixedMs: HOUR };
+  const budget = new PollBudget();
+  for (const each of [poll, fixed]) budget.start(each);
+  for (let hour = 0; hour < 5; hour += 1) {
+    budget.sawRemaining(1_000 - 3 * hour, hour * HOUR);
+    for (const each of [poll, fixed]) budget.startRound(each);
+  }
+
+  expect(budget.spreadMs({ requests: 1_000, leftMs: 100 * HOUR })).toBe(HOUR / 8); // less 200 of the fixed one
+  budget.end(fixed);
+  expect(budget.spreadMs({ requests: 1_000, leftMs: 100 * HOUR })).toBe(HOUR / 10);
+});
+
+test('whatever others do, the interval is between an even one and ten times that, at most what is left', () => {
+  const counts = fc.array(fc.nat({ max: 500 }), { maxLength: 30 });
+  fc.assert(
+    fc.property(
+      counts,
+      fc.integer({ min: -10, max: 5_000 }),
+      fc.nat({ max: 800 * HOUR }),
+      (others, requests, leftMs) => {
+        const { budget } = budgetAfter(others);
+
+        const ms = budget.spreadMs({ requests, leftMs });
+
+        expect(ms).toBeLessThanOrEqual(leftMs);
+        if (requests > 0) expect(ms).toBeGreaterThanOrEqual(Math.min(leftMs, leftMs / requests));
+        if (requests > 10) expect(ms).toBeLessThanOrEqual((leftMs * 10) / requests + 1);
+      },
+    ),
+  );
+});
