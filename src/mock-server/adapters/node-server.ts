@@ -88,7 +88,9 @@ export async function listenHttp(options: ListenAddress, context: ServerContext)
   const { handleRequest, now, admin } = context;
   const pending = new Set<Promise<void>>();
   const closing = new AbortController();
+  const lastResponses = new WeakMap<Duplex, ServerResponse>();
   const listener: RequestListener = (incoming, outgoing) => {
+    lastResponses.set(incoming.socket, outgoing);
     // RFC 9112 §3.2: HTTP/1.1 requires a Host header.
     if (incoming.headers.host === undefined && incoming.httpVersion === '1.1')
       return sendResponse(brokenRequestResponse('NO_HOST', now()), outgoing);
@@ -104,12 +106,18 @@ export async function listenHttp(options: ListenAddress, context: ServerContext)
       ? createServer(LIMITS, listener)
       : (await import('./tls-server.ts')).createTlsServer(tls, LIMITS, listener); // loaded only if it is used
   let hasWarned = false;
-  server.on('clientError', (error: BrokenRequest, socket) => {
+  const refuse = (error: BrokenRequest, socket: Duplex) => {
     if (refuseBroken(error, socket, now()) !== 'TLS' || hasWarned) return;
     hasWarned = true; // a client of https cannot show the response
     process.emitWarning(NOT_HTTPS, { type: 'FxratesMockWarning', code: 'FXRATES_NOT_HTTPS' });
+  };
+  server.on('clientError', (error: BrokenRequest, socket) =>
+    afterResponse(lastResponses.get(socket), socket, () => refuse(error, socket)),
+  );
+  server.on('connect', (_, socket) => {
+    socket.on('error', () => undefined).resume(); // Node.js has removed its own listeners
+    afterResponse(lastResponses.get(socket), socket, () => refuse({ code: 'CONNECT' }, socket));
   });
-  server.on('connect', (_, socket) => refuseBroken({ code: 'CONNECT' }, socket, now()));
   // Node.js would respond without the error envelope.
   server.on('checkExpectation', (_, outgoing) => sendResponse(brokenRequestResponse('EXPECTATION', now()), outgoing));
   await listen(server, options);
@@ -253,6 +261,15 @@ function refuseBroken(error: BrokenRequest, socket: Duplex, now: number): string
   const code = refusalCodeOf(error);
   socket.end(brokenRequestText(code, now));
   return code;
+}
+
+/** Responses leave in the order of their requests. A request whose own body is broken gets no other response. */
+function afterResponse(response: ServerResponse | undefined, socket: Duplex, refuse: () => void): void {
+  const isOpen = response?.req.complete === true && !response.writableFinished && !response.destroyed;
+  if (!isOpen) return refuse();
+  response.once('close', () => {
+    if (!socket.writableEnded) refuse(); // bytes that follow the broken ones are reported, too
+  });
 }
 
 async function closeServer(server: Server, pending: ReadonlySet<Promise<void>>): Promise<void> {
