@@ -102,6 +102,7 @@ export const FAILURES: Readonly<Record<FailureKind, FailureDefinition>> = {
     adapters: ['socket'],
     settings: ['afterBytes'],
     needsResponse: true,
+    needsBody: true,
     instead: "Chunks exist only on a socket: serve the mock with mock.serve(), or use 'bad-json'",
     describe: ({ afterBytes = 0 }) => `malformed-chunk ${after(afterBytes)}`,
     apply(response, { afterBytes = 0 }) {

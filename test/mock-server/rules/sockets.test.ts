@@ -7,12 +7,18 @@ import type { Failure } from '../../../src/mock-server/index.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 /** Every byte received over a separate connection, and how the connection ended. */
-async function rawResponse(port: number, key: string): Promise<{ head: string; body: string; ending: string }> {
+async function rawResponse(
+  port: number,
+  key: string,
+  method = 'GET',
+): Promise<{ head: string; body: string; ending: string }> {
   return await new Promise((resolve) => {
     let text = '';
     let ending = 'closed';
     const socket = connect(port, '127.0.0.1', () =>
-      socket.write(`GET /api/v1/latest HTTP/1.1\r\nhost: mock\r\nauthorization: ${key}\r\n\r\n`),
+      socket.write(
+        `${method} /api/v1/latest HTTP/1.1\r\nhost: mock\r\nauthorization: ${key}\r\nconnection: close\r\n\r\n`,
+      ),
     );
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
@@ -62,6 +68,27 @@ test.each<[Failure, string]>([
   expect(await rawResponse(it.port, it.key)).toEqual({ head: '', body: '', ending });
   expect(it.mock.journal.list()).toMatchObject([{ status: 0, rule: ['rule_1', 'rule_2'] }]);
 });
+
+const IN_BODY: readonly Failure[] = [
+  { kind: 'bad-json' },
+  { kind: 'malformed-chunk', afterBytes: 3 },
+  { kind: 'dribble', intervalMs: 1 },
+];
+
+test.each((['HEAD', 204, 304] as const).flatMap((of) => IN_BODY.map((fail) => [of, fail.kind, fail] as const)))(
+  'the response to %s has no body with %s',
+  async (of, _, fail) => {
+    await using it = await serving();
+    if (of !== 'HEAD') it.mock.rules.add({ respond: { status: of } });
+    it.mock.rules.add({ fail });
+
+    const { head, body, ending } = await rawResponse(it.port, it.key, of === 'HEAD' ? of : 'GET');
+
+    expect(head).toContain(`HTTP/1.1 ${of === 'HEAD' ? 200 : of} `);
+    expect(head).not.toMatch(/transfer-encoding/i);
+    expect([body, ending]).toEqual(['', 'closed']);
+  },
+);
 
 test('a cut that is longer than the body omits the last byte', async () => {
   await using it = await serving();
