@@ -137,17 +137,25 @@ export interface MockBehaviour {
   /** Returns each switch with its value, default, alternatives, provenance and the reason for the default. */
   describe(): readonly SwitchDescription[];
   /**
-   * Changes switches, or applies a preset, from the next request on. A new kind of per-minute window starts empty.
+   * Changes switches, or applies a preset, from the next request on. A new kind of per-minute window or quota period starts
+   * empty.
    * @throws MockServerError with code `invalid_option`; then no switch is changed.
    * @example mock.behaviour.set({ quotaExhausted: '402 quota_exceeded' })
    */
   set(options: PresetName | BehaviourOptions): void;
 }
 
-/** The switches, and the keys, whose windows depend on a switch. */
+/** The usage of a key. What it means depends on two switches. */
+interface KeyUse {
+  window: unknown;
+  quotaEndpointWindow: unknown;
+  used: number;
+  usedFrom?: number | undefined;
+}
+
 interface BehaviourContext {
   readonly behaviour: Behaviour;
-  readonly state: { readonly keys: ReadonlyMap<string, { window: unknown; quotaEndpointWindow: unknown }> };
+  readonly state: { readonly keys: ReadonlyMap<string, KeyUse> };
 }
 
 export function createMockBehaviour({ behaviour, state }: BehaviourContext): MockBehaviour {
@@ -157,13 +165,14 @@ export function createMockBehaviour({ behaviour, state }: BehaviourContext): Moc
     },
     describe: () => behaviour.describe(),
     set(options) {
-      const { rateWindow } = behaviour.values;
+      const { rateWindow, quotaPeriod } = behaviour.values;
       behaviour.set(options);
-      if (behaviour.values.rateWindow === rateWindow) return;
-      for (const key of state.keys.values()) {
-        key.window = undefined;
-        key.quotaEndpointWindow = undefined;
-      }
+      const { values } = behaviour;
+      if (values.rateWindow !== rateWindow)
+        for (const key of state.keys.values())
+          Object.assign(key, { window: undefined, quotaEndpointWindow: undefined });
+      if (values.quotaPeriod !== quotaPeriod)
+        for (const key of state.keys.values()) Object.assign(key, { used: 0, usedFrom: undefined });
     },
   };
 }

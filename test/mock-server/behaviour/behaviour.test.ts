@@ -94,6 +94,38 @@ test('a new kind of window starts empty, also after a snapshot', async () => {
   expect(await status()).toBe(200);
 });
 
+const PERIODS = ['calendar-month-utc', 'rolling-30d', 'anniversary'] as const;
+
+test.each(PERIODS.flatMap((from) => PERIODS.filter((to) => to !== from).map((to) => [from, to] as const)))(
+  'a quota period that changes from %s to %s starts empty, and is the same everywhere',
+  async (from, to) => {
+    const { mock, id, send } = mockWithKey({ behaviour: { quotaPeriod: from } });
+    const other = mockWithKey({ behaviour: { quotaPeriod: to } });
+    await send();
+    await mock.clock.advance(DAY_MS);
+    await other.mock.clock.advance(DAY_MS);
+    const usage = async () => {
+      const { data } = (await send('/api/v1/quota')).json();
+      const { quota } = mock.journal.list().at(-1) ?? {};
+      const { month } = mock.keys.get(id);
+      expect([quota, data.resets_at]).toEqual([month, new Date(month.resetsAt).toISOString()]);
+      return [month.used, data.monthly_used];
+    };
+
+    expect(await usage()).toEqual([1, 1]);
+    mock.behaviour.set({ quotaPeriod: to });
+    expect(await usage()).toEqual([0, 0]);
+    await send();
+    await other.send();
+    expect(await usage()).toEqual([1, 1]);
+    expect(mock.keys.get(id).month).toEqual(other.mock.keys.get(other.id).month);
+    mock.behaviour.set({ quotaPeriod: from });
+    expect(await usage()).toEqual([0, 0]);
+  },
+);
+
+const DAY_MS = 86_400_000;
+
 const undocumented = SWITCH_NAMES.filter((name) => switches[name].provenance !== 'documented');
 const defaults = createMockServer().behaviour.values;
 

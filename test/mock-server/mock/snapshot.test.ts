@@ -344,9 +344,9 @@ test('a fork and its original are independent', async () => {
 
   const fork = mock.fork();
   expect(JSON.stringify(fork.snapshot())).toBe(untouched);
+  fork.behaviour.set('hostile');
   const response = await sender(fork, key)();
   fork.rules.add({ fail: { kind: 'hang' } });
-  fork.behaviour.set('hostile');
   await fork.clock.advance(1000);
 
   expect(response.json().data).toEqual({ from: 'the options' });
