@@ -23,7 +23,8 @@ export function isLostInJson(value: unknown): boolean {
 
 /** The code of an error, such as `ECONNRESET`; `undefined` if it has none. */
 export function codeOf(value: unknown): string | undefined {
-  return isError(value) && 'code' in value && typeof value.code === 'string' ? value.code : undefined;
+  const { code } = Object(value) as { readonly code?: unknown };
+  return typeof code === 'string' ? code : undefined;
 }
 
 /** Whether no connection was made in time, at least to one of the addresses of the host. */

@@ -131,10 +131,11 @@ function nodeCodeOf(error: Error): string | undefined {
   return CODES.find(([words]) => words.test(error.message))?.[1] ?? codeOf(error);
 }
 
-/** The error and its causes, outermost first; empty for another value. */
+/** The error and its causes, outermost first; empty for another value. nock rejects with the object of a test: `{ code }`. */
 function causesOf(error: unknown): readonly Error[] {
   const causes: Error[] = [];
-  for (let cause = error; isError(cause) && causes.length < DEEPEST_CAUSE; cause = cause.cause) {
+  const isCause = (value: unknown): value is Error => isError(value) || isPlainObject(value);
+  for (let cause = error; isCause(cause) && causes.length < DEEPEST_CAUSE; cause = cause.cause) {
     causes.push(cause);
   }
   return causes;

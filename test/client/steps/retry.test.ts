@@ -74,6 +74,25 @@ test.each([
   expect(fetch.requests).toHaveLength(attempts);
 });
 
+test.each<[string, unknown]>([
+  ['an object with a code, as of nock', { code: 'ECONNRESET', message: 'lost' }],
+  ['an object with a code alone', { code: 'ECONNRESET' }],
+  ['an error whose cause is such an object', new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } })],
+  ['such objects, nested', { message: 'failed', cause: { code: 'ECONNRESET' } }],
+])('names the code of %s', async (_, thrown) => {
+  const { fx } = testClient(
+    () => {
+      throw thrown;
+    },
+    { maxRetries: 0 },
+  );
+
+  const error = await errorOf(fx.latest());
+
+  expect(error).toMatchObject({ kind: 'network', code: 'ECONNRESET', cause: thrown });
+  expect((error as Error).message).toMatch(/: ECONNRESET; the server or a proxy closed the connection$/);
+});
+
 test.each([
   ['ENOTFOUND', /^No valid HTTP response from fx.test: ENOTFOUND; the host does not exist; check baseUrl$/],
   ['ECONNREFUSED', /: ECONNREFUSED; no server listens on that port; check baseUrl, or start the server$/],
