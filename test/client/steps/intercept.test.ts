@@ -233,6 +233,23 @@ test('a next() after the end of the attempt sends nothing, and rejects with the 
   expect(fetch.requests).toEqual([]);
 });
 
+test('timeoutMs ends a request for which its middleware does not wait', async () => {
+  const kinds: unknown[] = [];
+  const fallback: Middleware = async (request, next) => {
+    next(request).catch((error: FxRatesError) => kinds.push(error.kind));
+    await clock.sleep(100);
+    return Response.json(success({ from: 'fallback' }).body);
+  };
+  const { fx, clock, fetch } = testClient('never', { middleware: [fallback], timeoutMs: 500 });
+
+  expect(await clock.run(fx.latest())).toEqual({ from: 'fallback' });
+  expect(fetch.requests[0]?.signal.aborted).toBe(false);
+  await clock.advance(400);
+
+  expect(kinds).toEqual(['timeout']);
+  expect(fetch.requests[0]?.signal.aborted).toBe(true);
+});
+
 test.each<[string, ResponseInit & { readonly body?: string }, string]>([
   ['no content', { status: 204 }, 'response'],
   ['a body that is too long', { body: 'x'.repeat(2_000) }, 'response'],
