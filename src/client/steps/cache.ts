@@ -28,6 +28,8 @@ const CLOCK_SKEW_MS = 60_000;
 const PLAN_MS = 3_600_000;
 /** If the store takes longer, the request is sent, because the service takes about as long. */
 const STORE_TIMEOUT_MS = 500;
+const OTHER_VALUE =
+  'cache: get() of the store returned a value that the client did not store, so the call sends a request; return the text unchanged';
 /** Characters of a SHA-256 that distinguish the keys of one store. */
 const HASH_LENGTH = 16;
 
@@ -214,7 +216,11 @@ class ResponseCache {
     const kept = this.#decode(call, this.#memory?.get(name));
     const copy: Copy = { found: kept, reading: undefined };
     const read = async () => {
-      const stored = this.#decode(call, await this.#settings.store.get(name));
+      const value: unknown = await this.#settings.store.get(name);
+      const stored = this.#decode(call, value);
+      // Some stores return null or '' for a missing entry. An entry that is valid may be of another contract.
+      const isOther = stored === undefined && value && decodeEntry(value) === undefined;
+      if (isOther) this.#context.events.warnOnce(OTHER_VALUE);
       if (stored !== undefined && stored.storedAtMs >= (kept?.storedAtMs ?? 0)) copy.found = stored;
     };
     await this.#guard.useFor(call, () => {

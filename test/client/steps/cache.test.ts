@@ -502,11 +502,18 @@ test.each([
 const AWAY = (why: string) =>
   `cache: the store failed (${why}); until it responds again, responses are cached in memory`;
 
+const OTHER =
+  'cache: get() of the store returned a value that the client did not store, so the call sends a request; return the text unchanged';
+
+const entry = () => ({ storedAtMs: 1_768_000_000_000, status: 200, headers: [], rawBody: '{"a":1.10}' });
+
 const misbehaviours: [string, Misbehaviour][] = [
   ['throws', { throws: new Error('down') }],
   ['throws what is no error', { throws: 'down' }],
   ['rejects', { rejects: new Error('down') }],
   ['gives text of another program', { gives: 'another program' }],
+  ['gives its text as JSON', { gives: JSON.stringify(encodeEntry(entry())) }],
+  ['gives its text in an object', { gives: { value: encodeEntry(entry()), expires: 0 } }],
 ];
 test.each(misbehaviours)('a store that %s when it is read and written does not fail a call', async (_, fault) => {
   const { metaOf, store, clock, warnings } = cached();
@@ -520,7 +527,7 @@ test.each(misbehaviours)('a store that %s when it is read and written does not f
   expect(await metaOf()).toMatchObject(isForeign ? { source: 'network' } : { source: 'cache', data: { n: 2 } });
 
   expect(clock.now()).toBe(startedAt);
-  expect(warnings).toEqual(isForeign ? [] : [AWAY('down')]);
+  expect(warnings).toEqual([isForeign ? OTHER : AWAY('down')]);
 });
 
 test('a store whose errors all differ causes one warning', async () => {
@@ -688,7 +695,6 @@ test('the name of a cache entry has a digest of the headers of a call, not their
   expect(JSON.stringify([...store.entries])).not.toContain('secret-of-a-user');
 });
 
-const entry = () => ({ storedAtMs: 1_768_000_000_000, status: 200, headers: [], rawBody: '{"a":1.10}' });
 /** An entry whose first line is another one. */
 const stored = (changes: object) => {
   const [line = '', body] = encodeEntry(entry()).split('\n');
