@@ -110,6 +110,10 @@ export function isRegExp(value: unknown): value is RegExp {
   return isA('RegExp', value);
 }
 
+export function isPromise(value: unknown): value is Promise<unknown> {
+  return isA('Promise', value);
+}
+
 export function isUrl(value: unknown): value is URL {
   return isA('URL', value);
 }

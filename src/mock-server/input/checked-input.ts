@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isPromise } from '../../foreign-values.ts';
 import { holdsKey } from '../../redactor.ts';
 import { invalidOption, type MockServerError, unknownName, within } from './mock-server-error.ts';
 
@@ -35,24 +36,23 @@ export function recordOf<Value extends z.ZodType>(words: string, value: Value, n
     words,
     z.preprocess(
       (given: Readonly<Record<string, z.input<Value>>>, context) => {
-        const entries = Object.entries(Object(given));
-        if (entries.length > MOST_NAMES) {
-          context.addIssue({ code: 'custom', message: `at most ${MOST_NAMES} names` });
-          return given;
-        }
-        const [long] = entries.find(([, one]) => Array.isArray(one) && one.length > MOST_VALUES) ?? [];
-        if (long !== undefined) {
-          context.addIssue({ code: 'custom', message: `at most ${MOST_VALUES} values of ${long}` });
-          return given;
-        }
-        const [lost] = entries.find(([name, one]) => name === '__proto__' || one === undefined) ?? [];
-        const message = lost === '__proto__' ? 'names other than __proto__' : `a value for ${lost}, not undefined`;
-        if (lost !== undefined) context.addIssue({ code: 'custom', message });
-        return given;
+        const message = recordProblem(Object.entries(Object(given)));
+        if (message !== undefined) context.addIssue({ code: 'custom', message });
+        return isPromise(given) ? null : given; // zod would wait for a promise
       },
       z.record(name, value, words),
     ),
   );
+}
+
+/** What is expected instead; `undefined` if the names can be used. */
+function recordProblem(entries: readonly (readonly [string, unknown])[]): string | undefined {
+  if (entries.length > MOST_NAMES) return `at most ${MOST_NAMES} names`;
+  const [long] = entries.find(([, one]) => Array.isArray(one) && one.length > MOST_VALUES) ?? [];
+  if (long !== undefined) return `at most ${MOST_VALUES} values of ${long}`;
+  const [lost] = entries.find(([name, one]) => name === '__proto__' || one === undefined) ?? [];
+  if (lost === undefined) return undefined;
+  return lost === '__proto__' ? 'names other than __proto__' : `a value for ${lost}, not undefined`;
 }
 
 /** Each request is compared with each of them. */

@@ -1,4 +1,4 @@
-import { isError, isRegExp } from '../../foreign-values.ts';
+import { isError, isPromise, isRegExp } from '../../foreign-values.ts';
 import { nearestName, nearestNames } from '../../nearest-name.ts';
 import { redactKeys } from '../../redactor.ts';
 
@@ -156,7 +156,7 @@ export function freeName(prefix: string, number: number, isTaken: (name: string)
 
 /** A value as text for a message: shortened, with the digits of API keys removed. */
 export function show(value: unknown): string {
-  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'function' || isPromise(value)) return String(asShown(value));
   // JSON has no NaN.
   if (typeof value === 'number') return String(value);
   return shortText(asJson(value));
@@ -175,7 +175,7 @@ function asJson(value: unknown): string {
   const visible = (_name: string, part: unknown) => {
     visited += 1;
     if (visited > MOST_SEARCHED) return undefined;
-    return typeof part === 'string' ? part.slice(0, MOST_SEARCHED) : withNaN(part);
+    return typeof part === 'string' ? part.slice(0, MOST_SEARCHED) : asShown(part);
   };
   try {
     return JSON.stringify(value, visible) ?? String(value);
@@ -185,8 +185,10 @@ function asJson(value: unknown): string {
   }
 }
 
-/** JSON.stringify writes NaN and Infinity as null, and a regular expression as `{}`. */
-function withNaN(value: unknown): unknown {
+/** JSON.stringify omits functions, and writes NaN and Infinity as null, a promise and a regular expression as `{}`. */
+function asShown(value: unknown): unknown {
+  if (typeof value === 'function') return 'a function';
+  if (isPromise(value)) return 'a promise';
   const isLost = isRegExp(value) || (typeof value === 'number' && !Number.isFinite(value));
   return isLost ? String(value) : value;
 }
