@@ -143,6 +143,17 @@ expectTypeOf(fx.latest({}, { schema: foreign })).resolves.toEqualTypeOf<Date>();
 // @ts-expect-error: a function that checks is no schema
 void fx.latest({}, { schema: (value: unknown) => value });
 
+// A function with a generic schema returns the type that zod, or the interface of the specification, has for it.
+async <Schema extends z.ZodType>(schema: Schema): Promise<z.infer<Schema>> => fx.latest({}, { schema });
+async <Schema extends z.ZodType>(schema: Schema): Promise<z.infer<Schema>> => {
+  for await (const { value } of fx.batch([{ base: 'EUR' }], { schema })) if (value !== undefined) return value;
+  for await (const data of fx.poll({ base: 'EUR' }, { schema })) return data;
+  return (await fx.get('/api/v1/other', { schema }).withMeta()).data;
+};
+async <Schema extends StandardSchema>(schema: Schema): Promise<NonNullable<Schema['~standard']['types']>['output']> =>
+  fx.latest({}, { schema });
+async <Data>(schema: StandardSchema<unknown, Data>): Promise<Data> => fx.latest({}, { schema });
+
 // In a unit test, a plain object fits the interface of the code under test, as a client does.
 interface RateSource {
   latest(query: { base: string }): Promise<Rates>;

@@ -109,7 +109,12 @@ export type StandardResult<Output> =
   | { readonly issues: readonly SchemaIssue[] };
 
 /** The type of the data that a schema returns. */
-export type SchemaOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
+export type SchemaOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'] &
+  ZodOutput<Schema>;
+
+/** `z.output`, in the same words: where the schema is generic, the compiler compares only them. */
+// biome-ignore lint/suspicious/noExplicitAny: as zod writes it
+type ZodOutput<Schema> = Schema extends { _zod: { output: any } } ? Schema['_zod']['output'] : unknown;
 
 /** The operations that take a query, and the default of a batch. */
 export type QueryOperation =
