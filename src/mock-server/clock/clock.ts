@@ -60,7 +60,7 @@ export const clockOptions = strictObject({
    */
   now: instant.optional(),
   /**
-   * Whether a virtual clock jumps to the end of the earliest wait when nothing else can run. Waits then take no real time
+   * Whether a virtual clock jumps to the end of the earliest wait when its thread only waits. Waits then take no real time
    * and need no `advance`.
    * @default true
    */
