@@ -39,8 +39,6 @@ export class Permit {
   readonly skippedMs: number;
   /** The place of the call in the queue. A call that returns passes the permit as `AcquireOptions.retryOf`. */
   readonly ticket: number;
-  /** Whether its call has low priority. */
-  readonly isLow: boolean;
   /** Number of failed attempts of the call, including this one. */
   failures: number;
   /** Time of the first failed attempt of the call; infinity for none. */
@@ -48,12 +46,11 @@ export class Permit {
   readonly #onEnd: OnEnd;
   #isOpen = true;
 
-  constructor(onEnd: OnEnd, { sentAt, skippedMs = 0, ticket, retryOf, isLow = false }: PermitFields) {
+  constructor(onEnd: OnEnd, { sentAt, skippedMs = 0, ticket, retryOf }: PermitFields) {
     this.#onEnd = onEnd;
     this.sentAt = sentAt;
     this.skippedMs = skippedMs;
     this.ticket = ticket;
-    this.isLow = isLow;
     this.failures = retryOf?.failures ?? 0;
     this.firstFailedAt = retryOf?.firstFailedAt ?? UNBOUNDED;
   }
@@ -67,7 +64,7 @@ export class Permit {
 }
 
 type PermitFields = Pick<Permit, 'sentAt' | 'ticket'> &
-  Partial<Pick<Permit, 'skippedMs' | 'isLow'>> & { readonly retryOf: Permit | undefined };
+  Partial<Pick<Permit, 'skippedMs'>> & { readonly retryOf: Permit | undefined };
 
 /** So many failures in a row are an outage. */
 const OUTAGE_FAILURES = 3;

@@ -15,6 +15,7 @@ import {
   type LimiterSettings,
   type LimiterState,
   LONG_AGO,
+  SMALLEST_LIMIT,
   UNBOUNDED,
   WINDOW_MS,
 } from './limit-state.ts';
@@ -63,12 +64,10 @@ export interface Limit {
   isWanted(now: number, waiting: number): boolean;
 }
 
-/** While others call, calls of low priority leave this part of the minute free. */
+/** So long after a call of normal or high priority, another one is expected. */
+const OTHERS_MS = 2 * WINDOW_MS;
+/** While others call, calls of low priority leave this part of the limit free. */
 const PART_FOR_OTHERS = 0.2;
-/** So long, calls of low priority wait for `quota()` beside others: without the limit, they would use all of a small one. */
-const QUOTA_TAKES_MS = 2_000;
-/** Every plan allows so many requests per minute. */
-const SMALLEST_LIMIT = 30;
 /** While calls wait, the limit of the plan is read again after this time, because it can have grown. */
 const LIMIT_IS_OLD_MS = 120_000;
 
@@ -88,8 +87,7 @@ export class LocalLimit implements Limit {
 
   slotAt(now: number, ahead: number, { estimate = slotAt, priority }: SlotOptions): number {
     if (priority !== 'low' || !areOthersCalling(this.state, now)) return estimate(this.state, now, ahead);
-    // Like a call behind those that may come, which makes no test of the window.
-    return expectedSlotAt(this.state, now, ahead + reserveOf(this.state, now));
+    return Math.max(expectedSlotAt(this.state, now, ahead), lowSlotAt(this.state, now, ahead));
   }
 
   /** Number of calls that could be sent now; zero or less for none. */
@@ -106,17 +104,18 @@ export class LocalLimit implements Limit {
     if (now < opensAt) return { count: 0, askAgainAt: opensAt };
     if (wanted === 0) return NO_GRANT;
     const others = wanted - low;
-    const reserve = low > 0 ? reserveOf(state, now) : 0;
-    const first = Math.max(0, Math.min(others, freeSlots(state)));
-    const count = low > 0 ? Math.max(first, Math.min(wanted, slotsWithLow(state, now, reserve))) : first;
+    const free = Math.max(0, Math.min(wanted, freeSlots(state)));
+    const first = Math.min(others, free);
+    const count = first + (low > 0 ? Math.min(free - first, lowSlots(state, now)) : 0);
     if (count === 0 && isTestDue(state, now) && (others > 0 || !areOthersCalling(state, now))) {
       this.state = startTest(state, now);
       return { count: 1, askAgainAt: UNBOUNDED };
     }
-    this.state = addInFlight(state, count);
+    const next = addInFlight(state, count);
+    this.state = low > 0 ? sentLow(next, now, { sent: count - first, waiting: wanted - count }) : next;
     const isEnough = count === wanted || rampRoom(state) <= count;
     if (isEnough) return { count, askAgainAt: UNBOUNDED };
-    return { count, askAgainAt: count < others ? nextAskAt(this.state, now) : nextLowAskAt(this.state, now, reserve) };
+    return { count, askAgainAt: (count < others ? nextAskAt : nextLowAskAt)(this.state, now) };
   }
 
   report(report: Report): RetryAfterReading | undefined {
@@ -147,42 +146,49 @@ function advance(state: LimiterState, now: number): LimiterState {
   return { ...state, test: isIdle ? 'due' : state.test, pace: next };
 }
 
-/** Number of calls that may be sent if those of low priority are among them. */
-function slotsWithLow(state: LimiterState, now: number, reserve: number): number {
-  if (now >= unknownUntil(state, now)) return freeSlots(state, reserve);
-  const left = SMALLEST_LIMIT - reserve - state.log.size - state.inFlight;
-  // The first one is sent although others have used as many: `quota()` is asked with it.
-  return Math.min(rampRoom(state), state.log.firstLowAt === undefined ? Math.max(1, left) : left);
-}
-
-/** The time until which calls of low priority wait for the limit, beside others. */
-function unknownUntil(state: LimiterState, now: number): number {
-  if (!isUnknown(state) || !areOthersCalling(state, now)) return LONG_AGO;
-  return (state.log.firstLowAt ?? now) + QUOTA_TAKES_MS;
-}
-
-/** Whether a call of normal or high priority has arrived within the last minute. */
+/** Whether a call of normal or high priority has arrived, or was seen by a refusal, within the last minutes. */
 function areOthersCalling({ calledAt }: LimiterState, now: number): boolean {
-  return now - calledAt < WINDOW_MS;
+  return now - calledAt < OTHERS_MS;
 }
 
-/**
- * Slots that calls of low priority leave free while others call: a fifth of the minute, without those that others have used. At
- * an even rate, a part of those that can be saved, so that the rate still grows.
- */
-function reserveOf(state: LimiterState, now: number): number {
-  const { log, pace, gate } = state;
-  if (!areOthersCalling(state, now)) return 0;
-  const limit = isUnknown(state) ? SMALLEST_LIMIT : state.limit;
-  const part = 1 + Math.floor(PART_FOR_OTHERS * limit); // one more, because a slot is free only after a round trip
-  if (pace !== null) return Math.min(part, Math.floor((pace.capacity - 1) / 2));
-  const used = log.othersSince(gate.test === 'window' ? gate.opensAt : LONG_AGO);
-  return Math.max(0, Math.min(part, limit - 1) - used);
+/** Between two calls of low priority beside others. An unknown limit counts as the smallest, or as what was accepted of it. */
+function lowIntervalMs(state: LimiterState): number {
+  const limit = isUnknown(state) ? Math.max(SMALLEST_LIMIT, state.log.size) : state.limit;
+  // One less, because a slot is free only after a round trip.
+  return WINDOW_MS / Math.max(limit / 2, (1 - PART_FOR_OTHERS) * limit - 1);
 }
 
-/** Number of calls that may be sent while the gate is open, except for `reserve` slots; zero or less for none. */
-function freeSlots(state: LimiterState, reserve = 0): number {
-  return Math.min(rampRoom(state), knownSlots(state) - reserve);
+/** Calls of low priority are sent at once, up to those of this time: a minute, but one after the other while some wait. */
+function lowBurstMs({ isLowWaiting, lowAt }: LimiterState, now: number, intervalMs: number): number {
+  return isLowWaiting && now < lowAt + WINDOW_MS ? intervalMs : Math.max(intervalMs, WINDOW_MS);
+}
+
+/** Number of calls of low priority that may be sent now, if slots are free. */
+function lowSlots(state: LimiterState, now: number): number {
+  if (!areOthersCalling(state, now)) return UNBOUNDED;
+  const intervalMs = lowIntervalMs(state);
+  const dueMs = lowBurstMs(state, now, intervalMs) - Math.max(0, state.lowAt - now);
+  return Math.max(0, Math.floor(dueMs / intervalMs));
+}
+
+/** When a call of low priority with `ahead` others before it is due. */
+function lowSlotAt(state: LimiterState, now: number, ahead: number): number {
+  const intervalMs = lowIntervalMs(state);
+  return Math.max(now, state.lowAt) + (ahead + 1) * intervalMs - lowBurstMs(state, now, intervalMs);
+}
+
+/** The state after `sent` calls of low priority. One that is sent late makes the next one no later. */
+function sentLow(state: LimiterState, now: number, { sent, waiting }: { sent: number; waiting: number }): LimiterState {
+  if (!areOthersCalling(state, now)) return state;
+  const intervalMs = lowIntervalMs(state);
+  const from = Math.max(state.lowAt, state.isLowWaiting ? now - intervalMs : now);
+  const lowAt = sent === 0 ? state.lowAt : from + sent * intervalMs;
+  return { ...state, lowAt, isLowWaiting: waiting > 0 || (state.isLowWaiting && lowAt > now) };
+}
+
+/** Number of calls that may be sent while the gate is open; zero or less for none. */
+function freeSlots(state: LimiterState): number {
+  return Math.min(rampRoom(state), knownSlots(state));
 }
 
 function knownSlots(state: LimiterState): number {
@@ -233,24 +239,23 @@ function startTest(state: LimiterState, now: number): LimiterState {
   return addInFlight({ ...state, ...begun }, 1);
 }
 
-/** `reserve`: the slots that the next call leaves free, which is of low priority. */
-function nextLowAskAt(state: LimiterState, now: number, reserve: number): number {
-  const knownAt = unknownUntil(state, now);
-  return now < knownAt ? knownAt : nextAskAt(state, now, reserve);
+function nextLowAskAt(state: LimiterState, now: number): number {
+  const othersEndAt = areOthersCalling(state, now) ? state.calledAt + OTHERS_MS : UNBOUNDED;
+  return Math.max(now + 1, Math.min(othersEndAt, Math.max(nextAskAt(state, now), state.lowAt)));
 }
 
-function nextAskAt(state: LimiterState, now: number, reserve = 0): number {
-  const { pace, log, limit, configured, testAt, isCap, inFlight, calledAt } = state;
+function nextAskAt(state: LimiterState, now: number): number {
+  const { pace, log, limit, configured, testAt, isCap, inFlight } = state;
   const expiryAt = (place: number) => log.expiresAt(Math.max(0, place)) ?? UNBOUNDED;
-  const paceAt = pace === null ? 0 : pace.at + Math.max(0, 1 + reserve - pace.tokens) / pace.perMs;
-  const overCap = log.size + inFlight + reserve - configured;
+  const paceAt = pace === null ? 0 : pace.at + Math.max(0, 1 - pace.tokens) / pace.perMs;
+  const overCap = log.size + inFlight - configured;
   const capAt = isCap && overCap >= 0 ? expiryAt(overCap) : 0;
-  const logAt = pace === null ? expiryAt(log.size + inFlight + reserve - limit) : 0;
+  const overLimit = log.size + inFlight - limit;
+  const logAt = pace === null && overLimit >= 0 ? expiryAt(overLimit) : 0;
   // A test that is due now belongs to another call: calls of low priority make none while others call.
   const hasTest = pace === null && limit < configured && inFlight === 0 && !isCap && testAt > now;
   const limitAt = hasTest ? testAt : UNBOUNDED;
-  const othersEndAt = reserve > 0 ? calledAt + WINDOW_MS : UNBOUNDED;
-  return Math.max(now + 1, Math.min(othersEndAt, Math.max(paceAt, capAt, Math.min(logAt, limitAt))));
+  return Math.max(now + 1, paceAt, capAt, Math.min(logAt, limitAt));
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   LONGEST_WAIT_MS,
   MANY_CALLS,
   type Pace,
+  SMALLEST_LIMIT,
   UNBOUNDED,
   WINDOW_MS,
 } from './limit-state.ts';
@@ -19,8 +20,6 @@ import { isTried, type RetryAfterUnit, retryAfterMs, type UnitState, unitOf } fr
 export interface RequestResult {
   readonly now: number;
   readonly sentAt: number;
-  /** Whether its call had low priority. Default: false. */
-  readonly isLow?: boolean | undefined;
   /** That of a refusal. */
   readonly retryAfter?: RetryAfter | undefined;
 }
@@ -50,6 +49,8 @@ const NEARLY_ALL = 0.9;
 const ROUNDING_MS = 1_050;
 /** If a refusal blocks all calls for longer than a window, a test costs more than it can save. */
 const TEST_AFTER_BLOCK_MS = 3_600_000;
+/** Others that a refusal shows twice within this time are expected to call for so long. */
+const OTHERS_GO_ON_MS = 8 * WINDOW_MS;
 /** A tiny hint must not cause a busy loop. */
 const SHORTEST_GATE_MS = 250;
 /** Waits without a hint, and after several refusals in a row. */
@@ -84,11 +85,11 @@ export function applyReport(state: LimiterState, report: Report, settings: Limit
       return accepted(state, report);
     case 'refused': {
       const closed = refused(state, report, settings);
-      if (state.isCap) state.log.add(report.now, report.isLow); // every request of a minute counts
+      if (state.isCap) state.log.add(report.now); // every request of a minute counts
       return closed;
     }
     case 'lost':
-      state.log.add(report.now, report.isLow);
+      state.log.add(report.now);
       return addInFlight(state, -1);
     case 'unused':
       return addInFlight(state, -1, -1); // the service did not count it
@@ -99,9 +100,9 @@ export function applyReport(state: LimiterState, report: Report, settings: Limit
   }
 }
 
-function accepted(before: LimiterState, { now, sentAt, isLow }: RequestResult): LimiterState {
+function accepted(before: LimiterState, { now, sentAt }: RequestResult): LimiterState {
   const { log, gate, limit } = before;
-  log.add(now, isLow);
+  log.add(now);
   // An accepted request that was sent after the trial confirms milliseconds.
   const unit: UnitState = hasTrialEnded(before.unit, sentAt) ? { ...before.unit, evidence: 'confirmed' } : before.unit;
   const isStale = sentAt < gate.staleBefore;
@@ -254,9 +255,17 @@ function isAtLimit(state: LimiterState, { test, accepted }: Gate, waitMs: number
   return !isShort(state, waitMs) || (isFirst && state.log.size >= state.limit);
 }
 
-/** The service's window is full. */
+/** The service's window is full. If the requests of this process do not explain it, others call. */
 function waitForWindow(state: LimiterState, now: number): LimiterState {
-  return { ...state, test: state.test === 'due' ? 'done' : state.test, testAt: now + 2 * WINDOW_MS };
+  const { log, inFlight, limit, test } = state;
+  const calledAt = log.size + inFlight < limit ? othersCalledAt(state, now) : state.calledAt;
+  return { ...state, calledAt, test: test === 'due' ? 'done' : test, testAt: now + 2 * WINDOW_MS };
+}
+
+/** Others seem to call now; if they did in an earlier minute, they will go on. */
+function othersCalledAt({ calledAt }: LimiterState, now: number): number {
+  const agoMs = now - calledAt;
+  return agoMs > WINDOW_MS && agoMs < OTHERS_GO_ON_MS ? now + OTHERS_GO_ON_MS : Math.max(calledAt, now);
 }
 
 /** Whether a hint is at most the time for one slot of a service that frees slots evenly. */
@@ -329,7 +338,8 @@ function withLargerBurst(pace: Pace, saved: number): Pace {
 export function configured(state: LimiterState, perMinute: number, now: number): LimiterState {
   if (state.isCap) return state;
   const { pace } = state;
-  const known = { ...state, configured: perMinute, configuredAt: now, limit: perMinute };
+  const lowAt = perMinute > (isUnknown(state) ? SMALLEST_LIMIT : state.limit) ? LONG_AGO : state.lowAt;
+  const known = { ...state, configured: perMinute, configuredAt: now, limit: perMinute, lowAt };
   if (perMinute > state.configured) return { ...known, pace: null, test: 'due' };
   return { ...known, pace: pace && { ...pace, perMs: rateWithin(perMinute, pace.perMs) } };
 }

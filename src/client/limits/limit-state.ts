@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { RetryAfterUnit } from './retry-after.ts';
 
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
-export const LIMITER_STATE_VERSION = 16;
+export const LIMITER_STATE_VERSION = 17;
 
 /** Every limit of the service is per minute. */
 export const WINDOW_MS = 60_000;
@@ -12,6 +12,8 @@ export const LONGEST_WAIT_MS = 86_400_000;
 export const LONG_AGO = Number.NEGATIVE_INFINITY;
 /** An unknown limit, a number without a bound, and a time after all others. */
 export const UNBOUNDED = Number.POSITIVE_INFINITY;
+/** Every plan allows so many requests per minute. */
+export const SMALLEST_LIMIT = 30;
 /** Most requests in flight while it is unknown how many the service accepts. */
 export const MANY_CALLS = 16;
 
@@ -68,7 +70,7 @@ const PACE = z.object({
 export type Pace = Readonly<z.infer<typeof PACE>>;
 
 const LOG = z.pipe(
-  z.string().check(z.regex(/^(-?\d+l?(,\d+l?)*)?$/)),
+  z.string().check(z.regex(/^(-?\d+(,\d+)*)?$/)),
   z.transform((saved: string) => new AcceptedLog(saved)),
 );
 
@@ -93,8 +95,11 @@ export const LIMITER_STATE = z.object({
   unit: z.object({ evidence: z.enum(['assumed', 'on-trial', 'confirmed', 'refuted']), endsAt: time }),
   /** The service asked for a wait longer than `maxRetryAfterMs`: nothing is sent before this time. */
   blockedUntil: timeOrNever,
-  /** When a call of normal or high priority arrived last. */
+  /** When a call of normal or high priority arrived last; later if a refusal shows that others use the key. */
   calledAt: timeOrNever,
+  /** While others call, calls of low priority are due at equal intervals: the time of the next one, and whether it waits. */
+  lowAt: timeOrNever,
+  isLowWaiting: z.boolean(),
   /** Requests that the service accepted, or may have accepted. With a cap, also those that it refused. */
   log: LOG,
 });
@@ -140,6 +145,8 @@ export function initialState(perMinute = UNBOUNDED): LimiterState {
     unit: { evidence: 'assumed', endsAt: 0 },
     blockedUntil: LONG_AGO,
     calledAt: LONG_AGO,
+    lowAt: LONG_AGO,
+    isLowWaiting: false,
     log: new AcceptedLog(),
   };
 }
@@ -181,6 +188,7 @@ export function copyOf(state: LimiterState, aheadMs = 0): LimiterState {
     unit: { ...unit, endsAt: at(unit.endsAt) },
     blockedUntil: at(state.blockedUntil),
     calledAt: at(state.calledAt),
+    lowAt: at(state.lowAt),
     log: state.log.copy(aheadMs),
   };
 }
@@ -193,9 +201,6 @@ export function copyOf(state: LimiterState, aheadMs = 0): LimiterState {
  */
 export class AcceptedLog {
   #times: number[] = [];
-  /** Whether the request at the same place was one of low priority, and the number of those that were not. */
-  #areLow: boolean[] = [];
-  #others = 0;
   /** Those before have expired. They are removed together: to remove each would move all others. */
   #first = 0;
 
@@ -203,8 +208,8 @@ export class AcceptedLog {
   constructor(saved = '') {
     let at = 0;
     for (const ms of saved === '' ? [] : saved.split(',')) {
-      at += Number.parseFloat(ms);
-      this.#push(at, ms.endsWith(LOW));
+      at += Number(ms);
+      this.#times.push(at);
     }
   }
 
@@ -213,17 +218,17 @@ export class AcceptedLog {
    * calls it for each value.
    */
   toJSON(): string {
-    const areLow = this.#areLow.slice(this.#first);
-    const savedAt = (at: number, place: number, all: readonly number[]) =>
-      `${at - (all[place - 1] ?? 0)}${areLow[place] ? LOW : ''}`;
-    return this.#times.slice(this.#first).map(savedAt).join();
+    return this.#times
+      .slice(this.#first)
+      .map((at, place, all) => at - (all[place - 1] ?? 0))
+      .join();
   }
 
   /** A log of every `n`th request, in a clock that is `aheadMs` ahead. */
   copy(aheadMs = 0, n = 1): AcceptedLog {
     const copy = new AcceptedLog();
     for (let place = this.#first; place < this.#times.length; place += n) {
-      copy.#push((this.#times[place] ?? 0) + aheadMs, this.#areLow[place] ?? false);
+      copy.#times.push((this.#times[place] ?? 0) + aheadMs);
     }
     return copy;
   }
@@ -237,29 +242,16 @@ export class AcceptedLog {
     return this.#times.at(-1) ?? LONG_AGO;
   }
 
-  add(now: number, isLow = false): void {
-    this.#push(Math.max(now, this.#times.at(-1) ?? now), isLow);
-  }
-
-  /** Number of requests of normal and high priority since a time; by default, all. */
-  othersSince(from = LONG_AGO): number {
-    if (from === LONG_AGO) return this.#others;
-    return this.#times.filter((at, place) => place >= this.#first && at >= from && !this.#areLow[place]).length;
-  }
-
-  /** The time of the oldest request of low priority; `undefined` for none. */
-  get firstLowAt(): number | undefined {
-    return this.#times[this.#areLow.indexOf(true, this.#first)];
+  add(now: number): void {
+    this.#times.push(Math.max(now, this.#times.at(-1) ?? now));
   }
 
   /** Drops the oldest `forgotten` requests, and all that expired. */
   expire(now: number, forgotten = 0): void {
-    const last = this.#first + forgotten;
-    for (; this.#first < last || (this.#times[this.#first] ?? UNBOUNDED) + WINDOW_MS <= now; this.#first += 1)
-      this.#others -= this.#areLow[this.#first] ? 0 : 1;
+    this.#first += forgotten;
+    while ((this.#times[this.#first] ?? UNBOUNDED) + WINDOW_MS <= now) this.#first += 1;
     if (2 * this.#first < this.#times.length || this.#first === 0) return;
     this.#times = this.#times.slice(this.#first);
-    this.#areLow = this.#areLow.slice(this.#first);
     this.#first = 0;
   }
 
@@ -268,13 +260,4 @@ export class AcceptedLog {
     const at = this.#times[this.#first + place];
     return at === undefined ? undefined : at + WINDOW_MS;
   }
-
-  #push(at: number, isLow: boolean): void {
-    this.#times.push(at);
-    this.#areLow.push(isLow);
-    this.#others += isLow ? 0 : 1;
-  }
 }
-
-/** Follows the time of a request of low priority in a saved log. */
-const LOW = 'l';

@@ -86,7 +86,7 @@ export interface KeyLimits {
   readonly reason: 'retry_after' | 'service' | 'window' | 'in_flight' | undefined;
 }
 
-type Admitted = Pick<AcquireOptions, 'priority' | 'isOwn' | 'retryOf'>;
+type Admitted = Pick<AcquireOptions, 'retryOf'>;
 
 interface WaitingCall extends QueuedCall, Admitted {
   readonly settle: (place: Place) => void;
@@ -144,7 +144,7 @@ export class RateLimiter {
       // A `quota()` of the client is sent first: after the calls that wait, nothing needs it.
       const { ticket = isOwn ? 0 : ++this.#lastTicket, failures = 0 } = retryOf ?? {};
       // Not spread: V8 would keep a shape of its own for each call.
-      const call = { ticket, failures, settle, due, priority, waits, isOwn, retryOf, nodes: undefined };
+      const call = { ticket, failures, settle, due, priority, waits, retryOf, nodes: undefined };
       this.#queue.add(call);
       this.#serveSoon();
       signal.listen(onAbort);
@@ -243,11 +243,10 @@ export class RateLimiter {
   }
 
   /** `ticket`: that of a call that has waited. A call that is sent again keeps its ticket, and so its place. */
-  #permit(now: number, { retryOf, priority, isOwn, ticket }: Admitted & { readonly ticket?: number }): Permit {
-    const isLow = priority === 'low' || isOwn; // it must not use what is left for others
+  #permit(now: number, { retryOf, ticket }: Admitted & { readonly ticket?: number }): Permit {
     const place = ticket ?? retryOf?.ticket ?? ++this.#lastTicket;
     const { skippedMs } = this.#time;
-    const permit = new Permit(this.#end, { sentAt: now, skippedMs, ticket: place, retryOf, isLow });
+    const permit = new Permit(this.#end, { sentAt: now, skippedMs, ticket: place, retryOf });
     this.#inFlight.add(permit);
     return permit;
   }
@@ -373,12 +372,12 @@ export class RateLimiter {
 
   readonly #end: OnEnd = (permit, end) => {
     const now = this.#time.datedNow();
-    const { sentAt, isLow } = permit;
+    const { sentAt } = permit;
     const tookMs = now - sentAt - (this.#time.skippedMs - permit.skippedMs);
     if (end.kind === 'failed') this.#inFlight.failed(permit, now, { ...end, tookMs });
     else if (end.kind === 'accepted' || end.kind === 'refused') this.#inFlight.responded(permit, now, tookMs);
     else this.#inFlight.left(permit);
-    const reading = this.#limit.report({ sentAt, isLow, now, ...this.#resultOf(end) });
+    const reading = this.#limit.report({ sentAt, now, ...this.#resultOf(end) });
     if (this.#queue.size > 0) this.#serveSoon();
     return reading;
   };

@@ -764,30 +764,20 @@ test('15 deadlines: a slot is judged by the most optimistic window that fits wha
 });
 
 test('a log has the requests of the last minute, however many have expired', () => {
-  const requests = fc.array(
-    fc.record({ afterMs: fc.nat({ max: 9_000 }), isLow: fc.boolean(), forgotten: fc.boolean() }),
-  );
+  const requests = fc.array(fc.record({ afterMs: fc.nat({ max: 9_000 }), forgotten: fc.boolean() }));
   fc.assert(
     fc.property(requests, (added) => {
       const log = new AcceptedLog();
       let now = 0;
-      let kept: { at: number; isLow: boolean }[] = [];
-      for (const { afterMs, isLow, forgotten } of added) {
+      let kept: number[] = [];
+      for (const { afterMs, forgotten } of added) {
         now += afterMs;
-        log.add(now, isLow);
-        kept.push({ at: now, isLow });
+        log.add(now);
+        kept.push(now);
         log.expire(now, forgotten ? 1 : 0);
-        kept = kept.slice(forgotten ? 1 : 0).filter(({ at }) => at + 60_000 > now);
+        kept = kept.slice(forgotten ? 1 : 0).filter((at) => at + 60_000 > now);
 
-        const others = kept.filter((request) => !request.isLow);
-        const from = now - 30_000;
-        expect([log.size, log.othersSince(), log.expiresAt(0)]).toEqual([
-          kept.length,
-          others.length,
-          expiryOf(kept[0]),
-        ]);
-        expect(log.othersSince(from)).toBe(others.filter(({ at }) => at >= from).length);
-        expect(log.firstLowAt).toBe(kept.find((request) => request.isLow)?.at);
+        expect([log.size, log.expiresAt(0)]).toEqual([kept.length, expiryOf(kept[0])]);
         expect(log.copy().toJSON()).toBe(log.toJSON());
         expect(new AcceptedLog(log.toJSON()).expiresAt(kept.length - 1)).toBe(expiryOf(kept.at(-1)));
       }
@@ -795,8 +785,8 @@ test('a log has the requests of the last minute, however many have expired', () 
   );
 });
 
-function expiryOf(request: { readonly at: number } | undefined): number | undefined {
-  return request && request.at + 60_000;
+function expiryOf(at: number | undefined): number | undefined {
+  return at === undefined ? undefined : at + 60_000;
 }
 
 test('2 log: it keeps its order even if the clock goes back', () => {
@@ -807,13 +797,18 @@ test('2 log: it keeps its order even if the clock goes back', () => {
 });
 
 describe('16 low priority', () => {
-  const lowOf = (limit: Probed, now: number) => limit.grant(now, { ...demandOf(1_000), low: 1_000 }).count;
+  /** Sends as many as possible of many. */
+  const lowOf = (limit: Probed, now: number) => {
+    const { count } = limit.grant(now, { ...demandOf(1_000), low: 1_000 });
+    for (let call = 0; call < count; call += 1) limit.report({ kind: 'accepted', now, sentAt: now });
+    return count;
+  };
 
   test.each([
     ['nobody has called', undefined, 30],
     ['others have just called', 0, 23],
-    ['others called almost a minute ago', -59_999, 23],
-    ['others called a minute ago', -60_000, 30],
+    ['others called almost two minutes ago', -119_999, 23],
+    ['others called two minutes ago', -120_000, 30],
   ])('if %s, so many of 30 slots are for calls of low priority', (_, calledAt, expected) => {
     const limit = told(30);
     if (calledAt !== undefined) limit.report({ kind: 'called', now: calledAt });
@@ -821,7 +816,7 @@ describe('16 low priority', () => {
     expect(lowOf(limit, 0)).toBe(expected);
   });
 
-  test('the slots that others have used are not reserved for them again', () => {
+  test('the slots that others have used are not kept free for them again', () => {
     const limit = told(30);
     limit.report({ kind: 'called', now: 0 });
     limit.use(0, 5);
@@ -830,37 +825,69 @@ describe('16 low priority', () => {
     expect(limit.send(0)).toBe(2);
   });
 
-  test('after their slots are used, they wait for the minute or until no others have called in one', () => {
+  test('few calls are sent at once, also in parts', () => {
     const limit = told(30);
     limit.report({ kind: 'called', now: 0 });
-    const sent = lowOf(limit, 1_000);
-    for (let call = 0; call < sent; call += 1) {
-      limit.report({ kind: 'accepted', now: 1_000, sentAt: 1_000, isLow: true });
-    }
+    const low = (now: number, wanted: number) => limit.grant(now, { ...demandOf(wanted), low: wanted }).count;
 
-    expect(limit.grant(2_000, { ...demandOf(1), low: 1 })).toEqual({ count: 0, askAgainAt: 60_000 });
-    expect(lowOf(limit, 60_000)).toBe(7);
+    expect([low(0, 10), low(1_000, 10), low(2_000, 4)]).toEqual([10, 10, 3]);
+  });
+
+  test('if more wait, they are due at equal intervals after the minute, and one that is late makes the next no later', () => {
+    const limit = told(30);
+    limit.report({ kind: 'called', now: 0 });
+    lowOf(limit, 0);
+    limit.report({ kind: 'called', now: 60_000 });
+    const intervalMs = 60_000 / 23;
+
+    expect(limit.grant(1_000, { ...demandOf(1), low: 1 })).toEqual({ count: 0, askAgainAt: 60_000 });
+    expect(limit.slotAt(1_000, 2, { priority: 'low' })).toBeCloseTo(60_000 + 2 * intervalMs);
+    expect(lowOf(limit, 60_000)).toBe(1);
+    expect(limit.grant(60_001, { ...demandOf(1), low: 1 }).askAgainAt).toBeCloseTo(60_000 + intervalMs);
+    expect(lowOf(limit, 64_000)).toBe(1);
+    expect(limit.grant(64_001, { ...demandOf(1), low: 1 }).askAgainAt).toBeCloseTo(60_000 + 2 * intervalMs);
+  });
+
+  test('whenever they ask, they use their part of the limit, and at most that of one minute in advance', () => {
+    const asked = fc.array(fc.tuple(fc.nat({ max: 20_000 }), fc.integer({ min: 1, max: 40 })), { maxLength: 60 });
+    fc.assert(
+      fc.property(asked, (demands) => {
+        const limit = told(30);
+        let sent = 0;
+        let now = 0;
+        for (const [afterMs, wanted] of demands) {
+          now += afterMs;
+          limit.report({ kind: 'called', now });
+          const { count } = limit.grant(now, { ...demandOf(wanted), low: wanted });
+          for (let call = 0; call < count; call += 1) limit.report({ kind: 'accepted', now, sentAt: now });
+          sent += count;
+          expect(sent).toBeLessThanOrEqual(23 + (now * 23) / 60_000);
+        }
+      }),
+    );
   });
 
   test.each([
     [0, 23],
     [7, 23],
-    [50, 1],
-  ])(
-    'while the limit is unknown, they treat it as the smallest for two seconds, after %i calls of others',
-    (others, first) => {
-      const limit = new Probed();
-      limit.report({ kind: 'called', now: 0 });
-      limit.use(0, others);
-      const sent = lowOf(limit, 50);
-      for (let call = 0; call < sent; call += 1) limit.report({ kind: 'accepted', now: 50, sentAt: 50, isLow: true });
+    [50, 39],
+  ])('an unknown limit counts as the smallest, or as what was accepted of it: %i by others', (others, first) => {
+    const limit = new Probed();
+    limit.report({ kind: 'called', now: 0 });
+    limit.use(0, others);
+    expect([lowOf(limit, 50), lowOf(limit, 60)]).toEqual([first, 0]);
 
-      const next = limit.grant(60, { ...demandOf(1_000), low: 1_000 });
+    limit.report({ kind: 'configured', perMinute: 300, now: 100 });
 
-      expect([sent, next]).toEqual([first, { count: 0, askAgainAt: 2_050 }]);
-      expect([lowOf(limit, 2_049), lowOf(limit, 2_050)]).toEqual([0, 1_000]);
-    },
-  );
+    expect(lowOf(limit, 110)).toBe(Math.min(239, 300 - others - first));
+  });
+
+  test('beside others, a limit of one a minute leaves them a slot', () => {
+    const limit = told(1);
+    limit.report({ kind: 'called', now: 0 });
+
+    expect([lowOf(limit, 0), lowOf(limit, 60_000)]).toEqual([1, 0]);
+  });
 
   test('they do not test the window beside others', () => {
     const limit = told(3);
@@ -871,25 +898,24 @@ describe('16 low priority', () => {
     expect(limit.send(100)).toBe(1);
   });
 
-  /** Adds requests of low priority that were accepted at `at`. */
-  const addLow = (limit: Probed, at: number, calls: number) => {
-    for (let call = 0; call < calls; call += 1) limit.state.log.add(at, true);
+  const fill = (limit: Probed, at: number, calls: number) => {
+    for (let call = 0; call < calls; call += 1) limit.state.log.add(at);
   };
 
   test('beside others, they do not ask again for a test that is due', () => {
     const limit = told(60);
     limit.state = { ...limit.state, limit: 30, test: 'done', testAt: 1_000 };
-    addLow(limit, 4_000, 24);
+    fill(limit, 4_000, 30);
     limit.report({ kind: 'called', now: 5_000 });
 
     expect(limit.grant(6_000, { ...demandOf(1), low: 1 })).toEqual({ count: 0, askAgainAt: 64_000 });
   });
 
-  test('beside others, they ask again when the cap has room for them and the others', () => {
+  test('beside others, they ask again when the cap has room', () => {
     const limit = new Probed({ perMinute: 60 });
     const pace = { perMs: 1 / 1_000, capacity: 15, tokens: 15, at: 6_000, step: 1.5, grew: false };
     limit.state = { ...limit.state, pace: { ...pace, growsAt: 600_000 } };
-    addLow(limit, 4_000, 56);
+    fill(limit, 4_000, 60);
     limit.report({ kind: 'called', now: 5_000 });
 
     expect(limit.grant(6_000, { ...demandOf(1), low: 1 })).toEqual({ count: 0, askAgainAt: 64_000 });
@@ -905,9 +931,7 @@ describe('16 low priority', () => {
         limit.report({ kind: 'called', now });
         limit.use(now, 1);
       }
-      const granted = lowOf(limit, now);
-      for (let call = 0; call < granted; call += 1) limit.report({ kind: 'accepted', now, sentAt: now, isLow: true });
-      sent += granted;
+      sent += lowOf(limit, now);
     }
 
     expect(sent).toBeGreaterThan(100); // about 23 a minute
@@ -921,10 +945,19 @@ describe('16 low priority', () => {
     expect(limit.slotAt(1_000, 0, { priority: 'low' })).toBe(60_000);
   });
 
-  test('a saved log knows them', () => {
-    const log = new AcceptedLog();
-    for (const at of [5, 7]) log.add(at, at === 7);
+  test.each([
+    ['that the requests of this process do not explain shows others', 20, '30', [], 1_000],
+    ['of a limit that this process has used shows none', 30, '30', [], undefined],
+    ['with a short hint shows none, because a bucket may have sent it', 20, '1', [], undefined],
+    ['that follows another one after a minute shows others for eight minutes', 20, '30', [-70_000], 481_000],
+    ['that follows another one after eight minutes does not', 20, '30', [-480_000], 1_000],
+  ])('a refusal %s', (_, used, hint, before, calledAt = Number.NEGATIVE_INFINITY) => {
+    const limit = told(30);
+    for (const at of before) limit.report({ kind: 'called', now: at });
+    limit.use(0, used);
 
-    expect([log.toJSON(), new AcceptedLog(log.toJSON()).othersSince(), log.copy().firstLowAt]).toEqual(['5,2l', 1, 7]);
+    limit.sendRefused(1_000, hint);
+
+    expect(limit.state.calledAt).toBe(calledAt);
   });
 });
