@@ -171,7 +171,7 @@ test('a sleep of the machine during a request is no part of its round trip', asy
   clock.set(8 * HOUR);
   permit.end({ kind: 'accepted' });
 
-  expect(limiter.etaMs(1, 1)).toBe(100);
+  expect(limiter.etaMs(1, { concurrency: 1 })).toBe(100);
 });
 
 /** A limiter after a night, and its time without the night. */

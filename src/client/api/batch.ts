@@ -228,7 +228,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
 
   #progress(): BatchProgress {
     const [done, failed, total] = [this.#done, this.#failed, this.#total];
-    const { stateInUse, settings, concurrency, requests } = this.#parts;
+    const { stateInUse, settings, concurrency, requests, call } = this.#parts;
     const queue = stateInUse()?.limiter;
     const waiting = queue?.limits().waiting ?? 0;
     if (total === undefined) return { done, failed, total, waiting, etaMs: undefined };
@@ -237,7 +237,9 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     if (left <= 0) return { done, failed, total, waiting, etaMs: 0 };
     const expected = requests.expected(Math.max(0, total - this.#read));
     const isQueued = queue !== undefined && expected > 0;
-    const etaMs = isQueued ? queue.etaMs(expected, concurrency) : Math.ceil(left * perCallMs);
+    const etaMs = isQueued
+      ? queue.etaMs(expected, { concurrency, priority: call.priority })
+      : Math.ceil(left * perCallMs);
     return { done, failed, total, waiting, etaMs };
   }
 }

@@ -86,6 +86,12 @@ export interface KeyLimits {
   readonly reason: 'retry_after' | 'service' | 'window' | 'in_flight' | undefined;
 }
 
+/** Whose calls to estimate, and how many of them are in flight at once. */
+interface Eta {
+  readonly concurrency: number;
+  readonly priority?: Priority | undefined;
+}
+
 type Admitted = Pick<AcquireOptions, 'retryOf'>;
 
 interface WaitingCall extends QueuedCall, Admitted {
@@ -166,10 +172,10 @@ export class RateLimiter {
    * Estimated milliseconds until `calls` calls have a response, with at most `concurrency` of them in flight at once.
    * The limit or the service determines the time, whichever is slower. `calls` includes those in flight.
    */
-  etaMs(calls: number, concurrency: number): number {
+  etaMs(calls: number, { concurrency, priority }: Eta): number {
     const { maxConcurrent, roundTripMs, size } = this.#inFlight;
     const now = this.#time.datedNow();
-    const sentAt = calls > size ? this.#slotAt(now, calls - size - 1, { estimate: expectedSlotAt }) : now;
+    const sentAt = calls > size ? this.#slotAt(now, calls - size - 1, { estimate: expectedSlotAt, priority }) : now;
     const byService = Math.ceil(calls / Math.min(maxConcurrent, concurrency)) * roundTripMs;
     return Math.ceil(Math.max(sentAt - now + roundTripMs, byService));
   }

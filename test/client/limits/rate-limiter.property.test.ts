@@ -300,7 +300,8 @@ async function traceOf(steps: readonly Step[], aheadMs: number): Promise<readonl
     else if (event.kind === 'ask') ask(processes[process]!, event.calls);
     else report(event, granted.shift());
     await clock.advance(thenMs);
-    for (const { limiter } of processes) trace.push({ ...limiter.limits(), history: [], eta: limiter.etaMs(9, 256) });
+    for (const { limiter } of processes)
+      trace.push({ ...limiter.limits(), history: [], eta: limiter.etaMs(9, { concurrency: 256 }) });
   }
   return trace;
 }

@@ -293,17 +293,17 @@ test('shows how the service counts', async () => {
 
 test('many calls have responses when the limit or the service allows, whichever is later', async () => {
   const { clock, limiter } = setUpLimiter({ perMinute: 30, maxConcurrent: 4 });
-  expect(limiter.etaMs(60, 256)).toBe(60_000);
+  expect(limiter.etaMs(60, { concurrency: 256 })).toBe(60_000);
 
   const permit = await limiter.acquire();
   clock.set(400);
   permit.end({ kind: 'accepted' });
 
-  expect(limiter.etaMs(1, 256)).toBe(400);
-  expect(limiter.etaMs(20, 256)).toBe(5 * 400);
-  expect(limiter.etaMs(20, 2)).toBe(10 * 400);
-  expect(limiter.etaMs(59, 256)).toBe(60_000 + 400);
-  expect(limiter.etaMs(60, 256)).toBe(120_000 + 400);
+  expect(limiter.etaMs(1, { concurrency: 256 })).toBe(400);
+  expect(limiter.etaMs(20, { concurrency: 256 })).toBe(5 * 400);
+  expect(limiter.etaMs(20, { concurrency: 2 })).toBe(10 * 400);
+  expect(limiter.etaMs(59, { concurrency: 256 })).toBe(60_000 + 400);
+  expect(limiter.etaMs(60, { concurrency: 256 })).toBe(120_000 + 400);
 });
 
 test('a wait of more than a minute is reported once, with the time of the last call', async () => {
@@ -323,12 +323,20 @@ test('calls in flight are among those that wait for a response', async () => {
   const { limiter } = setUpLimiter({ perMinute: 30 });
   for (let call = 0; call < 4; call += 1) await limiter.acquire();
 
-  expect(limiter.etaMs(30, 256)).toBe(0);
-  expect(limiter.etaMs(31, 256)).toBe(60_000);
+  expect(limiter.etaMs(30, { concurrency: 256 })).toBe(0);
+  expect(limiter.etaMs(31, { concurrency: 256 })).toBe(60_000);
 
   const { limiter: used } = setUpLimiter({ perMinute: 2 });
   for (let call = 0; call < 2; call += 1) await used.acquire();
-  expect([1, 2, 3].map((calls) => used.etaMs(calls, 256))).toEqual([0, 0, 60_000]);
+  expect([1, 2, 3].map((calls) => used.etaMs(calls, { concurrency: 256 }))).toEqual([0, 0, 60_000]);
+});
+
+test('beside others, the last call of low priority is expected after equal intervals', async () => {
+  const { limiter } = setUpLimiter({ perMinute: 30 });
+  await serve(limiter, 1);
+  const eta = (calls: number) => limiter.etaMs(calls, { concurrency: 256, priority: 'low' });
+
+  expect([eta(23), eta(46)]).toEqual([0, 60_000]);
 });
 
 test.each([
