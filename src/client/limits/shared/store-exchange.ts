@@ -206,13 +206,14 @@ export function parseState(text: string): SharedState | undefined {
 /** Events are in the past, unless the clock of the store was set back; no wait is longer than the limiter would wait. */
 function areTimesUsable(
   at: number,
-  { gate, unit, pace, blockedUntil, testAt, configuredAt, calledAt, log }: LimiterState,
+  { gate, unit, pace, blockedUntil, testAt, configuredAt, calledAt, lowAt, log }: LimiterState,
   leases: Leases,
 ): boolean {
   const seen = Object.values(leases).flatMap(({ seenAt, askedAt }) => [seenAt, askedAt]);
-  const events = [configuredAt, calledAt, log.lastAt, ...seen];
+  const events = [configuredAt, log.lastAt, ...seen];
   const paceAt = pace === null ? at : pace.at + Math.max(0, 1 - pace.tokens) / pace.perMs;
-  const waits = [gate.opensAt, gate.staleBefore, unit.endsAt, paceAt, pace?.growsAt ?? at, blockedUntil, testAt];
+  const gates = [gate.opensAt, gate.staleBefore, unit.endsAt, blockedUntil];
+  const waits = [...gates, paceAt, pace?.growsAt ?? at, testAt, calledAt, lowAt]; // others can be expected to call
   return Math.max(...events) <= at + 2 * FUTURE_MS && Math.max(...waits) <= at + 2 * LONGEST_WAIT_MS;
 }
 

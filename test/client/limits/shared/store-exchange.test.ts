@@ -177,6 +177,10 @@ test.each<[string, (now: number) => string, number?]>([
       limit: { ...state.limit, gate: { ...state.limit.gate, opensAt: state.at + WEEK_MS } },
     })),
   ],
+  [
+    'with calls of low priority due in a week',
+    stored((state) => ({ ...state, limit: { ...state.limit, lowAt: state.at + WEEK_MS } })),
+  ],
   ['with a gate without room', withGate({ room: 0 })],
   ['with an unknown test', withGate({ test: 'x' })],
   ['with a pace of 0', withPace({ perMs: 0 })],
@@ -199,6 +203,11 @@ test.each<[string, (now: number) => string, number?]>([
   ['with a process that is a number', stored((state) => ({ ...state, leases: { other: 2 } }))],
   ['from before the clock of the store was set back', (now) => textOf(stateAt(now + 5_001))],
   ['valid', stored((state) => state), 7],
+  [
+    'valid, and expects others for eight minutes',
+    stored((state) => ({ ...state, limit: { ...state.limit, calledAt: state.at + 480_000 } })),
+    7,
+  ],
   ['valid, and a little younger than the clock', (now) => textOf(stateAt(now + 5_000, 7)), 7],
 ])('a state that is %s is ignored, unless it is valid', async (_reason, text, limit) => {
   const clock = new FakeClock();
