@@ -15,12 +15,17 @@ export interface MonthLeft {
 
 /** Time after which a count of the requests of others ends, and the next one begins. */
 const COUNT_MS = 3_600_000;
-/** Two weeks, because the use of many programs repeats by day and by week. */
-const MOST_COUNTS = 14 * 24;
+/** Two weeks of counts, because the use of many programs repeats by day and by week. */
+const COUNTED_MS = 14 * 24 * COUNT_MS;
 /** The largest counts are left out: they can be a job that is run once, which may be in two counts. */
 const LARGEST_COUNTS = 2;
 /** Part of the requests left that the polls use in any case: what others used before may not repeat. */
 const LEAST_PART = 0.1;
+
+interface Count {
+  readonly requests: number;
+  readonly ms: number;
+}
 
 /** How the polls of one key share the requests left of the month among each other, and with all other calls of the key. */
 export class PollBudget {
@@ -29,8 +34,8 @@ export class PollBudget {
   #polled = 0;
   /** When the count of others' requests began. */
   #from: { readonly remaining: number; readonly polled: number; readonly atMs: number } | undefined;
-  /** Requests of others per millisecond, in the last counts. */
-  readonly #others: number[] = [];
+  /** The requests of others in the last counts. A count takes longer while the machine sleeps. */
+  readonly #others: Count[] = [];
 
   start(poll: RunningPoll): void {
     this.#polls.add(poll);
@@ -49,15 +54,19 @@ export class PollBudget {
     return [...this.#polls].reduce((sum, { requests }) => sum + requests, 0);
   }
 
-  /** A record of the quota, by which `remaining` requests are left. A count in which they grew, as in a new month, is left out. */
+  /**
+   * A record of the quota, by which `remaining` requests are left. A count in which they grew, as in a new month, is left out;
+   * so is one of a used-up month, or of a clock that was set back.
+   */
   sawRemaining(remaining: number, atMs: number): void {
     const from = this.#from;
-    if (from !== undefined && atMs - from.atMs < COUNT_MS) return;
+    const ms = atMs - (from?.atMs ?? atMs - COUNT_MS);
+    if (ms >= 0 && ms < COUNT_MS) return;
     this.#from = { remaining, polled: this.#polled, atMs };
-    if (from === undefined || remaining > from.remaining) return;
+    if (from === undefined || ms < 0 || remaining > from.remaining || from.remaining === 0) return;
     const byOthers = from.remaining - remaining - (this.#polled - from.polled);
-    this.#others.push(Math.max(0, byOthers) / (atMs - from.atMs));
-    if (this.#others.length > MOST_COUNTS) this.#others.shift();
+    this.#others.push({ requests: Math.max(0, byOthers), ms });
+    while (sumOf(this.#others, 'ms') > COUNTED_MS) this.#others.shift();
   }
 
   /**
@@ -76,7 +85,11 @@ export class PollBudget {
   }
 
   #othersPerMs(): number {
-    const usual = this.#others.toSorted((one, other) => one - other).slice(0, -LARGEST_COUNTS);
-    return usual.length === 0 ? 0 : usual.reduce((sum, perMs) => sum + perMs, 0) / usual.length;
+    const usual = this.#others.toSorted((a, b) => a.requests / a.ms - b.requests / b.ms).slice(0, -LARGEST_COUNTS);
+    return usual.length === 0 ? 0 : sumOf(usual, 'requests') / sumOf(usual, 'ms');
   }
+}
+
+function sumOf(counts: readonly Count[], field: keyof Count): number {
+  return counts.reduce((sum, count) => sum + count[field], 0);
 }

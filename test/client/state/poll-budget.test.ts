@@ -20,6 +20,7 @@ function budgetAfter(others: readonly number[]) {
 }
 
 const hours = (count: number, others = 0) => Array.from({ length: count }, () => others);
+const each = (count: number, others: number) => hours(count, others).map((byOthers) => [1, byOthers] as const);
 const inOneOf = (period: number, others: number) =>
   Array.from({ length: 336 }, (_, hour) => (hour % period === 0 ? others : 0));
 
@@ -60,13 +61,33 @@ test.each([
   expect(budget.spreadMs(month)).toBe(before);
 });
 
+test.each<[string, number, (readonly [afterHours: number, byOthers: number])[], number]>([
+  ['a machine sleeps for 15 hours a day', 10_000, [...each(10, 4), [15, 4], ...each(10, 4), [15, 4]], 80 / 48],
+  ['a machine slept for a month', 10_000, [...each(10, 4), [720, 4], ...each(10, 2)], 2],
+  ['a month was used up after ten hours', 40, [...each(10, 4), ...each(20, 0)], 4],
+  ['a clock was set back a year', 10_000, [...each(10, 4), [-8_760, 1], ...each(30, 2)], 92 / 38],
+])('if %s, so much per hour is left for others', (_, first, records, expected) => {
+  const budget = new PollBudget();
+  budget.start(poll);
+  let [remaining, at] = [first, 0];
+  budget.sawRemaining(remaining, at);
+  for (const [afterHours, byOthers] of records) {
+    remaining -= byOthers;
+    at += afterHours * HOUR;
+    budget.sawRemaining(remaining, at);
+  }
+
+  const forPolls = (100 * HOUR) / budget.spreadMs({ requests: 1_000, leftMs: 100 * HOUR });
+  expect((1_000 - forPolls) / 100).toBeCloseTo(expected, 2);
+});
+
 test('requests of polls are not those of others', () => {
   const fixed = { requests: 2, fixedMs: HOUR };
   const budget = new PollBudget();
-  for (const each of [poll, fixed]) budget.start(each);
+  for (const one of [poll, fixed]) budget.start(one);
   for (let hour = 0; hour < 5; hour += 1) {
     budget.sawRemaining(1_000 - 3 * hour, hour * HOUR);
-    for (const each of [poll, fixed]) budget.startRound(each);
+    for (const one of [poll, fixed]) budget.startRound(one);
   }
 
   expect(budget.spreadMs({ requests: 1_000, leftMs: 100 * HOUR })).toBe(HOUR / 8); // less 200 of the fixed one
