@@ -15,6 +15,7 @@ import {
   type LimiterSettings,
   type LimiterState,
   LONG_AGO,
+  lowIntervalMs,
   SMALLEST_LIMIT,
   UNBOUNDED,
   WINDOW_MS,
@@ -66,8 +67,6 @@ export interface Limit {
 
 /** So long after a call of normal or high priority, another one is expected. */
 const OTHERS_MS = 2 * WINDOW_MS;
-/** While others call, calls of low priority leave this part of the limit free. */
-const PART_FOR_OTHERS = 0.2;
 /** While calls wait, the limit of the plan is read again after this time, because it can have grown. */
 const LIMIT_IS_OLD_MS = 120_000;
 
@@ -151,39 +150,39 @@ function areOthersCalling({ calledAt }: LimiterState, now: number): boolean {
   return now - calledAt < OTHERS_MS;
 }
 
-/** Between two calls of low priority beside others. An unknown limit counts as the smallest, or as what was accepted of it. */
-function lowIntervalMs(state: LimiterState): number {
-  const limit = isUnknown(state) ? Math.max(SMALLEST_LIMIT, state.log.size) : state.limit;
-  // One less, because a slot is free only after a round trip.
-  return WINDOW_MS / Math.max(limit / 2, (1 - PART_FOR_OTHERS) * limit - 1);
+/** Whether calls of low priority wait one after the other: others have called since they began to wait. */
+function isSpaced({ calledAt, lowWaitsSince, lowAt }: LimiterState, now: number): boolean {
+  return lowWaitsSince !== LONG_AGO && calledAt > lowWaitsSince && now < lowAt + WINDOW_MS;
 }
 
-/** Calls of low priority are sent at once, up to those of this time: a minute, but one after the other while some wait. */
-function lowBurstMs({ isLowWaiting, lowAt }: LimiterState, now: number, intervalMs: number): number {
-  return isLowWaiting && now < lowAt + WINDOW_MS ? intervalMs : Math.max(intervalMs, WINDOW_MS);
-}
-
-/** Number of calls of low priority that may be sent now, if slots are free. */
+/** Number of calls of low priority that may be sent now, if slots are free: those of a minute at once, until some wait. */
 function lowSlots(state: LimiterState, now: number): number {
   if (!areOthersCalling(state, now)) return UNBOUNDED;
-  const intervalMs = lowIntervalMs(state);
-  const dueMs = lowBurstMs(state, now, intervalMs) - Math.max(0, state.lowAt - now);
-  return Math.max(0, Math.floor(dueMs / intervalMs));
+  const { lowAt, lowWaitsSince } = state;
+  if (now < lowAt && lowWaitsSince !== LONG_AGO) return 0;
+  const savedMs = WINDOW_MS - Math.max(0, lowAt - now);
+  return isSpaced(state, now) ? 1 : Math.max(now < lowAt ? 0 : 1, Math.floor(savedMs / lowIntervalMs(state)));
 }
 
 /** When a call of low priority with `ahead` others before it is due. */
 function lowSlotAt(state: LimiterState, now: number, ahead: number): number {
+  const { lowAt, lowWaitsSince } = state;
   const intervalMs = lowIntervalMs(state);
-  return Math.max(now, state.lowAt) + (ahead + 1) * intervalMs - lowBurstMs(state, now, intervalMs);
+  const burstMs = isSpaced(state, now) ? intervalMs : Math.max(intervalMs, WINDOW_MS);
+  const dueAt = Math.max(now, lowAt) + (ahead + 1) * intervalMs - burstMs;
+  return lowWaitsSince === LONG_AGO ? dueAt : Math.max(dueAt, lowAt);
 }
 
 /** The state after `sent` calls of low priority. One that is sent late makes the next one no later. */
 function sentLow(state: LimiterState, now: number, { sent, waiting }: { sent: number; waiting: number }): LimiterState {
   if (!areOthersCalling(state, now)) return state;
   const intervalMs = lowIntervalMs(state);
-  const from = Math.max(state.lowAt, state.isLowWaiting ? now - intervalMs : now);
+  const isNext = isSpaced(state, now);
+  const from = Math.max(state.lowAt, isNext ? now - intervalMs : now);
   const lowAt = sent === 0 ? state.lowAt : from + sent * intervalMs;
-  return { ...state, lowAt, isLowWaiting: waiting > 0 || (state.isLowWaiting && lowAt > now) };
+  // Those of another process may wait, too.
+  if (waiting === 0 && !isNext) return { ...state, lowAt, lowWaitsSince: LONG_AGO };
+  return { ...state, lowAt, lowWaitsSince: state.lowWaitsSince === LONG_AGO ? now : state.lowWaitsSince };
 }
 
 /** Number of calls that may be sent while the gate is open; zero or less for none. */

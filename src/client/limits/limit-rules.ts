@@ -8,9 +8,9 @@ import {
   type LimiterState,
   LONG_AGO,
   LONGEST_WAIT_MS,
+  lowIntervalMs,
   MANY_CALLS,
   type Pace,
-  SMALLEST_LIMIT,
   UNBOUNDED,
   WINDOW_MS,
 } from './limit-state.ts';
@@ -338,10 +338,13 @@ function withLargerBurst(pace: Pace, saved: number): Pace {
 export function configured(state: LimiterState, perMinute: number, now: number): LimiterState {
   if (state.isCap) return state;
   const { pace } = state;
-  const lowAt = perMinute > (isUnknown(state) ? SMALLEST_LIMIT : state.limit) ? LONG_AGO : state.lowAt;
-  const known = { ...state, configured: perMinute, configuredAt: now, limit: perMinute, lowAt };
-  if (perMinute > state.configured) return { ...known, pace: null, test: 'due' };
-  return { ...known, pace: pace && { ...pace, perMs: rateWithin(perMinute, pace.perMs) } };
+  const known = { ...state, configured: perMinute, configuredAt: now, limit: perMinute };
+  // Calls of low priority are due after as many intervals as before.
+  const dueMs = Math.max(0, state.lowAt - now) * (lowIntervalMs(known) / lowIntervalMs(state));
+  const lowAt = dueMs > 0 ? now + dueMs : state.lowAt;
+  const next = { ...known, lowAt, lowWaitsSince: perMinute === state.limit ? state.lowWaitsSince : LONG_AGO };
+  if (perMinute > state.configured) return { ...next, pace: null, test: 'due' };
+  return { ...next, pace: pace && { ...pace, perMs: rateWithin(perMinute, pace.perMs) } };
 }
 
 /** The Retry-After of a refusal, in the unit that applies to it. `state`: after the refusal. */

@@ -97,9 +97,9 @@ export const LIMITER_STATE = z.object({
   blockedUntil: timeOrNever,
   /** When a call of normal or high priority arrived last; later if a refusal shows that others use the key. */
   calledAt: timeOrNever,
-  /** While others call, calls of low priority are due at equal intervals: the time of the next one, and whether it waits. */
+  /** While others call, calls of low priority are due at equal intervals: the time of the next one, and since when they wait. */
   lowAt: timeOrNever,
-  isLowWaiting: z.boolean(),
+  lowWaitsSince: timeOrNever,
   /** Requests that the service accepted, or may have accepted. With a cap, also those that it refused. */
   log: LOG,
 });
@@ -146,7 +146,7 @@ export function initialState(perMinute = UNBOUNDED): LimiterState {
     blockedUntil: LONG_AGO,
     calledAt: LONG_AGO,
     lowAt: LONG_AGO,
-    isLowWaiting: false,
+    lowWaitsSince: LONG_AGO,
     log: new AcceptedLog(),
   };
 }
@@ -159,6 +159,16 @@ export function closedUntil({ gate, blockedUntil }: LimiterState): number {
 /** Whether neither the options nor `quota()` nor a refusal has shown a limit. */
 export function isUnknown({ limit }: LimiterState): boolean {
   return limit === UNBOUNDED;
+}
+
+/** While others call, calls of low priority leave this part of the limit free. */
+const PART_FOR_OTHERS = 0.2;
+
+/** Between two calls of low priority beside others. An unknown limit counts as the smallest, or as what was accepted of it. */
+export function lowIntervalMs({ limit, log }: Pick<LimiterState, 'limit' | 'log'>): number {
+  const most = limit === UNBOUNDED ? Math.max(SMALLEST_LIMIT, log.size) : limit;
+  // One less, because a slot is free only after a round trip.
+  return WINDOW_MS / Math.max(most / 2, (1 - PART_FOR_OTHERS) * most - 1);
 }
 
 /** How the service counts requests, as far as its refusals have shown. */
@@ -189,6 +199,7 @@ export function copyOf(state: LimiterState, aheadMs = 0): LimiterState {
     blockedUntil: at(state.blockedUntil),
     calledAt: at(state.calledAt),
     lowAt: at(state.lowAt),
+    lowWaitsSince: at(state.lowWaitsSince),
     log: state.log.copy(aheadMs),
   };
 }
