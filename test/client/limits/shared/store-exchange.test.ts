@@ -178,6 +178,10 @@ test.each<[string, (now: number) => string, number?]>([
     })),
   ],
   [
+    'with calls of low priority that begin to wait in an hour',
+    stored((state) => ({ ...state, limit: { ...state.limit, lowWaitsSince: state.at + 3_600_000 } })),
+  ],
+  [
     'with calls of low priority due in a week',
     stored((state) => ({ ...state, limit: { ...state.limit, lowAt: state.at + WEEK_MS } })),
   ],
