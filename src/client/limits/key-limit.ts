@@ -180,8 +180,10 @@ function sentLow(state: LimiterState, now: number, { sent, waiting }: { sent: nu
   const isNext = isSpaced(state, now);
   const from = Math.max(state.lowAt, isNext ? now - intervalMs : now);
   const lowAt = sent === 0 ? state.lowAt : from + sent * intervalMs;
+  // Calls that arrive one by one would use more in their first minute: the part of a minute, and what becomes due in it.
+  const isPartUsed = state.log.size + state.inFlight >= WINDOW_MS / intervalMs;
   // Those of another process may wait, too.
-  if (waiting === 0 && !isNext) return { ...state, lowAt, lowWaitsSince: LONG_AGO };
+  if (waiting === 0 && !isNext && !isPartUsed) return { ...state, lowAt, lowWaitsSince: LONG_AGO };
   return { ...state, lowAt, lowWaitsSince: state.lowWaitsSince === LONG_AGO ? now : state.lowWaitsSince };
 }
 

@@ -342,7 +342,8 @@ export function configured(state: LimiterState, perMinute: number, now: number):
   // Calls of low priority are due after as many intervals as before.
   const dueMs = Math.max(0, state.lowAt - now) * (lowIntervalMs(known) / lowIntervalMs(state));
   const lowAt = dueMs > 0 ? now + dueMs : state.lowAt;
-  const next = { ...known, lowAt, lowWaitsSince: perMinute === state.limit ? state.lowWaitsSince : LONG_AGO };
+  const isLarger = lowIntervalMs(known) < lowIntervalMs(state);
+  const next = { ...known, lowAt, lowWaitsSince: isLarger ? LONG_AGO : state.lowWaitsSince };
   if (perMinute > state.configured) return { ...next, pace: null, test: 'due' };
   return { ...next, pace: pace && { ...pace, perMs: rateWithin(perMinute, pace.perMs) } };
 }

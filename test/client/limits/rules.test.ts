@@ -842,6 +842,23 @@ describe('16 low priority', () => {
     expect([limit.slotAt(2_000, 0, { priority: 'low' }), lowOf(limit, 61_000)]).toEqual([61_000, 23]);
   });
 
+  test.each([
+    ['known', () => told(30)],
+    ['that quota() shows when they wait', () => new Probed()],
+  ])('calls that arrive one by one use no more of a minute, under a limit %s', (_, limitOf) => {
+    const limit = limitOf();
+    const sent = Array.from({ length: 120 }, (_, second) => {
+      limit.report({ kind: 'called', now: second * 1_000 });
+      const { count } = limit.grant(second * 1_000, { ...demandOf(1), low: 1 });
+      if (count === 1) limit.report({ kind: 'accepted', now: second * 1_000, sentAt: second * 1_000 });
+      else limit.report({ kind: 'configured', perMinute: 30, now: second * 1_000 });
+      return count;
+    });
+
+    expect(sent.slice(0, 60).reduce((sum, count) => sum + count)).toBe(23);
+    expect(sent.slice(60).reduce((sum, count) => sum + count)).toBe(23);
+  });
+
   test('if more wait, they are due at equal intervals after the minute, and one that is late makes the next no later', () => {
     const limit = told(30);
     limit.report({ kind: 'called', now: 0 });
