@@ -178,8 +178,7 @@ function sentLow(state: LimiterState, now: number, { sent, waiting }: { sent: nu
   if (!areOthersCalling(state, now)) return state;
   const intervalMs = lowIntervalMs(state);
   const isNext = isSpaced(state, now);
-  const from = Math.max(state.lowAt, isNext ? now - intervalMs : now);
-  const lowAt = sent === 0 ? state.lowAt : from + sent * intervalMs;
+  const lowAt = Math.max(state.lowAt, isNext ? now - intervalMs : now) + sent * intervalMs;
   // Calls that arrive one by one would use more in their first minute: the part of a minute, and what becomes due in it.
   const isPartUsed = state.log.size + state.inFlight >= WINDOW_MS / intervalMs;
   // Those of another process may wait, too.

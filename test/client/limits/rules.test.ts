@@ -871,7 +871,20 @@ describe('16 low priority', () => {
     expect(lowOf(limit, 60_000)).toBe(1);
     expect(limit.grant(60_001, { ...demandOf(1), low: 1 }).askAgainAt).toBeCloseTo(60_000 + intervalMs);
     expect(lowOf(limit, 64_000)).toBe(1);
+    limit.report({ kind: 'configured', perMinute: 30, now: 64_000 });
     expect(limit.grant(64_001, { ...demandOf(1), low: 1 }).askAgainAt).toBeCloseTo(60_000 + 2 * intervalMs);
+  });
+
+  test('after a minute without any of them, they are sent at once again', () => {
+    const limit = told(30);
+    limit.report({ kind: 'called', now: 0 });
+    lowOf(limit, 0);
+    limit.report({ kind: 'called', now: 60_000 });
+    lowOf(limit, 60_000);
+
+    limit.report({ kind: 'called', now: 125_000 });
+
+    expect(lowOf(limit, 125_000)).toBe(23);
   });
 
   test('whenever they ask, they use their part of the limit, and at most that of one minute in advance', () => {
@@ -912,6 +925,7 @@ describe('16 low priority', () => {
     const limit = told(1);
     limit.report({ kind: 'called', now: 0 });
 
+    expect(limit.slotAt(0, 0, { priority: 'low' })).toBe(0);
     expect([lowOf(limit, 0), lowOf(limit, 60_000)]).toEqual([1, 0]);
   });
 
@@ -977,6 +991,8 @@ describe('16 low priority', () => {
     ['with a short hint shows none, because a bucket may have sent it', 20, '1', [], undefined],
     ['that follows another one after a minute shows others for eight minutes', 20, '30', [-70_000], 481_000],
     ['that follows another one after eight minutes does not', 20, '30', [-480_000], 1_000],
+    ['that follows another one within a minute does not', 20, '30', [-10_000], 1_000],
+    ['while others are expected changes nothing', 20, '30', [400_000], 400_000],
   ])('a refusal %s', (_, used, hint, before, calledAt = Number.NEGATIVE_INFINITY) => {
     const limit = told(30);
     for (const at of before) limit.report({ kind: 'called', now: at });
@@ -985,5 +1001,15 @@ describe('16 low priority', () => {
     limit.sendRefused(1_000, hint);
 
     expect(limit.state.calledAt).toBe(calledAt);
+  });
+
+  test('a refusal of a limit that the requests in flight use shows none', () => {
+    const limit = told(30);
+    limit.use(0, 15);
+    limit.state = { ...limit.state, inFlight: 16 };
+
+    limit.report({ kind: 'refused', now: 1_000, sentAt: 500, retryAfter: hint('30') });
+
+    expect(limit.state.calledAt).toBe(Number.NEGATIVE_INFINITY);
   });
 });
