@@ -96,6 +96,24 @@ describe.skipIf(!hasBundle || !hasTerminal)('on a pseudo-terminal', () => {
   });
 });
 
+// At its end, Node.js 20 resets terminals, and aborts if one is gone.
+test.skipIf(!hasBundle || !hasTerminal).each(['', '< /dev/null', '> /dev/null'])(
+  'mock %s exits with 0 after its terminal was closed',
+  async (redirection) => {
+    const file = join(temporaryFolder(), 'code');
+    const line = `trap "" HUP; "${process.execPath}" "${BUNDLE}" mock --port 0 ${redirection}; echo $? > ${file}`;
+    // The outer shell ends with its terminal. Then the system sends SIGHUP to the others.
+    const terminal = new Running('script', ['-qec', `sh -c '${line}'; true`, '/dev/null'], { stdin: 'open' });
+    await terminal.shows('stdout', 'Requests:');
+
+    terminal.kill('SIGKILL');
+
+    const code = () => readFile(file, 'utf8').catch(() => '');
+    await terminal.until(async () => (await code()) !== '', 'the exit code');
+    expect(await code()).toBe('0\n');
+  },
+);
+
 /** A shell with job control, in which `login` waits for a key. Each prompt of the shell shows whether the terminal echoes. */
 async function startLogin() {
   const folder = temporaryFolder();

@@ -1,6 +1,6 @@
 import type { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fstatSync } from 'node:fs';
+import { closeSync, fstatSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type crossSpawn from 'cross-spawn';
@@ -46,6 +46,7 @@ export function createNodeIo(env: Env): Io & { readonly interrupts: NodeInterrup
     for (const output of [stdout, stderr]) output.neverBlock();
   };
   if (process.pid === 1) neverBlock();
+  closeLostTerminals();
   return {
     stdin: createInput(interrupts),
     stdout,
@@ -57,6 +58,14 @@ export function createNodeIo(env: Env): Io & { readonly interrupts: NodeInterrup
     neverBlock,
     spawn: (command, more) => spawnChild(command, { ...env, ...more }),
   };
+}
+
+/** At its end, Node.js 20 resets terminals, and aborts if one is gone. It leaves out a closed descriptor. */
+function closeLostTerminals(): void {
+  const terminals = [0, 1, 2].filter(isTerminal);
+  process.once('exit', () => {
+    for (const descriptor of terminals) if (!isTerminal(descriptor)) closeSync(descriptor);
+  });
 }
 
 /**
