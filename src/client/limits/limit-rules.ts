@@ -339,9 +339,9 @@ export function configured(state: LimiterState, perMinute: number, now: number):
   if (state.isCap) return state;
   const { pace } = state;
   const known = { ...state, configured: perMinute, configuredAt: now, limit: perMinute };
-  // Calls of low priority are due after as many intervals as before.
-  const dueMs = Math.max(0, state.lowAt - now) * (lowIntervalMs(known) / lowIntervalMs(state));
-  const lowAt = dueMs > 0 ? now + dueMs : state.lowAt;
+  // Calls of low priority are due after as many intervals as before. A cap has no time at which it became known.
+  const dueMs = now === LONG_AGO ? 0 : Math.max(0, state.lowAt - now);
+  const lowAt = dueMs > 0 ? now + dueMs * (lowIntervalMs(known) / lowIntervalMs(state)) : state.lowAt;
   const isLarger = lowIntervalMs(known) < lowIntervalMs(state);
   const next = { ...known, lowAt, lowWaitsSince: isLarger ? LONG_AGO : state.lowWaitsSince };
   if (perMinute > state.configured) return { ...next, pace: null, test: 'due' };

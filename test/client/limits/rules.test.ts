@@ -859,6 +859,14 @@ describe('16 low priority', () => {
     expect(sent.slice(60).reduce((sum, count) => sum + count)).toBe(23);
   });
 
+  test('with a cap, they are due when the state of another process says', () => {
+    const limit = new Probed({ perMinute: 30 });
+    limit.report({ kind: 'called', now: 0 });
+    lowOf(limit, 0);
+
+    expect(new LocalLimit(limit.settings, limit.state).state.lowAt).toBe(60_000);
+  });
+
   test('if more wait, they are due at equal intervals after the minute, and one that is late makes the next no later', () => {
     const limit = told(30);
     limit.report({ kind: 'called', now: 0 });
