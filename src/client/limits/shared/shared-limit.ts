@@ -86,12 +86,13 @@ export class SharedLimit implements Limit {
   }
 
   grant(now: number, demand: Demand): Grant {
+    const isDue = now >= this.#askAt || isFirstBeside(this.#demand, demand);
     this.#demand = demand;
     const granted = this.#handOut(demand.wanted);
     if (granted) return granted;
     if (demand.wanted === 0) return this.#endWait();
     if (this.#isAlone) return this.#grantAlone(now, demand);
-    if (now >= this.#askAt) this.#exchangeSoon();
+    if (isDue) this.#exchangeSoon();
     const askedAt = this.#exchange.askedAt ?? now;
     const patientUntil = patienceEnd(askedAt, demand.deadlineAt);
     if (now >= patientUntil) {
@@ -226,6 +227,11 @@ export class SharedLimit implements Limit {
     const known = copyOf(state.limit, -this.#exchange.aheadMs);
     this.#known.state = shareOf(known, this.#sharers, this.#inFlight);
   }
+}
+
+/** Whether a call is the first beside those of low priority, which ask the store later. */
+function isFirstBeside(before: Demand, { wanted, low }: Demand): boolean {
+  return before.low === before.wanted && low < wanted;
 }
 
 /** The report in a clock that is `aheadMs` ahead. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fileStore } from '../../../../src/client/file-store/index.ts';
+import type { Permit } from '../../../../src/client/limits/in-flight.ts';
 import { LIMITER_STATE_VERSION } from '../../../../src/client/limits/limit-state.ts';
 import type { LongWait, RateLimiterOptions, Wait } from '../../../../src/client/limits/rate-limiter.ts';
 import type { LimitStore } from '../../../../src/client/limits/shared/limit-store.ts';
@@ -819,6 +820,20 @@ test('calls that wait for slots are sent as those become free, without a respons
   }
 
   expect(counts).toEqual([0, 2, 4]);
+});
+
+test('a call beside a waiting one of low priority asks the store at once', async () => {
+  const { clock, startProcess, serve } = setUp();
+  const limiter = startProcess();
+  await serve(limiter);
+  const low: Permit[] = [];
+  for (let call = 0; call < 3; call += 1) void limiter.acquire({ priority: 'low' }).then((permit) => low.push(permit));
+  await clock.advance(2_500);
+
+  const granted = ask(limiter, 1);
+  await clock.advance(10);
+
+  expect([low.length, granted.length]).toEqual([2, 1]);
 });
 
 test('a response that arrives during an exchange does not delay the calls that it grants', async () => {
