@@ -164,11 +164,12 @@ export const LOOPBACK_ADDRESS = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 
 function problemOf(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || url.host === '') return 'is not the URL of a proxy';
+  const escapes = text.includes('@') ? '; in a user or password, write / as %2F, ? as %3F, # as %23 and \\ as %5C' : '';
+  if (url === undefined || url.host === '') return `is not the URL of a proxy${escapes}`;
   if (!/^https?:$/.test(url.protocol))
     return `names a ${url.protocol.slice(0, -1)} proxy; http and https are supported`;
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
-    return 'has a path, query or fragment; in a user or password, write / as %2F, ? as %3F and # as %23';
+    return `has a path, query or fragment${escapes}`;
   }
   try {
     decodeURIComponent(url.username + url.password);

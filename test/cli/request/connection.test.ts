@@ -95,8 +95,14 @@ test.each([
   ['http://u:p%w@proxy.test:3128', "'http://***@proxy.test:3128' has a % in its user or password; write it %25"],
   ['socks5://proxy.test:1080', "'socks5://proxy.test:1080' names a socks5 proxy; http and https are supported"],
   ['http://u:1#b@proxy.test', "'http://***@proxy.test' has a path, query or fragment; in a user or password"],
-  ['http://proxy.test:1/path', "'http://proxy.test:1/path' has a path, query or fragment; in a user or password"],
-  ['http://proxy.test:1?q=1', "'http://proxy.test:1?q=1' has a path, query or fragment; in a user or password"],
+  [
+    'http://u:p#w@proxy.test',
+    "'http://***@proxy.test' is not the URL of a proxy; in a user or password, write / as %2F",
+  ],
+  ['http://do\\u:1@proxy.test', "'http://***@proxy.test' has a path, query or fragment; in a user or password"],
+  ['http://proxy.test:1/path', "'http://proxy.test:1/path' has a path, query or fragment\n"],
+  ['http://proxy.test:1?q=1', "'http://proxy.test:1?q=1' has a path, query or fragment\n"],
+  ['http://proxy.test:x', "'http://proxy.test:x' is not the URL of a proxy\n"],
   ['user:password@proxy', "'***@proxy' is not the URL of a proxy"],
 ])('a proxy that cannot be used is rejected with the reason: %s', async (url, why) => {
   const env = { HTTPS_PROXY: url };
@@ -105,7 +111,7 @@ test.each([
 
   expect(latest).toMatchObject({ code: 3, stderr: expect.stringContaining(`HTTPS_PROXY ${why}`) });
   expect(doctor).toMatchObject({ code: 0, stdout: expect.stringContaining(why.slice(0, 30)) });
-  expect(latest.stderr + doctor.stdout).not.toMatch(/p%w|password@|u:1/);
+  expect(latest.stderr + doctor.stdout).not.toMatch(/p[%#]w|password@|u:1/);
 });
 
 test('a proxy that cannot be reached is named', async () => {

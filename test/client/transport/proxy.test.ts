@@ -263,7 +263,10 @@ test.each([
 });
 
 test.each([
-  ['http://us@er:sec/ret@proxy.test:3128', "'http://***@proxy.test:3128' is not the URL of a proxy"],
+  [
+    'http://us@er:sec/ret@proxy.test:3128',
+    "'http://***@proxy.test:3128' is not the URL of a proxy; in a user or password, write / as %2F, ? as %3F, # as %23 and \\ as %5C",
+  ],
   ['socks5://me:secret@proxy.test:1', "'socks5://***@proxy.test:1' names a socks5 proxy; http and https are supported"],
 ])('a proxy that cannot be used is a ConfigError of the constructor: %s', async (url, says) => {
   process.env['HTTP_PROXY'] = url;
