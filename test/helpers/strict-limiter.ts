@@ -20,6 +20,7 @@ const USUAL_CALL = {
   priority: 'normal',
   waits: true,
   isOwn: false,
+  isFree: false,
   retryOf: undefined,
 } as const;
 

@@ -236,8 +236,8 @@ export class RateLimiter {
    * Reports that a call of normal or high priority has arrived, for which those of low priority leave slots free. At most once
    * a second, because it takes a write to the store, also for a call that does not wait.
    */
-  #sawCall(now: number, { priority, retryOf, isOwn }: AcquireOptions): void {
-    if (priority === 'low' || retryOf !== undefined || isOwn || now - this.#calledAt < 1_000) return;
+  #sawCall(now: number, { priority, retryOf, isFree }: AcquireOptions): void {
+    if (priority === 'low' || retryOf !== undefined || isFree || now - this.#calledAt < 1_000) return;
     this.#calledAt = now;
     this.#limit.report({ kind: 'called', now });
     this.#serveSoon();

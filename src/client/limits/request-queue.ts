@@ -21,6 +21,8 @@ export interface AcquireOptions {
   readonly waits: boolean;
   /** Whether it is a `quota()` of the client itself, which no caller waits for. */
   readonly isOwn: boolean;
+  /** Whether it is free, as `quota()`: calls of low priority leave no slots for it. */
+  readonly isFree: boolean;
   /** The permit of the previous attempt: the call keeps its place, at the head of the queue. */
   readonly retryOf: Permit | undefined;
 }

@@ -173,6 +173,7 @@ class Attempts {
       waits: settings.onLimit === 'wait',
       priority: settings.priority,
       isOwn: !this.#isForCaller,
+      isFree: !this.#call.endpoint.consumesQuota,
       retryOf: this.#permit, // a call that is sent again keeps its place in the queue
     });
     if (!('end' in place)) return this.#waitForSlot(place, wait, { limiter, state });

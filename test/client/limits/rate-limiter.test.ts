@@ -103,7 +103,7 @@ test('a call of low priority is sent at its next slot, which is later than that 
 
 test.each<[string, (permit: Permit) => Partial<AcquireOptions>, number]>([
   ['a call of normal priority', () => ({}), 6],
-  ['a quota() of the client itself', () => ({ priority: 'high', isOwn: true }), 8],
+  ['a quota()', () => ({ priority: 'high', isFree: true }), 8],
   ['a call that is sent again', (retryOf) => ({ retryOf }), 8],
 ])('beside %s, calls of low priority use their part of ten slots', async (_, optionsOf, expected) => {
   const { clock, limiter } = setUpLimiter({ perMinute: 10 });
