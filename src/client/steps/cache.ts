@@ -29,7 +29,9 @@ const PLAN_MS = 3_600_000;
 /** If the store takes longer, the request is sent, because the service takes about as long. */
 const STORE_TIMEOUT_MS = 500;
 const OTHER_VALUE =
-  'cache: get() of the store returned a value that the client did not store, so the call sends a request; return the text unchanged';
+  'cache: the store has a value that is not a stored response, so the call sends a request; get() must return the text of set()';
+/** The beginning of each entry. One of another version of the package is no fault of the store. */
+const ENTRY = /^\{"version":/;
 /** Characters of a SHA-256 that distinguish the keys of one store. */
 const HASH_LENGTH = 16;
 
@@ -218,9 +220,8 @@ class ResponseCache {
     const read = async () => {
       const value: unknown = await this.#settings.store.get(name);
       const stored = this.#decode(call, value);
-      // Some stores return null or '' for a missing entry. An entry that is valid may be of another contract.
-      const isOther = stored === undefined && value && decodeEntry(value) === undefined;
-      if (isOther) this.#context.events.warnOnce(OTHER_VALUE);
+      // Some stores return null or '' for a missing entry.
+      if (value && !ENTRY.test(String(value))) this.#context.events.warnOnce(OTHER_VALUE);
       if (stored !== undefined && stored.storedAtMs >= (kept?.storedAtMs ?? 0)) copy.found = stored;
     };
     await this.#guard.useFor(call, () => {

@@ -503,7 +503,7 @@ const AWAY = (why: string) =>
   `cache: the store failed (${why}); until it responds again, responses are cached in memory`;
 
 const OTHER =
-  'cache: get() of the store returned a value that the client did not store, so the call sends a request; return the text unchanged';
+  'cache: the store has a value that is not a stored response, so the call sends a request; get() must return the text of set()';
 
 const entry = () => ({ storedAtMs: 1_768_000_000_000, status: 200, headers: [], rawBody: '{"a":1.10}' });
 
@@ -528,6 +528,14 @@ test.each(misbehaviours)('a store that %s when it is read and written does not f
 
   expect(clock.now()).toBe(startedAt);
   expect(warnings).toEqual([isForeign ? OTHER : AWAY('down')]);
+});
+
+test('an entry of another version of the package causes no warning', async () => {
+  const { metaOf, store, warnings } = cached();
+  store.onGet = { gives: encodeEntry(entry()).replace('"version":1', '"version":9') };
+
+  expect(await metaOf()).toMatchObject({ source: 'network' });
+  expect(warnings).toEqual([]);
 });
 
 test('a store whose errors all differ causes one warning', async () => {
