@@ -1,4 +1,4 @@
-import { isJson } from '../../../json.ts';
+import { isJson, parseJson } from '../../../json.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { type Io, readLimited } from '../../io/io.ts';
 import { checkParameter, parseParameters, refusePastedQuery } from '../../parser/parameters.ts';
@@ -17,11 +17,14 @@ export async function readQueries(
   io: Pick<Io, 'stdin' | 'interrupts'>,
   complete: (query: Query) => Query,
 ): Promise<readonly Query[]> {
-  const lines = requireUtf8(await readText(path, io), path)
+  const text = requireUtf8(await readText(path, io), path);
+  const lines = text
     .split('\n')
     .map((line, index) => ({ number: index + 1, content: line.trim() }))
     .filter(({ content }) => content !== '' && !content.startsWith('#'));
   if (lines.length > 0 && lines.every(({ content }) => CODE.test(content))) throw bareCodes(path);
+  const whole = text.trimStart().startsWith('[') || lines.length > 1 ? parseJson(text) : undefined;
+  if (whole !== undefined) throw wholeJson(path, whole);
   const faults: string[] = [];
   const queries = lines.flatMap(({ number, content }) => {
     try {
@@ -40,10 +43,25 @@ export async function readQueries(
 const CODE = /^[A-Za-z]{3}$/;
 
 function bareCodes(path: string): CliError {
-  const file = path === '-' ? '' : ` ${quoteForShell(path)}`;
   return usageError(`${whereOf(path)} has only codes`, 'a query is written name=value; nothing was sent', [
-    `To send each as base:  sed 's/^/base=/'${file} | fxrates batch`,
+    `To send each as base:  sed 's/^/base=/'${fileOf(path)} | fxrates batch`,
   ]);
+}
+
+/** One JSON value in the whole file, instead of one per line. */
+function wholeJson(path: string, value: unknown): CliError {
+  const items: readonly unknown[] | undefined = Array.isArray(value) ? value : undefined;
+  const areTexts = items?.every((item) => typeof item === 'string') === true;
+  const [what, filter] =
+    items === undefined ? ['one JSON value in several lines', '-c .'] : ['a JSON array', "-c '.[]'"];
+  return usageError(`${whereOf(path)} has ${what}`, 'a query is one line; nothing was sent', [
+    `To send it:  jq ${areTexts ? `-r '.[] | "base=" + .'` : filter}${fileOf(path)} | fxrates batch`,
+  ]);
+}
+
+/** As an argument of a command that reads standard input without one. */
+function fileOf(path: string): string {
+  return path === '-' ? '' : ` ${quoteForShell(path)}`;
 }
 
 function whereOf(path: string): string {

@@ -730,6 +730,19 @@ test('a file of bare codes gets one sentence with the next step', async () => {
   );
 });
 
+test.each([
+  ['[{"base":"EUR"},{"base":"USD"}]\n', 'a JSON array', "-c '.[]'"],
+  ['["EUR", "GBP"]', 'a JSON array', `-r '.[] | "base=" + .'`],
+  ['\n[\n  {"base":"EUR"}\n]\n', 'a JSON array', "-c '.[]'"],
+  ['{\n  "base": "EUR"\n}\n', 'one JSON value in several lines', '-c .'],
+])('a file of one JSON value gets one sentence with the next step (%j)', async (text, what, next) => {
+  const path = fileOf('queries.json', text);
+
+  expect(await refusal([path])).toBe(
+    `fxrates: ${path} has ${what} — a query is one line; nothing was sent\n\n  To send it:  jq ${next} ${path} | fxrates batch\n`,
+  );
+});
+
 test('names the first three failed queries on stderr, too', async () => {
   const stdin = [1, 2, 3, 4, 5].map((n) => `fail=404 n=${n}`).join('\n');
 
