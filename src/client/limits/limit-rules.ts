@@ -340,10 +340,10 @@ export function configured(state: LimiterState, perMinute: number, now: number):
   const { pace } = state;
   const known = { ...state, configured: perMinute, configuredAt: now, limit: perMinute };
   // Calls of low priority are due after as many intervals as before. A cap has no time at which it became known.
+  const ratio = lowIntervalMs(known) / lowIntervalMs(state);
   const dueMs = now === LONG_AGO ? 0 : Math.max(0, state.lowAt - now);
-  const lowAt = dueMs > 0 ? now + dueMs * (lowIntervalMs(known) / lowIntervalMs(state)) : state.lowAt;
-  const isLarger = lowIntervalMs(known) < lowIntervalMs(state);
-  const next = { ...known, lowAt, lowWaitsSince: isLarger ? LONG_AGO : state.lowWaitsSince };
+  const lowAt = dueMs > 0 ? now + dueMs * ratio : state.lowAt;
+  const next = { ...known, lowAt, lowWaitsSince: ratio < 1 ? LONG_AGO : state.lowWaitsSince };
   if (perMinute > state.configured) return { ...next, pace: null, test: 'due' };
   return { ...next, pace: pace && { ...pace, perMs: rateWithin(perMinute, pace.perMs) } };
 }

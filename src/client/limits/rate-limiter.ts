@@ -86,7 +86,7 @@ export interface KeyLimits {
   readonly reason: 'retry_after' | 'service' | 'window' | 'in_flight' | undefined;
 }
 
-/** Whose calls to estimate, and how many of them are in flight at once. */
+/** The calls to estimate: how many of them are in flight at once, and their priority. */
 interface Eta {
   readonly concurrency: number;
   readonly priority?: Priority | undefined;

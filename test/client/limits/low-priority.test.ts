@@ -79,7 +79,7 @@ test.each([
   // Alone, the calls of high priority are more than the smallest plan allows.
   ['sliding-log', 300, 'store'],
 ] as const)(
-  '16 low priority: a batch leaves calls beside it their slots (%s, limit %i, in one %s)',
+  '16 low priority: a batch leaves calls beside it their slots (%s, limit %i, with the same %s)',
   { timeout: 60_000 },
   async (kind, limit, shared) => {
     const minutes = limit === 30 ? inLongRuns(10, 3) : inLongRuns(3, 2);
@@ -102,7 +102,7 @@ test.each([
   ['fixed-minute', 30, 'key', 0.6],
   ['sliding-log', 30, 'key', 0.6],
 ] as const)(
-  '16 low priority: also calls at random times (%s, limit %i, in one %s)',
+  '16 low priority: also calls at random times (%s, limit %i, with the same %s)',
   { timeout: 60_000 },
   async (kind, limit, shared, least) => {
     const minutes = limit === 30 ? 10 : 3;
