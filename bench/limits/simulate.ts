@@ -108,7 +108,7 @@ function wildFigures(): Record<string, number> {
 }
 
 function wildTable(): string {
-  const heads = ['situation', 'calls', 'failed', '429 per 100', 'early', 'time / optimum', 'goals missed'];
+  const heads = ['situation', 'calls', 'failed', '429 per 100', 'early', 'time / optimum', 'later by', 'goals missed'];
   const cells = wild.map(({ name, outcomes, misses: missed }) => [
     name,
     String(worstOf(outcomes, ({ calls }) => calls)),
@@ -116,6 +116,7 @@ function wildTable(): string {
     worstOf(outcomes, refusedPer100).toFixed(1),
     String(worstOf(outcomes, ({ early }) => early)),
     worstOf(outcomes, ratioOf).toFixed(2),
+    `${(worstOf(outcomes, (outcome) => figuresOf(outcome).excessMs) / 1000).toFixed(1)} s`,
     missed.join(', '),
   ]);
   return table(heads, cells);

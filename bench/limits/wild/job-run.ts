@@ -11,6 +11,7 @@ export interface Process {
   readonly clock: ProcessClock;
   readonly traffic: Traffic;
   readonly call: MakeCall;
+  readonly startBatch: (queries: number) => void;
 }
 
 /** Makes the calls of a job and counts their results. */

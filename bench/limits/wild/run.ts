@@ -59,6 +59,7 @@ export async function runScenario(scenario: Scenario, { seed, trace, createCall 
   const bound = clairvoyant(scenario, planned, { seed, startedAt });
   startJumps(scenario, time, processes);
   const job = new JobRun(scenario, time, processes);
+  processes[0]?.startBatch(scenario.batch ?? 0);
   await job.run(planned, 20 * bound.makespanMs + GIVE_UP_MS);
   return outcomeOf(job, { bound, processes, server, planned });
 }
@@ -94,14 +95,17 @@ function startProcess(scenario: Scenario, world: World, { store, seed, name, cre
   const clock = createClock();
   const traffic = new Traffic(name);
   const fetch = createFetch(world, traffic);
-  if (createCall !== undefined) return { clock, traffic, call: createCall(fetch, world) };
+  if (createCall !== undefined) return { clock, traffic, call: createCall(fetch, world), startBatch: () => undefined };
   const target = { baseUrl: 'https://service.example', apiKey: API_KEY, fetch, logger: SILENT };
   const createClient = (own: Clock) => new FxRates({ ...target, clock: own, ...clientOptions(scenario, store) });
   const fx = createClient(clock);
   // The state of a key belongs to a clock, so a client with another one is like another process.
   const clientOfCall = scenario.isShell ? () => createClient(createClock()) : () => fx;
   const call: MakeCall = (n, signal) => clientOfCall().latest({ n }, signal === undefined ? {} : { signal });
-  return { clock, traffic, call };
+  const startBatch = async (queries: number) => {
+    for await (const { error } of fx.batch(Array.from({ length: queries }, (_, b) => ({ b })))) if (error) throw error;
+  };
+  return { clock, traffic, call, startBatch };
 }
 
 const SILENT = { warn: () => undefined };

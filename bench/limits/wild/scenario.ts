@@ -16,6 +16,8 @@ export interface Scenario {
   readonly isShell?: boolean;
   /** The store that the processes share. Default: none. */
   readonly store?: StoreSpec;
+  /** Queries of a batch that the first process begins at the start. Its figures are not those of the job. */
+  readonly batch?: number;
   /** Options of each process's client. Default: its defaults. */
   readonly options?: FxRatesOptions;
   /** `rateLimit.perMinute`. Default: the client learns it. */

@@ -298,8 +298,31 @@ const fleets: readonly Scenario[] = [
   },
 ];
 
+/** Calls of a site, within a fifth of the limit, beside a batch of the first process. */
+const beside = (server: ServerSpec, more: Partial<Scenario> = {}): Scenario => ({
+  name: `calls beside a batch under ${server.limit}, ${server.kind}`,
+  server,
+  job: { calls: 1.5 * server.limit, perMinute: 0.15 * server.limit },
+  batch: 10 * server.limit,
+  ...more,
+  goals: { excessMs: 1_000, refusedPer100: none, ...more.goals }, // the requests of the batch are refused, too
+});
+
+const besides: readonly Scenario[] = [
+  ...[fixed, firstHit, log, counter].flatMap((kind) => [beside(kind(30)), beside(kind(300))]),
+  beside(bucket(300, 100)),
+  ...[30, 300].flatMap((limit) => [
+    beside(fixed(limit), {
+      name: `calls beside a batch under ${limit}, 2 processes, store`,
+      processes: 2,
+      store: near,
+    }),
+    beside(fixed(limit), { name: `calls beside a batch under ${limit}, 2 processes, no store`, processes: 2 }),
+  ]),
+];
+
 /** Situations of users. */
 export const SCENARIOS: readonly Scenario[] = [
   ...[...scripts, ...unasked, ...hints, ...products, ...others, ...changes],
-  ...[...networks, ...outages, ...clocks, ...repeats, ...handlers, ...fleets],
+  ...[...networks, ...outages, ...clocks, ...repeats, ...handlers, ...fleets, ...besides],
 ];
