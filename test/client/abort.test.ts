@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { CallOptions, FxRatesOptions } from '../../src/client/index.ts';
 import { quiet, ticksUntilSettled } from '../helpers/fake-clock.ts';
 import { API_KEY, failure, rateLimited, success } from '../helpers/service-replies.ts';
-import { errorOf, schemaOf, type TestClient, testClient } from '../helpers/test-client.ts';
+import { differentCalls, errorOf, schemaOf, type TestClient, testClient } from '../helpers/test-client.ts';
 
 /** Microtasks that an abort may take to reach the caller: some links of a promise chain, no turn of the event loop. */
 const A_TICK = 10;
@@ -132,7 +132,7 @@ test.each(failing)('a deadline %s ends the call in time and leaves no timer or l
   await expectNothingLeft(scene);
 });
 
-test('twenty batches and twenty polls at once cause no leak warning, and leave nothing on their signal', async () => {
+test('many calls, batches and polls at once cause no leak warning, and leave nothing on their signal', async () => {
   const { fx, clock } = testClient(success(), { coalesce: false, rateLimit: { perMinute: 1000 } });
   const warnings: unknown[] = [];
   const note = (warning: unknown) => warnings.push(warning);
@@ -144,7 +144,7 @@ test('twenty batches and twenty polls at once cause no leak warning, and leave n
     for await (const _item of client.poll({ call }, { every: 60_000, signal })) break;
   });
 
-  await clock.run(Promise.all(runs));
+  await clock.run(Promise.all([...runs, ...differentCalls(client, 100, { signal })]));
   await quiet();
   process.off('warning', note);
 

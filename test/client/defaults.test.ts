@@ -4,17 +4,11 @@ import { processState } from '../../src/process-state.ts';
 import { inLongRuns } from '../helpers/long-tests.ts';
 import { clientOnMock } from '../helpers/mock-with-key.ts';
 import { failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
-import { differentCalls, errorOf, quotaRequests, testClient } from '../helpers/test-client.ts';
+import { differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
 
 /** What a client does without options. Everything is seen from outside: its requests, results, warnings and times. */
 
 const WINDOWS = ['fixed-epoch', 'fixed-first-request', 'sliding-log', 'sliding-counter', 'token-bucket'] as const;
-const MINUTE_MS = 60_000;
-
-/** The largest number of requests in any minute; `times` are in order. */
-function mostInAMinute(times: readonly number[]): number {
-  return Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + MINUTE_MS).length));
-}
 
 function processWarnings() {
   const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
@@ -122,29 +116,3 @@ test.each([
     expect(Math.max(...endedAt)).toBeLessThanOrEqual(100_000);
   },
 );
-
-test('perMinute is a cap, also against a service that refuses nothing', async () => {
-  const times: number[] = [];
-  const served = () => {
-    times.push(clock.now());
-    return success();
-  };
-  const { fx, clock } = testClient(served, { rateLimit: { perMinute: 60 } });
-
-  await clock.run(Promise.all(differentCalls(fx, 500)));
-
-  expect(times).toHaveLength(500);
-  expect(mostInAMinute(times)).toBe(60);
-});
-
-test('asks quota() once when many calls wait, and never for a single one', async () => {
-  const quota = success(quotaRecord({ rate_limit_per_minute: 60 }));
-  const single = testClient([rateLimited('5'), rateLimited('5'), success()], { quota });
-  for (let call = 0; call < 3; call += 1) await single.clock.run(single.fx.latest());
-  const many = testClient(success(), { quota });
-
-  await many.clock.run(Promise.all(differentCalls(many.fx, 50)));
-
-  expect(quotaRequests(single)).toBe(0);
-  expect(quotaRequests(many)).toBe(1);
-});

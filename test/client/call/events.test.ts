@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { CallEvent, FxRates, FxRatesOptions, QuotaEvent, RequestEvent } from '../../../src/client/index.ts';
-import { runScript } from '../../helpers/child-program.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
@@ -346,16 +345,16 @@ test('logs waits and retries at level info, attempts at level debug, none by def
 });
 
 test('without a logger, logLevel logs to the console, one short line per event', async () => {
-  const { stdout, stderr } = await runScript(`
-    import { FxRates } from './src/client/index.ts';
-    const fetch = async () => new Response('{"success":true,"data":{}}');
-    const apiKey = 'not-of-the-documented-form';
-    const fx = new FxRates({ baseUrl: 'https://fx.test', fetch, logLevel: 'debug', apiKey });
-    await fx.latest({ base: 'EUR' });
-  `);
+  const lines: unknown[][] = [];
+  for (const method of ['debug', 'warn'] as const)
+    vi.spyOn(console, method).mockImplementation((...line) => void lines.push([method, ...line]));
+  const { fx } = testClient(success(), { logger: undefined, logLevel: 'debug', apiKey: 'not-of-the-documented-form' });
 
-  expect(stdout).toMatch(
-    /^fxrates: GET \/api\/v1\/latest\?base=EUR with …form: 200 in \d+ ms\nfxrates: latest: network in \d+ ms\n$/,
-  );
-  expect(stderr).toMatch(/^fxrates: The key …form does not have the documented form .*\n$/);
+  await fx.latest({ base: 'EUR' });
+
+  expect(lines).toEqual([
+    ['warn', expect.stringMatching(/^fxrates: The key …form does not have the documented form /)],
+    ['debug', 'fxrates: GET /api/v1/latest?base=EUR with …form: 200 in 0 ms'],
+    ['debug', 'fxrates: latest: network in 0 ms'],
+  ]);
 });

@@ -44,7 +44,7 @@ test('with a used-up window, calls wait for the next slot', async () => {
 });
 
 test('with maxConcurrent requests in flight, calls wait for a response', async () => {
-  const { fx } = testClient('never', { rateLimit: { maxConcurrent: 2, perMinute: 30 } });
+  const { fx, fetch } = testClient('never', { rateLimit: { maxConcurrent: 2, perMinute: 30 } });
   const controller = new AbortController();
   const start = (calls: number) =>
     differentCalls(fx, calls, { signal: controller.signal }).map((call) => errorOf(call));
@@ -55,6 +55,7 @@ test('with maxConcurrent requests in flight, calls wait for a response', async (
   await quiet();
 
   expect(fx.limits()).toMatchObject({ reason: 'in_flight', inFlight: 2, waiting: 3 });
+  expect(fetch.requests).toHaveLength(2);
 
   controller.abort();
   await Promise.all(calls);

@@ -150,15 +150,6 @@ test('quota() is never cached', async () => {
   expect([store.reads, store.writes]).toEqual([0, 0]);
 });
 
-test('a failure is not cached', async () => {
-  const { fx, store } = cached([failure(404), success()]);
-
-  await errorOf(fx.latest());
-
-  expect(store.writes).toBe(0);
-  await expect(fx.latest()).resolves.toBeDefined();
-});
-
 test('a change of cached data by one caller does not affect the next', async () => {
   const { fx } = cached(success({ rates: { EUR: 1 } }));
   await fx.latest();

@@ -301,18 +301,6 @@ test.each<[string, Reply, Reply, object]>([
   expect(await fx.latest().catch((error: unknown) => error)).toMatchObject(outcome);
 });
 
-test('calls in the queue reject without a request if the quota is exhausted', async () => {
-  const client = testClient(failure(429, { code: 'quota_exceeded' }), {
-    quota: success(exhaustedQuota()),
-    rateLimit: { maxConcurrent: 1, perMinute: 1000 },
-  });
-
-  const errors = await client.clock.run(Promise.all(differentCalls(client.fx, 20).map((call) => errorOf(call))));
-
-  expect(errors.filter((error) => (error as QuotaExhaustedError).local)).toHaveLength(19);
-  expect(client.fetch.requests).toHaveLength(2);
-});
-
 /** Accepts 30 requests at once and 20 a minute later; then the month is used up. */
 function usedUpInAMinute(options: FxRatesOptions) {
   let left = 50;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FxRatesError, Middleware, RequestEvent } from '../../../src/client/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
-import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { errorOf, testClient } from '../../helpers/test-client.ts';
 
 const pass: Middleware = (request, next) => next(request);
@@ -172,26 +172,6 @@ test('an error of a middleware rejects the call unchanged, without a retry', asy
   expect(await errorOf(fx.latest())).toBe(bug);
   expect(fetch.requests).toEqual([]);
   expect(ended).toMatchObject([{ status: undefined, code: undefined }]); // both would be of the service
-});
-
-test.each<[string, Middleware, number]>([
-  ['throws before next()', () => Promise.reject(new Error('a bug')), 0],
-  ['does not end', () => new Promise(() => undefined), 0],
-  ['passes a wrong request', (request, next) => next({ ...request, url: 'https://other.test/' }), 0],
-  ['returns its own response', async () => Response.json({ success: true, data: {} }), 0],
-  ['throws after next()', (request, next) => next(request).then(() => Promise.reject(new Error('a bug'))), 1],
-  ['calls next()', pass, 1],
-])('the quota estimate counts the requests that were sent: a middleware %s', async (_, middleware, usedSince) => {
-  const latestOnly: Middleware = (request, next) =>
-    request.operation === 'latest' ? middleware(request, next) : next(request);
-  const options = { middleware: [latestOnly], quota: success(quotaRecord()), maxRetries: 0 };
-  const { fx, fetch, clock } = testClient(success(), options);
-  await fx.quota();
-
-  await clock.run(Promise.allSettled([fx.latest()]));
-
-  expect(fetch.requests).toHaveLength(1 + usedSince);
-  expect(fx.quotaEstimate()).toMatchObject({ usedSince });
 });
 
 test('a middleware receives the errors of the client, and the call is retried', async () => {

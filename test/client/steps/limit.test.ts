@@ -130,25 +130,6 @@ test('a call whose deadline is too early because requests are in flight has not 
   );
 });
 
-test('at most maxConcurrent requests are in flight', async () => {
-  let underWay = 0;
-  let most = 0;
-  const { fx, clock } = testClient(
-    async () => {
-      underWay += 1;
-      most = Math.max(most, underWay);
-      await clock.sleep(50);
-      underWay -= 1;
-      return success();
-    },
-    { rateLimit: { maxConcurrent: 3 } },
-  );
-
-  await clock.run(Promise.all(differentCalls(fx, 30)));
-
-  expect(most).toBe(3);
-});
-
 test('reports a wait once to each waiting client, without the key', async () => {
   const events: WaitEvent[][] = [[], []];
   const clock = new FakeClock();
@@ -230,6 +211,13 @@ test.each<[string, Reply, ofLimit: number, ofQuota: number, FxRatesOptions?]>([
   ['kept back by an error of a middleware', success(), 0, 0, around(() => Promise.reject(bug))],
   ['kept back by a response of a middleware', success(), 0, 0, around(async () => Response.json(success().body))],
   ['kept back by a middleware that does not end', success(), 0, 0, around(() => new Promise(() => undefined))],
+  [
+    'kept back from another host',
+    success(),
+    0,
+    0,
+    around((sent, next) => next({ ...sent, url: 'https://other.test/' })),
+  ],
   [
     'sent before an error of a middleware',
     success(),
@@ -391,23 +379,6 @@ test.each(['high', 'normal', 'low'] as const)(
     expect(mock.journal.list({ operation: 'quota', status: 200 })).toHaveLength(1);
   },
 );
-
-test('a Retry-After of 115 days rejects immediately and blocks for a day at most', async () => {
-  const replies = [rateLimited('9999999'), success()];
-  const { fx, clock } = testClient(replies, { quota: success(quotaRecord()) });
-  const startedAt = clock.now();
-
-  const error = await clock.run(errorOf(fx.latest()));
-
-  expect(clock.now()).toBe(startedAt);
-  expect(error).toMatchObject({
-    kind: 'rate_limited',
-    reason: 'max_retry_after',
-    retryAfterMs: 86_400_000,
-    status: 429,
-    code: 'rate_limited',
-  });
-});
 
 const LATE = new TimeoutError({ scope: 'attempt', limitMs: 1_000 });
 

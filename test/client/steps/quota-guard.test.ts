@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { FxRatesOptions, QuotaData } from '../../../src/client/index.ts';
 import { deferred } from '../../helpers/deferred.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
-import type { Reply, SentRequest } from '../../helpers/fake-fetch.ts';
-import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import type { Reply } from '../../helpers/fake-fetch.ts';
+import { failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, quotaRequests, type TestClient, testClient } from '../../helpers/test-client.ts';
 
 /** A record of a key whose per-minute limit is never reached. */
@@ -211,24 +211,4 @@ test('the last request is free for a call that starts after the response to anot
     await expect(fx.latest({ call: 2 })).resolves.toBeDefined();
     await first;
   }
-});
-
-test('a rotated key has a separate quota', async () => {
-  const [old, fresh] = [API_KEY, `${API_KEY.slice(0, -1)}0`];
-  let isRevoked = false;
-  const isOld = ({ headers }: SentRequest) => headers['authorization'] === `Bearer ${old}`;
-  const refused = (request: SentRequest) => isRevoked && isOld(request);
-  const quotaOf = (request: SentRequest) => success(roomyQuota({ monthly_used: isOld(request) ? 500 : 988 }));
-  const { fx } = testClient((request) => (refused(request) ? failure(401) : success()), {
-    apiKey: () => (isRevoked ? fresh : old),
-    quota: (request) => (refused(request) ? failure(401) : quotaOf(request)),
-    quotaGuard: { reserve: 10 },
-  });
-  await fx.latest();
-
-  isRevoked = true;
-  const results = await Promise.allSettled(differentCalls(fx, 10));
-
-  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
-  expect(fx.quotaEstimate()).toMatchObject({ remaining: 10, quota: { monthly_used: 988 } });
 });

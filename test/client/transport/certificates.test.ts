@@ -15,6 +15,7 @@ import { errorOf } from '../../helpers/test-client.ts';
 
 const run = promisify(execFile);
 const child = await bundledProgram(new URL('./proxy.child.ts', import.meta.url));
+const unknown = selfSigned();
 const expired = selfSigned({ years: [2000, 2001] });
 const future = selfSigned({ years: [2900, 2901] });
 const otherHost = selfSigned({ host: 'other.test' });
@@ -41,27 +42,18 @@ function trusting(ca: string): FxRatesOptions {
   return { dispatcher: new Agent({ connect: { ca } }) };
 }
 
-test.each<[string, { readonly cert: string; readonly key: string }, () => FxRatesOptions, string, string]>([
-  ['self-signed', selfSigned(), () => ({}), 'DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
-  [
-    'self-signed, through fetch,',
-    selfSigned(),
-    () => ({ fetch: globalThis.fetch }),
-    'DEPTH_ZERO_SELF_SIGNED_CERT',
-    'NODE_EXTRA_CA_CERTS',
-  ],
-  ['expired', expired, () => trusting(expired.cert), 'CERT_HAS_EXPIRED', "this machine's clock"],
-  ['not yet valid', future, () => trusting(future.cert), 'CERT_NOT_YET_VALID', "this machine's clock"],
-  [
-    'another host’s',
-    otherHost,
-    () => trusting(otherHost.cert),
-    'ERR_TLS_CERT_ALTNAME_INVALID',
-    'for another host; check baseUrl',
-  ],
+const UNTRUSTED = ['DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'] as const;
+const DATES = "this machine's clock";
+
+test.each<[string, { readonly cert: string; readonly key: string }, FxRatesOptions, string, string]>([
+  ['self-signed', unknown, {}, ...UNTRUSTED],
+  ['self-signed, through fetch,', unknown, { fetch: globalThis.fetch }, ...UNTRUSTED],
+  ['expired', expired, trusting(expired.cert), 'CERT_HAS_EXPIRED', DATES],
+  ['not yet valid', future, trusting(future.cert), 'CERT_NOT_YET_VALID', DATES],
+  ['another host’s', otherHost, trusting(otherHost.cert), 'ERR_TLS_CERT_ALTNAME_INVALID', 'for another host; check'],
 ])('a certificate that is %s rejects a call at once, with advice', async (_, credentials, options, code, advice) => {
   const { counts, url } = await serve(credentials);
-  const fx = new FxRates({ baseUrl: url, apiKey: API_KEY, ...options() });
+  const fx = new FxRates({ baseUrl: url, apiKey: API_KEY, ...options });
 
   const error = (await errorOf(fx.latest())) as NetworkError;
 
@@ -72,14 +64,11 @@ test.each<[string, { readonly cert: string; readonly key: string }, () => FxRate
 });
 
 test('a certificate in NODE_EXTRA_CA_CERTS is trusted, as the error says', async () => {
-  const credentials = selfSigned();
-  const { url } = await serve(credentials);
+  const { url } = await serve(unknown);
   const file = join(temporaryFolder(), 'ca.pem');
-  await writeFile(file, credentials.cert);
+  await writeFile(file, unknown.cert);
 
-  const { stdout } = await run(process.execPath, [child, url], {
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: file },
-  });
+  const { stdout } = await run(process.execPath, [child, url], { env: { ...process.env, NODE_EXTRA_CA_CERTS: file } });
 
   expect(JSON.parse(stdout)).toEqual({ EUR: 1 });
 });

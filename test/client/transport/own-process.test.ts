@@ -19,6 +19,7 @@ beforeAll(async () => {
   server = await startRawServer({
     onRequest: ({ socket, head }) => {
       if (head.includes('reset=1')) socket.resetAndDestroy();
+      else if (head.includes('refuse=')) respond(socket, failure(400, { code: 'bad_base' }));
       else if (head.includes('long=1')) respond(socket, { body: 'x'.repeat(20_000) });
       else if (!head.includes('stall=1')) respond(socket, success({ EUR: 1 }));
     },
@@ -56,17 +57,12 @@ test.each<Scene>(['an Agent', 'an Agent with interceptors', 'a MockAgent', 'a pr
 
 const nodeFetch = await bundledProgram(new URL('./node-fetch.child.ts', import.meta.url));
 
-test.each([
-  ['works', [], []],
-  ['works, and the client uses a dispatcher that the program then sets', ['dispatcher'], ['/api/v1/latest?later=1']],
-])("Node's own fetch with a body %s after a call of the client", async (_, args, through) => {
-  const server = await startRawServer({ onRequest: ({ socket }) => respond(socket, success({ EUR: 1 })) });
-  onTestFinished(() => server.close());
-
-  const { stdout, stderr } = await run(process.execPath, [nodeFetch, server.url, ...args]);
+test("Node's own fetch works after a call of the client, which uses a dispatcher that the program then sets", async () => {
+  const { stdout, stderr } = await run(process.execPath, [nodeFetch, server.url]);
 
   expect(stderr).toBe('');
-  expect(JSON.parse(stdout)).toMatchObject({ loaded: true, status: 200, through: expect.arrayContaining(through) });
+  const through = expect.arrayContaining(['/api/v1/latest?later=1']);
+  expect(JSON.parse(stdout)).toEqual({ isLate: true, statuses: [200, 200], through });
 });
 
 const CALLS = 8;
@@ -111,12 +107,6 @@ for (const { name, program, args } of runtimes) {
 const frozen = await bundledProgram(new URL('./frozen-intrinsics.child.ts', import.meta.url));
 
 test('calls, batches, polls and the mock server work with frozen built-in objects', async () => {
-  const server = await startRawServer({
-    onRequest: ({ socket, head }) =>
-      respond(socket, head.includes('refuse=') ? failure(400, { code: 'bad_base' }) : success({ EUR: 1 })),
-  });
-  onTestFinished(() => server.close());
-
   const { stdout } = await run(process.execPath, ['--frozen-intrinsics', frozen, server.url]);
 
   expect(JSON.parse(stdout)).toEqual({

@@ -61,12 +61,19 @@ class ManualDispatcher extends Agent {
   }
 }
 
-function send({ url = 'https://fx.test/a', maxBytes = 1000 } = {}) {
-  const dispatcher = new ManualDispatcher();
+/** Sends a request through a dispatcher. */
+function sendThrough<Through extends Dispatcher>(
+  dispatcher: Through,
+  { url = 'https://fx.test/a', maxBytes = 1000 } = {},
+) {
   const cancellation = new Cancellation();
   const headers = { accept: 'application/json' };
   const response = undiciTransport(() => dispatcher)({ url, headers, cancellation, maxBytes, timeoutMs: 10_000 });
   return { dispatcher, cancellation, response };
+}
+
+function send(request = {}) {
+  return sendThrough(new ManualDispatcher(), request);
 }
 
 test.each([
@@ -145,19 +152,8 @@ test.each([
       throw thrown;
     }
   }
-  const cancellation = new Cancellation();
 
-  const error = await errorOf(
-    undiciTransport(() => new Throwing())({
-      url: 'https://fx.test/a',
-      headers: {},
-      cancellation,
-      maxBytes: 1000,
-      timeoutMs: 10_000,
-    }),
-  );
-
-  expect(error).toBe(thrown);
+  expect(await errorOf(sendThrough(new Throwing()).response)).toBe(thrown);
 });
 
 /** Calls the methods of undici 8 alone. `rawHeaders` are absent with a MockAgent and HTTP/2. */
@@ -189,9 +185,7 @@ class NewerDispatcher extends Agent {
 }
 
 function sendNewer(dispatcher: NewerDispatcher) {
-  const cancellation = new Cancellation();
-  const request = { url: 'https://fx.test/a', headers: {}, cancellation, maxBytes: 10, timeoutMs: 10_000 };
-  return { cancellation, response: undiciTransport(() => dispatcher)(request) };
+  return sendThrough(dispatcher, { maxBytes: 10 });
 }
 
 test.each([
