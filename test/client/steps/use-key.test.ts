@@ -4,16 +4,18 @@ import { KeySource } from '../../../src/client/key/api-key.ts';
 import { KeyStates } from '../../../src/client/state/key-state.ts';
 import { deferred } from '../../helpers/deferred.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
-import type { Reply } from '../../helpers/fake-fetch.ts';
+import type { Reply, SentRequest } from '../../helpers/fake-fetch.ts';
 import { failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { differentCalls, errorOf, testClient } from '../../helpers/test-client.ts';
 
 const OLD = `fx_live_${'0'.repeat(48)}`;
 const NEW = `fx_live_${'1'.repeat(48)}`;
 
-/** A service that knows `valid` alone. */
-function accepts(valid: string): Reply {
-  return ({ headers }) => (headers['authorization'] === `Bearer ${valid}` ? success({ EUR: 1 }) : failure(401));
+const isNew = ({ headers }: SentRequest) => headers['authorization'] === `Bearer ${NEW}`;
+
+/** A service that knows the new key alone. */
+function accepting(otherwise: (request: SentRequest) => Reply | Promise<Reply> = () => failure(401)): Reply {
+  return (request) => (isNew(request) ? success({ EUR: 1 }) : otherwise(request));
 }
 
 /** A provider that returns `secrets` in order, and counts its calls. */
@@ -38,7 +40,7 @@ test('encodes a key with characters that have a meaning in URLs', async () => {
 
 test('sends a refused call again with the new key of the provider', async () => {
   const { apiKey, asked } = provider(OLD, NEW);
-  const { fx, fetch } = testClient(accepts(NEW), { apiKey });
+  const { fx, fetch } = testClient(accepting(), { apiKey });
 
   const { data, meta } = await fx.latest().withMeta();
 
@@ -56,9 +58,10 @@ test.each([
   ['an exhausted quota', failure(403, { code: 'quota_exceeded' })],
 ])('after %s, the provider is called again and the call sent with its new key', async (_, refusal) => {
   const { apiKey, asked } = provider(OLD, NEW);
-  const reply: Reply = (request) =>
-    request.headers['authorization'] === `Bearer ${NEW}` ? success({ EUR: 1 }) : refusal;
-  const { fx } = testClient(reply, { apiKey });
+  const { fx } = testClient(
+    accepting(() => refusal),
+    { apiKey },
+  );
 
   const data = await fx.latest();
 
@@ -84,7 +87,7 @@ test.each<[string, Reply]>([
 
 test('a hundred calls call the provider once, and once more if they are refused together', async () => {
   const { apiKey, asked } = provider(OLD, NEW);
-  const { fx, clock } = testClient(accepts(NEW), { apiKey, rateLimit: { perMinute: 1000, maxConcurrent: 200 } });
+  const { fx, clock } = testClient(accepting(), { apiKey, rateLimit: { perMinute: 1000, maxConcurrent: 200 } });
   expect(asked).toEqual([]);
 
   await clock.run(Promise.all(differentCalls(fx, 100)));
@@ -112,10 +115,7 @@ test.each<[string, Pick<FxRatesOptions, 'apiKey'> & { asked: readonly string[] }
 test('the limit of the old key does not delay calls with the new key', async () => {
   const { apiKey } = provider(OLD, NEW);
   const { fx, clock } = testClient(
-    ({ headers, url }) => {
-      if (headers['authorization'] === `Bearer ${NEW}`) return success({ EUR: 1 });
-      return url.endsWith('first') ? rateLimited('60') : failure(401);
-    },
+    accepting(({ url }) => (url.endsWith('first') ? rateLimited('60') : failure(401))),
     { apiKey },
   );
   const startedAt = clock.now();
@@ -136,10 +136,7 @@ test('calls that wait with a key that its source has replaced are sent with the 
   const { apiKey, asked } = provider(OLD, NEW);
   const refusal = deferred<Reply>();
   const { fx, clock, fetch } = testClient(
-    ({ headers, url }) => {
-      if (headers['authorization'] === `Bearer ${NEW}`) return success({ EUR: 1 });
-      return url.endsWith('revoked') ? (refusal.promise as never) : rateLimited('60');
-    },
+    accepting(({ url }) => (url.endsWith('revoked') ? refusal.promise : rateLimited('60'))),
     { apiKey },
   );
   const startedAt = clock.now();
@@ -172,11 +169,10 @@ test.each([
 ])('a call in a backoff waits for its end, and is then sent with %s', async (_, second, how) => {
   const { apiKey } = provider(OLD, second);
   const { fx, clock } = testClient(
-    ({ headers, url }) => {
-      if (headers['authorization'] === `Bearer ${NEW}`) return success({ EUR: 1 });
+    accepting(({ url }) => {
       if (url.endsWith('revoked')) return failure(401);
       return clock.now() > startedAt ? success({ EUR: 1 }) : failure(503, { headers: { 'retry-after': '30' } });
-    },
+    }),
     { apiKey, rateLimit: false },
   );
   const startedAt = clock.now();
@@ -195,12 +191,7 @@ test.each([
 
 test('the error of a call with its new key does not have the refusal of the old one', async () => {
   const { apiKey } = provider(OLD, NEW);
-  const { fx } = testClient(
-    ({ headers }) => rateLimited(headers['authorization'] === `Bearer ${NEW}` ? '60' : '86400'),
-    {
-      apiKey,
-    },
-  );
+  const { fx } = testClient((request) => rateLimited(isNew(request) ? '60' : '86400'), { apiKey });
   await errorOf(fx.withOptions({ apiKey: NEW }).latest({ call: 'first' }, { onLimit: 'throw' }));
 
   const error = (await errorOf(fx.latest({ call: 'second' }, { deadlineMs: 5_000 }))) as RateLimitError;
@@ -216,7 +207,7 @@ test('a provider that hangs once neither blocks later calls nor replaces a newer
     asked.push('asked');
     return asked.length === 1 ? late.promise : NEW;
   };
-  const { fx, clock } = testClient(accepts(NEW), { apiKey });
+  const { fx, clock } = testClient(accepting(), { apiKey });
 
   expect(await clock.run(errorOf(fx.latest({}, { deadlineMs: 1000 })))).toMatchObject({ kind: 'timeout' });
   await expect(clock.run(fx.latest({}, { deadlineMs: 1000 }))).resolves.toEqual({ EUR: 1 });
@@ -230,11 +221,10 @@ test('a provider that hangs once neither blocks later calls nor replaces a newer
 test('a call refused after a rotation is sent with the new key that the provider gave', async () => {
   const { apiKey, asked } = provider(OLD, NEW, OLD);
   const refusal = deferred<Reply>();
-  const reply: Reply = ({ headers, url }) => {
-    if (headers['authorization'] === `Bearer ${NEW}`) return success({ EUR: 1 });
-    return url.endsWith('late') ? (refusal.promise as never) : failure(401);
-  };
-  const { fx } = testClient(reply, { apiKey });
+  const { fx } = testClient(
+    accepting(({ url }) => (url.endsWith('late') ? refusal.promise : failure(401))),
+    { apiKey },
+  );
   const late = fx.latest({ call: 'late' });
   await fx.latest({ call: 'first' });
 
@@ -247,7 +237,7 @@ test('a call refused after a rotation is sent with the new key that the provider
 test('an error of the provider rejects the call unchanged, and only that call', async () => {
   const sealed = new Error('vault is sealed');
   let isSealed = true;
-  const { fx } = testClient(accepts(NEW), {
+  const { fx } = testClient(accepting(), {
     apiKey: () => {
       if (isSealed) throw sealed;
       return NEW;
@@ -262,7 +252,7 @@ test('an error of the provider rejects the call unchanged, and only that call', 
 
 test('a provider that hangs ends the call after timeoutMs, and the next call calls it again', async () => {
   let hangs = true;
-  const { fx, fetch, clock } = testClient(accepts(NEW), {
+  const { fx, fetch, clock } = testClient(accepting(), {
     apiKey: () => (hangs ? new Promise<string>(() => undefined) : NEW),
     timeoutMs: 4_000,
   });
@@ -278,24 +268,18 @@ test('a provider that hangs ends the call after timeoutMs, and the next call cal
   await expect(fx.latest()).resolves.toEqual({ EUR: 1 });
 });
 
-test('an empty key of the provider is an error about the function', async () => {
-  const { fx } = testClient(success(), { apiKey: () => '' });
-
-  expect(await errorOf(fx.latest())).toMatchObject({
-    kind: 'config',
-    message: 'apiKey: the key from the function is empty; check where the function reads it',
-  });
-});
-
-test('an unusable key of the provider rejects each call with a ConfigError before it is sent', async () => {
-  const { fx, fetch } = testClient(success(), { apiKey: async () => `${OLD}\n` });
+test.each([
+  ['empty', '', 'apiKey: the key from the function is empty; check where the function reads it'],
+  ['unusable', `${OLD}\n`, 'white space'],
+])('an %s key of the provider rejects each call with a ConfigError before it is sent', async (_, given, words) => {
+  const { fx, fetch } = testClient(success(), { apiKey: async () => given });
 
   const errors = (await Promise.all(differentCalls(fx, 3).map((call) => errorOf(call)))) as ConfigError[];
 
   const ids = errors.map(({ callId }) => callId);
   expect(new Set(ids).size).toBe(3);
   expect(ids).not.toContain(undefined);
-  const message = expect.stringContaining('white space');
+  const message = expect.stringContaining(words);
   expect(errors).toMatchObject(Array(3).fill({ kind: 'config', name: 'ConfigError', message }));
   expect(fetch.requests).toEqual([]);
   expect(errors[1]?.cause).toBe(errors[0]);
