@@ -51,20 +51,25 @@ const ODD_RECORDS: readonly (readonly [object, string])[] = [
   [{ plan: 7, historical_days: 'all' }, "plan: 7 (number), historical_days: 'all'"],
 ];
 
-test.each(ODD_RECORDS)('a used-up month is a QuotaExhaustedError if the record has %j', async (changes, shown) => {
-  const record = { ...exhaustedQuota(), ...changes };
-  const client = testClient(failure(429, { code: 'monthly_limit' }), { quota: success(record) });
+test.each(ODD_RECORDS)(
+  'a used-up month is a QuotaExhaustedError for a record with %j, which quota() rejects',
+  async (...row) => {
+    const [changes, shown] = row;
+    const record = { ...exhaustedQuota(), ...changes };
+    const client = testClient(failure(429, { code: 'monthly_limit' }), { quota: success(record) });
 
-  for (const _ of [1, 2]) {
-    const error = await client.clock.run(errorOf(client.fx.latest()));
-    expect(error).toMatchObject({ kind: 'quota_exhausted', quota: JSON.parse(JSON.stringify(record)) });
-    expect((error as QuotaExhaustedError).resetsAt?.getTime()).not.toBeNaN();
-  }
+    expect(await client.clock.run(errorOf(client.fx.quota()))).toMatchObject({ kind: 'response', status: 200 });
+    for (const _ of [1, 2]) {
+      const error = await client.clock.run(errorOf(client.fx.latest()));
+      expect(error).toMatchObject({ kind: 'quota_exhausted', quota: JSON.parse(JSON.stringify(record)) });
+      expect((error as QuotaExhaustedError).resetsAt?.getTime()).not.toBeNaN();
+    }
 
-  expect(client.warnings).toEqual([
-    `The quota record does not match the contract (${shown}); the client uses its other fields`,
-  ]);
-});
+    expect(client.warnings).toEqual([
+      `The quota record does not match the contract (${shown}); the client uses its other fields`,
+    ]);
+  },
+);
 
 test('warns once of the fields of an odd quota record, whatever their values', async () => {
   const odd = [{ monthly_used: '7' }, { monthly_used: '8' }, { plan: 7 }, { monthly_used: '9' }];
@@ -73,25 +78,6 @@ test('warns once of the fields of an odd quota record, whatever their values', a
   for (const _ of odd) await clock.run(errorOf(fx.quota()));
 
   expect(warnings).toEqual([expect.stringContaining("monthly_used: '7'"), expect.stringContaining('plan: 7')]);
-});
-
-test.each(ODD_RECORDS)('the guard rejects by a record with %j, and quota() rejects it', async (changes) => {
-  const record = { ...exhaustedQuota(), ...changes };
-  const { fx, clock, fetch } = testClient(success(), { quota: success(record), quotaGuard: { reserve: 1 } });
-
-  expect(await clock.run(errorOf(fx.quota()))).toMatchObject({ kind: 'response', status: 200 });
-  expect(await clock.run(errorOf(fx.latest()))).toMatchObject({ kind: 'quota_exhausted', local: true });
-  expect(fetch.requests).toHaveLength(1);
-});
-
-test.each([
-  [402, 'request'],
-  [403, 'authentication'],
-])('a %i with requests left keeps the kind of its status: %s', async (status, kind) => {
-  const client = testClient(failure(status), { quota: success(quotaRecord()) });
-
-  expect(await client.clock.run(errorOf(client.fx.latest()))).toMatchObject({ kind, status });
-  expect(quotaRequests(client)).toBe(1);
 });
 
 /** A 429 of a proxy, which has no code. */
@@ -144,18 +130,20 @@ test.each<[string, object, number, FxRatesOptions?]>([
   },
 );
 
-test.each([
-  ['a rate_limited 429', rateLimited('1')],
-  ['a 400', failure(400)],
-  ['a 401', failure(401)],
-  ['a 404', failure(404)],
-  ['a 500', failure(500)],
-])('%s does not call quota()', async (_, reply) => {
-  const client = testClient(reply, { quota: success(exhaustedQuota()), maxRetries: 0, onLimit: 'throw' });
+test.each<[string, Reply, string, number]>([
+  ['a 402', failure(402), 'request', 1],
+  ['a 403', failure(403), 'authentication', 1],
+  ['a rate_limited 429', rateLimited('1'), 'rate_limited', 0],
+  ['a 400', failure(400), 'request', 0],
+  ['a 401', failure(401), 'authentication', 0],
+  ['a 404', failure(404), 'request', 0],
+  ['a 500', failure(500), 'server', 0],
+])('with requests left, %s keeps the kind %s, and calls quota() %i times', async (_, reply, kind, times) => {
+  const client = testClient(reply, { quota: plenty, maxRetries: 0, onLimit: 'throw' });
 
-  await client.clock.run(errorOf(client.fx.latest()));
+  expect(await client.clock.run(errorOf(client.fx.latest()))).toMatchObject({ kind });
 
-  expect(quotaRequests(client)).toBe(0);
+  expect(quotaRequests(client)).toBe(times);
 });
 
 test.each([
@@ -177,15 +165,8 @@ test.each([
 
 test('an error of a middleware with a status is not a refusal of the service', async () => {
   const denied = Object.assign(new Error('denied'), { status: 402 });
-  const client = testClient(success(), {
-    quota: success(exhaustedQuota()),
-    middleware: [
-      (request, next) => {
-        if (request.operation === 'quota') return next(request);
-        throw denied;
-      },
-    ],
-  });
+  const middleware = [() => Promise.reject(denied)];
+  const client = testClient(success(), { quota: success(exhaustedQuota()), middleware });
 
   expect(await errorOf(client.fx.latest())).toBe(denied);
   expect(quotaRequests(client)).toBe(0);
@@ -217,29 +198,21 @@ test.each([
   expect(await client.clock.left()).toBe(0);
 });
 
-test.each<[string, Reply]>([
-  ['refused', failure(401)],
-  ['limited', rateLimited('30')],
-  ['broken', { body: '<html></html>' }],
-  ['lost', new Error('socket hang up')],
-])('if quota() is %s, the refusal is unchanged', async (_, quota) => {
-  const client = testClient(failure(402, { code: 'pay' }), { quota });
-
-  expect(await client.clock.run(errorOf(client.fx.latest()))).toMatchObject({
-    kind: 'request',
-    status: 402,
-    code: 'pay',
-  });
-  expect(quotaRequests(client)).toBe(1);
-});
-
-test('a quota() that hangs delays a refusal by one timeout at most', async () => {
-  const client = testClient(failure(402), { quota: 'never', timeoutMs: 3000 });
+test.each<[string, Reply, number]>([
+  ['is refused', failure(401), 0],
+  ['is limited', rateLimited('30'), 0],
+  ['is broken', { body: '<html></html>' }, 0],
+  ['is lost', new Error('socket hang up'), 0],
+  ['hangs', 'never', 3_000],
+])('if quota() %s, the refusal is unchanged, and late by one timeout at most', async (_, quota, lateMs) => {
+  const client = testClient(failure(402, { code: 'pay' }), { quota, timeoutMs: 3_000 });
   const startedAt = client.clock.now();
 
-  expect(await client.clock.run(errorOf(client.fx.latest()))).toMatchObject({ kind: 'request', status: 402 });
+  const error = await client.clock.run(errorOf(client.fx.latest()));
 
-  expect(client.clock.now() - startedAt).toBe(3000);
+  expect(error).toMatchObject({ kind: 'request', status: 402, code: 'pay' });
+  expect(quotaRequests(client)).toBe(1);
+  expect(client.clock.now() - startedAt).toBe(lateMs);
   expect(await client.clock.left()).toBe(0);
 });
 
@@ -268,14 +241,8 @@ test('after a refusal, calls reject without a request for a minute, and quota() 
 
   await clock.advance(1000);
   const local = await errorOf(fx.latest());
-  expect(local).toMatchObject({
-    kind: 'quota_exhausted',
-    local: true,
-    status: undefined,
-    quota: exhaustedQuota(),
-    resetsAt: new Date('2026-02-01T00:00:00.000Z'),
-    attempts: [],
-  });
+  const resetsAt = new Date('2026-02-01T00:00:00.000Z');
+  expect(local).toMatchObject({ local: true, status: undefined, quota: exhaustedQuota(), resetsAt, attempts: [] });
   expect(String(local)).toContain('used up: 1000 of 1000 requests, resets at 2026-02-01T00:00:00.000Z; not sent');
   expect(fetch.requests).toHaveLength(sent);
   await expect(fx.quota()).resolves.toEqual(exhaustedQuota());

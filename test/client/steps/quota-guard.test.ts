@@ -81,22 +81,6 @@ test('uses the old record while quota() fails, without a warning', async () => {
   expect(warnings).toEqual([]);
 });
 
-test('the abort of one caller does not end a quota() that other calls wait for', async () => {
-  const quota = deferred<Reply>();
-  const client = guarded(success(), { quota: () => quota.promise });
-  const controller = new AbortController();
-  const gone = errorOf(client.fx.latest({ call: 1 }, { signal: controller.signal }));
-  const other = client.fx.latest({ call: 2 });
-  await quiet();
-
-  controller.abort();
-  await gone;
-  quota.resolve(success(roomyQuota()));
-
-  await expect(other).resolves.toBeDefined();
-  expect(quotaRequests(client)).toBe(1);
-});
-
 test('a quota() that takes longer than half of the deadline continues for the next call', async () => {
   const quota = deferred<Reply>();
   const client = guarded(success(), { quota: () => quota.promise });

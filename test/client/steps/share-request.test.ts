@@ -49,7 +49,6 @@ test.each<[string, LatestParameters, LatestParameters]>([
   ['another policy for limits', [{}, {}], [{}, { onLimit: 'throw' }]],
   ['another priority', [{}, {}], [{}, { priority: 'high' }]],
   ['another age', [{}, {}], [{}, { maxAgeMs: 5_000 }]],
-  ['another header', [{}, {}], [{}, { headers: { 'accept-language': 'de' } }]],
   ['another header', [{}, { headers: { 'accept-language': 'en' } }], [{}, { headers: { 'accept-language': 'de' } }]],
 ])('calls with %s do not mix', async (_, first, second) => {
   const { fx, fetch } = testClient(success(), { cache: { maxAgeMs: 1_000 } });
@@ -59,44 +58,19 @@ test.each<[string, LatestParameters, LatestParameters]>([
   expect(fetch.requests).toHaveLength(2);
 });
 
-test('each caller checks the shared data with its own schema', async () => {
-  const { fx, fetch } = testClient(success({ EUR: 1 }));
-  const keys = schemaOf((value) => ({ value: Object.keys(value as object) }));
-
-  const responses = await Promise.all([fx.latest({}, { schema: keys }), fx.latest({})]);
-
-  expect(responses).toEqual([['EUR'], { EUR: 1 }]);
-  expect(fetch.requests).toHaveLength(1);
-});
-
-test('an abort ends the call of one caller only', async () => {
-  const held = deferred<Reply>();
-  const { fx, fetch } = testClient(() => held.promise);
+test('an abort ends the call of one caller only, whose error does not contain later attempts', async () => {
+  const { fx, clock, fetch } = testClient([failure(503), success({ EUR: 1 })]);
   const controller = new AbortController();
-  const aborted = fx.latest({}, { signal: controller.signal });
-  const other = fx.latest();
+  const gone = errorOf(fx.latest({}, { signal: controller.signal }));
+  const keys = schemaOf((value) => ({ value: Object.keys(value as object) }));
+  const others = [fx.latest(), fx.latest({}, { schema: keys })]; // each caller has its own schema
   await quiet();
 
   controller.abort(new Error('enough'));
-  await expect(aborted).rejects.toMatchObject({ kind: 'aborted', cause: new Error('enough') });
-  held.resolve(success({ EUR: 1 }));
 
-  await expect(other).resolves.toEqual({ EUR: 1 });
-  expect(fetch.requests).toHaveLength(1);
-  expect(fetch.requests[0]?.signal.aborted).toBe(false);
-});
-
-test('the error of an aborted caller does not contain later attempts', async () => {
-  const { fx, clock } = testClient([failure(503), success()]);
-  const controller = new AbortController();
-  const gone = errorOf(fx.latest({}, { signal: controller.signal }));
-  const other = fx.latest();
-  await quiet();
-
-  controller.abort();
-  await clock.run(other);
-
-  expect(await gone).toMatchObject({ attempts: [{ status: 503 }] });
+  expect(await clock.run(Promise.all(others))).toEqual([{ EUR: 1 }, ['EUR']]);
+  expect(await gone).toMatchObject({ kind: 'aborted', cause: new Error('enough'), attempts: [{ status: 503 }] });
+  expect(fetch.requests.map(({ signal }) => signal.aborted)).toEqual([false, false]);
 });
 
 test('the abort of the last caller aborts the request', async () => {
@@ -149,20 +123,6 @@ test('a client keeps no call in memory that has ended', async () => {
 
   // A few can still be on a stack.
   expect(ended.filter((attempts) => attempts.deref() !== undefined).length).toBeLessThan(10);
-});
-
-test('each caller keeps its own deadline', async () => {
-  const held = deferred<Reply>();
-  const { fx, clock } = testClient(() => held.promise, { timeoutMs: 60_000 });
-  const hasty = errorOf(fx.latest({}, { deadlineMs: 1000 }));
-  const patient = fx.latest({}, { deadlineMs: 5000 });
-
-  await clock.advance(1000);
-  expect(await hasty).toMatchObject({ kind: 'timeout', scope: 'deadline', limitMs: 1000 });
-  await clock.advance(3999);
-  held.resolve(success({ EUR: 1 }));
-
-  await expect(patient).resolves.toEqual({ EUR: 1 });
 });
 
 test('a caller that joins later extends the wait of the request to its own deadline', async () => {
