@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { FxRates, type FxRatesError, type FxRatesOptions, type LimitStore } from '../../src/client/index.ts';
+import { expect, test, vi } from 'vitest';
+import { FxRates, type FxRatesError, type FxRatesOptions, type Middleware } from '../../src/client/index.ts';
 import { Lifetime, type RetainedState } from '../../src/client/state/lifetime.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 import { fakeFetch } from '../helpers/fake-fetch.ts';
@@ -8,6 +8,10 @@ import { API_KEY, failure, quotaRecord, rateLimited, success } from '../helpers/
 import { BASE_URL, differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
 
 const CLOSED = { kind: 'aborted', message: 'The call was aborted because its client was closed (close())' };
+
+async function loop(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of items);
+}
 
 async function errorsOf(calls: readonly Promise<unknown>[]): Promise<unknown[]> {
   return Promise.all(calls.map((call) => errorOf(call)));
@@ -77,14 +81,11 @@ test('a closed client sends nothing, and its error has the next step', async () 
 
 test('a call that a listener of the abort makes during close() is refused', async () => {
   const late: Promise<unknown>[] = [];
-  const { fx } = testClient('never', {
-    middleware: [
-      (request, next) => {
-        request.signal.addEventListener('abort', () => late.push(errorOf(fx.latest({ late: true }))));
-        return next(request);
-      },
-    ],
-  });
+  const callLate: Middleware = (request, next) => {
+    request.signal.addEventListener('abort', () => late.push(errorOf(fx.latest({ late: true }))));
+    return next(request);
+  };
+  const { fx } = testClient('never', { middleware: [callLate] });
   const ended = errorOf(fx.latest());
   await quiet();
 
@@ -94,68 +95,44 @@ test('a call that a listener of the abort makes during close() is refused', asyn
   expect(await Promise.race([Promise.all(late), quiet()])).toMatchObject([{ kind: 'config' }]);
 });
 
-test('await using closes the client at the end of the block', async () => {
-  const { fx } = testClient('never');
-  let call: Promise<unknown>;
+test('await using closes the client at the end of the block, and no other client of the key', async () => {
+  const clock = new FakeClock();
+  const options = { clock, fetch: fakeFetch([rateLimited('30'), success()]) };
+  const other = testClient([], options).fx;
+  const going: Promise<unknown>[] = [];
   {
-    await using client = fx;
-    call = errorOf(client.latest());
+    await using one = testClient([], options).fx;
+    going.push(errorOf(one.latest({ n: 1 })), other.latest({ n: 2 }));
     await quiet();
   }
 
-  expect(await call).toMatchObject(CLOSED);
-});
-
-test('closing a client does not affect another client of the key', async () => {
-  const clock = new FakeClock();
-  const options = { clock, fetch: fakeFetch([rateLimited('30'), success()]) };
-  const [one, other] = [testClient([], options).fx, testClient([], options).fx];
-  const ended = errorOf(one.latest({ n: 1 }));
-  const going = other.latest({ n: 2 });
-  await quiet();
-
-  await one.close();
-
-  expect(await ended).toMatchObject(CLOSED);
+  expect(await going[0]).toMatchObject(CLOSED);
   expect(other.limits()?.gate).not.toBe('open');
-  await clock.run(going);
+  await clock.run(Promise.all(going));
 });
 
 test('after the last client of a key is closed, the next one has a new state and its own store', async () => {
   const clock = new FakeClock();
   const fetch = fakeFetch(success(), { quota: success(quotaRecord()) });
-  const exchanges: string[] = [];
-  const counted = (name: string): LimitStore => {
-    const store = new MemoryLimitStore(clock);
-    return {
-      exchange: (...parameters) => {
-        exchanges.push(name);
-        return store.exchange(...parameters);
-      },
-    };
-  };
-  const client = (name: string) =>
-    new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch, rateLimit: { store: counted(name) } });
-  const [first, second] = [client('first'), client('second')];
+  const stores = [0, 1, 2].map(() => new MemoryLimitStore(clock));
+  const client = (place: number) => testClient([], { clock, fetch, rateLimit: { store: stores[place]! } }).fx;
+  const [first, second] = [client(0), client(1)];
   await Promise.all([clock.run(first.quota()), clock.run(second.quota())]);
   await first.close();
   await clock.run(second.latest());
-  expect(new Set(exchanges)).toEqual(new Set(['first']));
+  expect(stores.map(({ exchanges }) => exchanges > 0)).toEqual([true, false, false]);
   expect(second.quotaEstimate()).toBeDefined();
 
   await second.close();
-  const third = client('third');
+  const third = client(2);
   expect(third.quotaEstimate()).toBeUndefined();
   await clock.run(third.latest());
 
-  expect(exchanges).toContain('third');
+  expect(stores.map(({ exchanges }) => exchanges > 0)).toEqual([true, false, true]);
 });
 
 test('closing a client ends its batches and polls', async () => {
   const { fx, clock } = testClient((request) => (request.url.includes('n=1') ? 'never' : success()));
-  const loop = async (items: AsyncIterable<unknown>) => {
-    for await (const _ of items);
-  };
   const batch = fx.batch([{ n: 0 }, { n: 1 }]);
   const ended = errorsOf([loop(batch), loop(fx.poll({}, { every: 60_000 }))]);
   await quiet();
@@ -193,14 +170,9 @@ test('withOptions has other defaults for the same limit and quota', async () => 
 });
 
 test('withOptions shares the cache, also with another age, the key and the warnings', async () => {
-  let asked = 0;
-  const { fx, fetch, clock, warnings } = testClient(success(), {
-    ...{ cache: { maxAgeMs: 60_000 }, auth: 'query' },
-    apiKey: () => {
-      asked += 1;
-      return API_KEY;
-    },
-  });
+  const apiKey = vi.fn(() => API_KEY);
+  const options = { cache: { maxAgeMs: 60_000 }, auth: 'query', apiKey } as const;
+  const { fx, fetch, clock, warnings } = testClient(success(), options);
   await fx.latest();
   await clock.advance(30_000);
   const metaOf = async (options: FxRatesOptions) => (await fx.withOptions(options).latest().withMeta()).meta;
@@ -212,7 +184,7 @@ test('withOptions shares the cache, also with another age, the key and the warni
   expect([same, younger]).toMatchObject(Array(2).fill({ source: 'cache', ageMs: 30_000 }));
   expect(fresh.source).toBe('network');
   expect(fetch.requests).toHaveLength(2);
-  expect(asked).toBe(1);
+  expect(apiKey).toHaveBeenCalledOnce();
   expect(warnings).toHaveLength(1);
 });
 
@@ -263,36 +235,24 @@ test.each([
   expect(await Promise.allSettled([second.rate()])).toMatchObject([{ status: isClosedToo ? 'rejected' : 'fulfilled' }]);
 });
 
-test('closing a client closes the clients made from it, and theirs', async () => {
+test('closing a client closes the clients made from it and theirs, which can be closed alone', async () => {
   const { fx } = testClient('never');
   const inner = fx.withOptions({ maxRetries: 0 }).withOptions({ timeoutMs: 5_000 });
+  const alone = fx.withOptions({});
   const ended = errorsOf([fx.latest({ n: 1 }), inner.latest({ n: 2 })]);
+  const first = errorsOf([alone.latest({ n: 3 }), loop(alone.batch([{ n: 4 }]))]);
   await quiet();
 
+  await alone.close();
+  expect(await first).toMatchObject([CLOSED, CLOSED]);
+  expect(await Promise.race([ended, quiet()])).toBeUndefined();
   await fx.close();
 
   const errors = (await ended) as FxRatesError[];
   for (const error of errors) expect(error).toMatchObject(CLOSED);
   expect(new Set(errors.map(({ callId }) => callId)).size).toBe(2);
-  await expect(inner.quota()).rejects.toThrow('The client is closed');
+  for (const closed of [inner, alone]) await expect(closed.quota()).rejects.toThrow('The client is closed');
   expect(() => inner.poll()).toThrow('The client is closed');
-});
-
-test('a client made by withOptions() can be closed alone', async () => {
-  const { fx } = testClient('never');
-  const [one, other] = [fx.withOptions({}), fx.withOptions({})];
-  const ended = errorsOf([one.latest({ n: 1 })]);
-  const loop = (async () => {
-    for await (const _ of one.batch([{ n: 2 }]));
-  })();
-  const open = [fx.latest({ n: 3 }), other.latest({ n: 4 })].map((call) => Promise.race([call, quiet()]));
-
-  await Promise.all([one.close(), expect(loop).rejects.toMatchObject(CLOSED)]);
-
-  expect(await ended).toMatchObject([CLOSED]);
-  await expect(one.latest()).rejects.toThrow('The client is closed');
-  expect(await Promise.all(open)).toEqual([undefined, undefined]);
-  await fx.close();
 });
 
 test.each([

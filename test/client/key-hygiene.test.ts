@@ -99,29 +99,21 @@ function oddHeaders({ headers }: SentRequest): Record<string, string> {
   return { 'x-basic': encoded, ...(isToken ? { [key]: 'as a name', [`x-${key}`]: key } : {}) };
 }
 
-const limited = { code: 'rate_limited' };
+function refusal(request: SentRequest, retryAfter: string): Reply {
+  const headers = { 'retry-after': retryAfter, 'x-echo': echoOf(request) };
+  return failure(429, { code: 'rate_limited', message: echoOf(request), headers });
+}
+
 const replies: Record<string, Reply> = {
   'a refused key': echo(401),
   'a forbidden request': echo(403),
   'a bad request': echo(400),
   'a failing service': echo(500),
-  'a limit': (request) => ({
-    ...failure(429, { ...limited, message: echoOf(request) }),
-    headers: { 'retry-after': '2', 'x-echo': echoOf(request) },
-  }),
-  'a long limit': (request) => ({
-    ...failure(429, { ...limited, message: echoOf(request) }),
-    headers: { 'retry-after': '99999' },
-  }),
-  'a limit in milliseconds': (request) => ({
-    ...failure(429, { ...limited, message: echoOf(request) }),
-    headers: { 'retry-after': '30000', 'x-echo': echoOf(request) },
-  }),
+  'a limit': (request) => refusal(request, '2'),
+  'a long limit': (request) => refusal(request, '99999'),
+  'a limit in milliseconds': (request) => refusal(request, '30000'),
   'a used-up quota': echo(429),
-  'a limit that says nonsense': (request) => ({
-    ...failure(429, limited),
-    headers: { 'retry-after': echoOf(request) },
-  }),
+  'a limit that says nonsense': (request) => refusal(request, echoOf(request)),
   'a content coding': (request) => ({ ...success(), headers: { 'content-encoding': keyOf(request) } }),
   'names of properties': (request) => ({
     body: { success: true, data: { base: 1 }, [keyOf(request)]: 1, meta: keyOf(request) },
@@ -167,17 +159,7 @@ test.each(cases)('no response or failure shows a key %s sent as %s', async (_, a
   }
 
   const kinds = new Set(seen.filter(FxRatesError.is).map(({ kind }) => kind));
-  expect([...kinds].sort()).toEqual([
-    'aborted',
-    'authentication',
-    'network',
-    'quota_exhausted',
-    'rate_limited',
-    'request',
-    'response',
-    'server',
-    'timeout',
-  ]);
+  expect(kinds.size).toBe(9); // all but config
   expectNoKey(key);
 });
 
@@ -190,13 +172,8 @@ test.each(cases)('no failure of a socket shows a key %s sent as %s', async (_, a
   ]);
   for (const fetch of [undefined, globalThis.fetch]) {
     for (const { url } of servers) {
-      const { fx, clock } = clientFor(key, auth, {
-        baseUrl: url,
-        fetch,
-        maxRetries: 0,
-        timeoutMs: 1e9,
-        deadlineMs: false,
-      });
+      const options = { baseUrl: url, fetch, maxRetries: 0, timeoutMs: 1e9, deadlineMs: false } as const;
+      const { fx, clock } = clientFor(key, auth, options);
       await clock.run(fx.latest().then(note, note), { horizonMs: 1e6 });
       note(fx);
     }

@@ -32,6 +32,7 @@ class MachineClock extends FakeClock {
 type Work = (client: ReturnType<typeof testClient>) => Promise<unknown>;
 
 const latest: Work = ({ fx }) => fx.latest();
+const firstRound: Work = ({ fx }) => fx.poll({}, { every: HOUR })[Symbol.asyncIterator]().next();
 const secondRound: Work = async ({ fx }) => {
   let rounds = 0;
   for await (const _ of fx.poll({}, { every: HOUR })) if (++rounds === 2) return;
@@ -42,30 +43,17 @@ type Given = readonly [Reply, waitMs: number, Work, options?: (clock: FakeClock)
 const waits: readonly [string, ...Given][] = [
   ['an hour of Retry-After', rateLimited('3600'), HOUR, latest],
   ['an hour of Retry-After without the limiter', rateLimited('3600'), HOUR, latest, () => ({ rateLimit: false })],
-  [
-    'an hour of Retry-After of a poll',
-    rateLimited('3600'),
-    HOUR,
-    ({ fx }) => fx.poll({}, { every: HOUR })[Symbol.asyncIterator]().next(),
-  ],
-  [
-    'ten minutes of Retry-After with a store',
-    rateLimited('600'),
-    10 * MINUTE,
-    latest,
-    (clock) => ({ rateLimit: { store: new MemoryLimitStore(clock) } }),
-  ],
-  [
-    'ten minutes of Retry-After with a store that is down',
-    rateLimited('600'),
-    10 * MINUTE,
-    latest,
-    (clock) => ({ rateLimit: { store: Object.assign(new MemoryLimitStore(clock), { health: 'down' }) } }),
-  ],
+  ['an hour of Retry-After of a poll', rateLimited('3600'), HOUR, firstRound],
+  ['ten minutes of Retry-After with a store', rateLimited('600'), 10 * MINUTE, latest, withStore('up')],
+  ['ten minutes of Retry-After with a store that is down', rateLimited('600'), 10 * MINUTE, latest, withStore('down')],
   ['the Retry-After of a 503', failure(503, { headers: { 'retry-after': '90' } }), 90_000, latest],
   ['the rest of the minute', success(), MINUTE, (client) => Promise.all(differentCalls(client.fx, 5)), minuteOf4],
   ['the next hour of a poll', success(), HOUR, secondRound],
 ];
+
+function withStore(health: 'up' | 'down') {
+  return (clock: FakeClock) => ({ rateLimit: { store: Object.assign(new MemoryLimitStore(clock), { health }) } });
+}
 
 function minuteOf4(): FxRatesOptions {
   return { rateLimit: { perMinute: 4 } };

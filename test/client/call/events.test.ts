@@ -17,16 +17,8 @@ afterEach(() => process.off('warning', note));
 
 test('reports each attempt at its end', async () => {
   const events: RequestEvent[] = [];
-  const { fx, clock } = testClient(
-    [
-      async () => {
-        await clock.sleep(120);
-        return failure(503, { code: 'down' });
-      },
-      success(),
-    ],
-    { onRequest: (event) => events.push(event) },
-  );
+  const slow = () => clock.sleep(120).then(() => failure(503, { code: 'down' }));
+  const { fx, clock } = testClient([slow, success()], { onRequest: (event) => events.push(event) });
 
   await clock.run(fx.latest({ base: 'EUR' }));
 
@@ -45,11 +37,8 @@ test('reports each attempt at its end', async () => {
 
 test('reports an attempt without a response with the kind of its error', async () => {
   const events: RequestEvent[] = [];
-  const { fx, clock } = testClient('never', {
-    onRequest: (event) => events.push(event),
-    maxRetries: 0,
-    timeoutMs: 500,
-  });
+  const onRequest = (event: RequestEvent) => events.push(event);
+  const { fx, clock } = testClient('never', { onRequest, maxRetries: 0, timeoutMs: 500 });
 
   await clock.run(errorOf(fx.latest()));
   await clock.run(errorOf(fx.latest({}, { deadlineMs: 100 })));
@@ -193,12 +182,8 @@ test('reports the wait of a call that is aborted in the queue', async () => {
   controller.abort();
   await waiting;
 
-  expect(events.at(-1)).toMatchObject({
-    source: undefined,
-    durationMs: 700,
-    waitedMs: 700,
-    error: { kind: 'aborted' },
-  });
+  const waited = { source: undefined, durationMs: 700, waitedMs: 700, error: { kind: 'aborted' } };
+  expect(events.at(-1)).toMatchObject(waited);
 });
 
 test('the log has the fields of the events, except on the console', async () => {
@@ -226,33 +211,21 @@ test('the log has the fields of the events, except on the console', async () => 
   expect(ofConsole.map(({ length }) => length)).toEqual([1, 1]);
 });
 
-test('reports each response of quota()', async () => {
+test('reports each response of quota(), and why the client called it', async () => {
   const events: QuotaEvent[] = [];
-  const { fx, clock } = testClient(failure(402), {
-    quota: success(quotaRecord()),
-    onQuota: (event) => events.push(event),
-  });
-
-  await fx.quota();
-  await clock.run(errorOf(fx.latest()));
-
-  const same = { key: 'fx_live_…cdef', quota: quotaRecord(), limits: expect.objectContaining({ waiting: 0 }) };
-  expect(events).toEqual([
-    { ...same, reason: 'call' },
-    { ...same, reason: 'refusal' },
-  ]);
-});
-
-test('reports why the client itself called quota()', async () => {
-  const reasons: QuotaEvent['reason'][] = [];
-  const options = { quota: success(quotaRecord()), onQuota: ({ reason }: QuotaEvent) => reasons.push(reason) };
+  const options = { quota: success(quotaRecord()), onQuota: (event: QuotaEvent) => events.push(event) };
+  const refused = testClient(failure(402), options);
   const guarded = testClient(success(), { ...options, quotaGuard: { reserve: 10 } });
   const limited = testClient([...Array(3).fill(rateLimited('30')), success()], options);
 
+  await refused.fx.quota();
+  await refused.clock.run(errorOf(refused.fx.latest()));
   await guarded.clock.run(guarded.fx.latest());
   await limited.clock.run(Promise.all(differentCalls(limited.fx, 3)));
 
-  expect(reasons).toEqual(['refresh', 'limit']);
+  const shown = { key: 'fx_live_…cdef', quota: quotaRecord(), limits: expect.objectContaining({ service: 'up' }) };
+  const reasons = ['call', 'refusal', 'refresh', 'limit'];
+  expect(events).toEqual(reasons.map((reason) => ({ ...shown, reason })));
 });
 
 test.each([

@@ -54,20 +54,15 @@ test.each(errors)('%s has a name, a kind and a brand', (error, name, kind) => {
 });
 
 test.each([
-  [new Error('x')],
-  [{ kind: 'network', name: 'NetworkError' }],
-  [undefined],
-  [null],
-  ['NetworkError'],
-  [Symbol.for('fxrates.error')],
-])('%o is not an error of the client', (value) => {
-  expect(FxRatesError.is(value)).toBe(false);
-});
-
-test('is() recognizes an error of another copy of the package', () => {
-  const foreign = Object.assign(new Error('x'), { kind: 'server', [Symbol.for('fxrates.error')]: true });
-
-  expect(FxRatesError.is(foreign)).toBe(true);
+  [new Error('x'), false],
+  [{ kind: 'network', name: 'NetworkError' }, false],
+  [undefined, false],
+  [null, false],
+  ['NetworkError', false],
+  [Symbol.for('fxrates.error'), false],
+  [Object.assign(new Error('of another copy'), { [Symbol.for('fxrates.error')]: true }), true],
+])('%o is an error of the client: %j', (value, expected) => {
+  expect(FxRatesError.is(value)).toBe(expected);
 });
 
 test('absent fields are not printed but can be read', () => {
@@ -89,16 +84,10 @@ test('absent fields are not printed but can be read', () => {
 test('the JSON of a RateLimitError has retryAt and reason', () => {
   const retryAt = new Date('2026-01-15T00:00:07.000Z');
   const limited = new RateLimitError('x', { reason: 'deadline', retryAfterMs: 7000, retryAt });
-  const exhausted = new QuotaExhaustedError('x', {
-    local: true,
-    quota: quotaRecord({ resets_at: '2026-02-01T00:00:00.000Z' }),
-  });
+  const exhausted = new QuotaExhaustedError('x', { local: true, quota: quotaRecord() });
 
-  expect(JSON.parse(JSON.stringify(limited))).toMatchObject({
-    reason: 'deadline',
-    retryAfterMs: 7000,
-    retryAt: '2026-01-15T00:00:07.000Z',
-  });
+  const fields = { reason: 'deadline', retryAfterMs: 7000, retryAt: '2026-01-15T00:00:07.000Z' };
+  expect(JSON.parse(JSON.stringify(limited))).toMatchObject(fields);
   expect(JSON.parse(JSON.stringify(exhausted))).toMatchObject({ local: true, resetsAt: '2026-02-01T00:00:00.000Z' });
 });
 
@@ -112,12 +101,6 @@ function nested(depth: number, innermost: object): object {
   for (let level = 0; level < depth; level += 1) value = { inner: value };
   return value;
 }
-
-test('keeps the error of the transport as the cause', async () => {
-  const thrown = Object.assign(new Error('gone'), { code: 'ECONNRESET', socket: { remotePort: 443 }, list: [1, null] });
-
-  expect((await failureWith(thrown)).cause).toBe(thrown);
-});
 
 /** The failures of Deno 2.9, of an earlier one without `cause`, and of Bun 1.4. */
 const onDeno = (words: string) =>
@@ -158,17 +141,12 @@ test.each<[string, Error, string, string]>([
 
 const misfit = new undiciErrors.InvalidArgumentError('invalid onError method');
 
+const dispatch = () => {
+  throw misfit;
+};
+
 test.each<[string, Partial<FxRatesOptions>]>([
-  [
-    'of the client',
-    {
-      dispatcher: {
-        dispatch: () => {
-          throw misfit;
-        },
-      },
-    },
-  ],
+  ['of the client', { dispatcher: { dispatch } }],
   ['of a fetch', { fetch: () => Promise.reject(new TypeError('fetch failed', { cause: misfit })) }],
 ])('a dispatcher of another version of undici than that %s is a wrong option', async (_, sentBy) => {
   const onRequest = vi.fn();
@@ -195,32 +173,27 @@ test.each([
   expect(error).toMatchObject({ code, attempts: [{ code }, { code }, { code }] });
 });
 
-test.each([
+test.each<[string, object, boolean?]>([
+  ['', { socket: { remotePort: 443 }, list: [1, null] }, false],
   ['a hundred levels deep', nested(100, { key: API_KEY })],
   ['as a name', { [API_KEY]: true }],
   ['in base64', { headers: [`Basic ${Buffer.from(`:${API_KEY}`).toString('base64')}`] }],
   ['behind many values', { list: Array.from({ length: 999 }, () => ({})), key: API_KEY }],
   ['in a request', { request: new Request('https://fx.test', { headers: { authorization: API_KEY } }) }],
   ['in a map', { map: new Map([['key', API_KEY]]) }],
-])('the cause does not show a key that the transport put into its error %s', async (_, extra) => {
+  // Not searched, so it may contain the key.
+  ['perhaps, among many values', { list: Array.from({ length: 900 }, () => Array.from({ length: 900 }, () => ({ a: 1 }))) }],
+  ['perhaps, among many properties', Object.fromEntries(Array.from({ length: 5_001 }, (_, index) => [`p${index}`, 0]))],
+  ['perhaps, in a long list', Array(5_001).fill(0)],
+  ['perhaps, in a list of millions', Array(5_000_000).fill(0)],
+])('the cause is the error of the transport, without a key in it %s', async (_, extra, isCopy = true) => {
   const thrown = Object.assign(new Error('gone'), { extra });
 
   const { cause } = await failureWith(thrown);
 
-  expect(cause).not.toBe(thrown);
+  expect(cause !== thrown).toBe(isCopy);
   expect(cause).toMatchObject({ message: 'gone' });
-  expect(Object.keys(cause as object)).not.toContain('extra');
-});
-
-test.each([
-  ['many values', { list: Array.from({ length: 900 }, () => Array.from({ length: 900 }, () => ({ a: 1 }))) }],
-  ['many properties', Object.fromEntries(Array.from({ length: 5_001 }, (_, index) => [`p${index}`, index]))],
-  ['a long list', Array.from({ length: 5_001 }, () => 0)],
-  ['a list of millions', Array.from({ length: 5_000_000 }, () => 0)],
-])('copies the text of an error with %s without searching it', async (_, extra) => {
-  const thrown = Object.assign(new Error('gone'), { extra });
-
-  expect((await failureWith(thrown)).cause).not.toBe(thrown);
+  expect('extra' in (cause as object)).toBe(!isCopy);
 });
 
 test('a thrown value that is no error does not show a part of a key at the end of a long text', async () => {
@@ -266,11 +239,6 @@ const ODD_VALUES: Readonly<Record<string, () => unknown>> = {
 /** Functions of the program whose failure is a failure of the request. */
 const TRANSPORTS: Readonly<Record<string, (thrown: () => unknown) => FxRatesOptions>> = {
   'fetch rejects': (thrown) => ({ fetch: () => Promise.reject(thrown()) }),
-  'fetch throws': (thrown) => ({
-    fetch: () => {
-      throw thrown();
-    },
-  }),
   'fetch resolves': (thrown) => ({ fetch: async () => thrown() as Response }),
   'a body fails': (thrown) => ({
     fetch: async () => new Response(new ReadableStream({ pull: (stream) => stream.error(thrown()) })),

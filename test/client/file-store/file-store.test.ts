@@ -95,6 +95,21 @@ test('folders unused for a day are removed when a key is used for the first time
   expect(folders()).toContain('notes.txt');
 });
 
+function replaceByFile(folder: string): void {
+  fs.rmSync(folder, { recursive: true });
+  fs.writeFileSync(folder, 'text');
+}
+
+function replaceByLink(path: string): void {
+  fs.renameSync(path, join(base, 'elsewhere'));
+  fs.symlinkSync(join(base, 'elsewhere'), path);
+}
+
+function createFolder(mode: number): void {
+  fs.mkdirSync(root);
+  fs.chmodSync(root, mode);
+}
+
 const only = (folder: string, prefix: string) =>
   join(folder, fs.readdirSync(folder).find((name) => name.startsWith(prefix)) ?? prefix);
 
@@ -108,28 +123,9 @@ test.each<[string, (folder: string) => void]>([
   ['no current state', (folder) => fs.rmSync(only(folder, 'current-'))],
   ['two current states', (folder) => fs.writeFileSync(join(folder, 'current-other'), '')],
   ['an empty folder', (folder) => fs.readdirSync(folder).map((name) => fs.rmSync(join(folder, name)))],
-  [
-    'a file instead of the folder',
-    (folder) => {
-      fs.rmSync(folder, { recursive: true });
-      fs.writeFileSync(folder, 'text');
-    },
-  ],
-  [
-    'a symbolic link to another folder',
-    (folder) => {
-      fs.renameSync(folder, join(base, 'elsewhere'));
-      fs.symlinkSync(join(base, 'elsewhere'), folder);
-    },
-  ],
-  [
-    'a symbolic link to another state',
-    (folder) => {
-      const state = only(folder, 'state-');
-      fs.renameSync(state, join(base, 'elsewhere'));
-      fs.symlinkSync(join(base, 'elsewhere'), state);
-    },
-  ],
+  ['a file instead of the folder', (folder) => replaceByFile(folder)],
+  ['a symbolic link to another folder', (folder) => replaceByLink(folder)],
+  ['a symbolic link to another state', (folder) => replaceByLink(only(folder, 'state-'))],
 ])('%s is ignored, and the next write replaces it', async (_, damage) => {
   await store.exchange('key', '', offer('a'));
   damage(join(root, folders()[0] ?? ''));
@@ -160,46 +156,22 @@ test('a folder that is removed during use is created again', async () => {
 /** What makes the folder useless, and how the warning names it. */
 const USELESS: readonly [string, RegExp, () => void][] = [
   ['a file in the place of the folder', /limits is not a folder/, () => fs.writeFileSync(root, '')],
-  [
-    'a file in the place of its parent',
-    /ENOTDIR/,
-    () => {
-      fs.rmdirSync(join(base, 'state'));
-      fs.writeFileSync(join(base, 'state'), '');
-    },
-  ],
+  ['a file in the place of its parent', /ENOTDIR/, () => replaceByFile(join(base, 'state'))],
   [
     'a symbolic link',
     /limits is a symbolic link/,
     () => {
-      fs.mkdirSync(join(base, 'elsewhere'), { mode: 0o700 });
-      fs.symlinkSync(join(base, 'elsewhere'), root);
+      createFolder(0o700);
+      replaceByLink(root);
     },
   ],
-  [
-    'a folder that others can write to',
-    /is writable by other users; run: chmod 700/,
-    () => {
-      fs.mkdirSync(root);
-      fs.chmodSync(root, 0o777);
-    },
-  ],
+  ['a folder that others can write to', /is writable by other users; run: chmod 700/, () => createFolder(0o777)],
   [
     'a folder like /tmp',
     /limits is shared with other users; pass a folder in it: fileStore\('\S+limits\/fxrates'\)/,
-    () => {
-      fs.mkdirSync(root);
-      fs.chmodSync(root, 0o1777);
-    },
+    () => createFolder(0o1777),
   ],
-  [
-    'a folder of a group',
-    /limits is shared with other users; pass a folder in it/,
-    () => {
-      fs.mkdirSync(root);
-      fs.chmodSync(root, 0o2775);
-    },
-  ],
+  ['a folder of a group', /limits is shared with other users; pass a folder in it/, () => createFolder(0o2775)],
 ];
 
 test.each(USELESS)('%s: calls continue after one warning, and use the store again later', async (_, reason, spoil) => {

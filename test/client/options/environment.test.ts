@@ -32,14 +32,10 @@ test.each<[Record<string, string>, FxRatesOptions, object]>([
 ])('with the environment %j and the options %j, the client shows %j', (variables, options, shown) => {
   Object.assign(process.env, variables);
 
-  expect(new FxRates(options).toJSON()).toEqual(shown);
-});
+  const fx = new FxRates(options);
 
-test('shows where it sends and a mask of the key', async () => {
-  const fx = new FxRates(BY_OPTIONS);
-
-  expect(JSON.stringify(fx)).toBe(`{"baseUrl":"${BASE_URL}","apiKey":"fx_live_…cdef"}`);
-  expect(inspect(fx)).toBe(`FxRates { baseUrl: '${BASE_URL}', apiKey: 'fx_live_…cdef' }`);
+  expect(JSON.parse(JSON.stringify(fx))).toEqual(shown);
+  expect(inspect(fx)).toBe(`FxRates ${inspect(shown)}`);
 });
 
 test("shows the mask of a provider's key only after the first call", async () => {
@@ -64,7 +60,9 @@ test.each([
   const option = variable === 'FXRATES_API_KEY' ? 'apiKey' : 'baseUrl';
 
   const byEnvironment = await errorOf(() => new FxRates());
-  const byOption = await errorOf(() => new FxRates({ [option]: value }));
+  delete process.env['FXRATES_BASE_URL'];
+  delete process.env['FXRATES_API_KEY'];
+  const byOption = await errorOf(() => new FxRates({ [option]: value })); // without the other one
 
   expect(byEnvironment).toMatchObject({ kind: 'config', message: expect.stringMatching(`^${variable}: `) });
   expect(byOption).toMatchObject({ kind: 'config', message: expect.stringMatching(`^${option}: `) });
@@ -104,23 +102,12 @@ test('the first call reads variables that were set after the constructor', async
   expect(fetch.requests[0]?.url).toBe('https://late.test/api/v1/latest');
 });
 
-test.each([
-  ['base URL without a key', { baseUrl: 'ftp://x' }, 'baseUrl: expected'],
-  ['key without a base URL', { apiKey: 'Bearer x' }, "apiKey: starts with 'Bearer '"],
-])('the constructor throws for a wrong %s', (_, options, message) => {
-  expect(() => new FxRates(options)).toThrow(message);
-});
-
-test('throws in a browser, even if an option is wrong too', () => {
+test('throws in a browser, even if an option is wrong too, but not with jsdom in Node.js', () => {
   Object.defineProperty(globalThis, 'document', { value: {}, configurable: true });
+  expect(new FxRates(BY_OPTIONS)).toBeInstanceOf(FxRates);
+
   Object.defineProperty(process, 'versions', { value: { ...versions, node: undefined } });
 
   expect(() => new FxRates()).toThrow('looks like a browser, whose users could read the API key');
-  expect(() => new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY })).toThrow(ConfigError);
-});
-
-test('jsdom in Node.js is not a browser', () => {
-  Object.defineProperty(globalThis, 'document', { value: {}, configurable: true });
-
-  expect(new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY })).toBeInstanceOf(FxRates);
+  expect(() => new FxRates(BY_OPTIONS)).toThrow(ConfigError);
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Call } from '../../../src/client/call/call.ts';
+import type { QuotaData } from '../../../src/client/index.ts';
 import { QuotaLedger } from '../../../src/client/state/quota-ledger.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { exhaustedQuota, quotaRecord } from '../../helpers/service-replies.ts';
@@ -11,17 +12,15 @@ function spend(quota: QuotaLedger, call = aCall()): void {
 }
 
 /** The quota of a key of which 258 of 1,000 requests are left, by a record that has just arrived. */
-function setUp(changes = {}) {
-  const clock = new FakeClock();
+function setUp({ now = '2026-01-21T14:20:00.000Z', ...changes }: Partial<QuotaData> & { readonly now?: string } = {}) {
+  const clock = new FakeClock(Date.parse(now));
   const quota = new QuotaLedger(clock);
   quota.sawRecord(quotaRecord(changes), 0);
   return { clock, quota };
 }
 
 test('a record ends with its period', async () => {
-  const clock = new FakeClock(Date.parse('2026-01-31T23:59:59.000Z'));
-  const quota = new QuotaLedger(clock);
-  quota.sawRecord(quotaRecord(), 0);
+  const { clock, quota } = setUp({ now: '2026-01-31T23:59:59.000Z' });
 
   await clock.advance(999);
   expect(quota.estimate()).toBeDefined();
@@ -34,10 +33,8 @@ test('a record ends with its period', async () => {
 test.each(['2026-02-01T00:00:00.000Z', '2026-02-01T00:10:00.000Z'])(
   'a record is valid even if its period is over by the local clock (%s)',
   async (now) => {
-    const clock = new FakeClock(Date.parse(now));
-    const quota = new QuotaLedger(clock);
+    const { clock, quota } = setUp({ now });
 
-    quota.sawRecord(quotaRecord(), 0);
     await clock.advance(60_000);
 
     expect(quota.estimate()?.remaining).toBe(258);
