@@ -182,7 +182,10 @@ test.each<[string, object, boolean?]>([
   ['in a request', { request: new Request('https://fx.test', { headers: { authorization: API_KEY } }) }],
   ['in a map', { map: new Map([['key', API_KEY]]) }],
   // Not searched, so it may contain the key.
-  ['perhaps, among many values', { list: Array.from({ length: 900 }, () => Array.from({ length: 900 }, () => ({ a: 1 }))) }],
+  [
+    'perhaps, among many values',
+    { list: Array.from({ length: 900 }, () => Array.from({ length: 900 }, () => ({ a: 1 }))) },
+  ],
   ['perhaps, among many properties', Object.fromEntries(Array.from({ length: 5_001 }, (_, index) => [`p${index}`, 0]))],
   ['perhaps, in a long list', Array(5_001).fill(0)],
   ['perhaps, in a list of millions', Array(5_000_000).fill(0)],

@@ -199,28 +199,16 @@ test('an outage is reported as a wait, with its reason, when a call waits', asyn
   expect(waits).toMatchObject([{ until: new Date(start + 30_000), waiting: 1, reason: 'service' }]);
 });
 
-/** Calls in flight, and more that wait. */
-async function crowded() {
+test('the limit is wanted again when a refusal contradicts it, but not in an outage', async () => {
   const { limiter } = setUp({ perMinute: 'learn' });
   const granted = ask(limiter, 50);
   await quiet();
-  return { limiter, granted };
-}
-
-test('the limit is wanted again when a refusal contradicts it', async () => {
-  const { limiter, granted } = await crowded();
   limiter.configure(1_000);
   await quiet();
 
   granted[0]!.end({ kind: 'refused', retryAfter: hint('30') });
-
   expect(limiter.isLimitWanted).toBe(true);
-});
-
-test('the limit is not wanted in an outage', async () => {
-  const { limiter, granted } = await crowded();
-
-  granted[0]!.end(failedFor('30'));
+  granted[1]!.end(failedFor('30'));
 
   expect(limiter.isLimitWanted).toBe(false);
 });
@@ -246,38 +234,34 @@ function down() {
   return { ...all, early };
 }
 
-test('three failures in a row are an outage, two are none', () => {
+type Sent = readonly ['failed' | 'succeeded', sentAt: number, at: number];
+const failures = (times: number, sentAt: number, at: number) => Array<Sent>(times).fill(['failed', sentAt, at]);
+/** An older request that responds later changes nothing. */
+const successes: readonly Sent[] = [
+  ['succeeded', 10, 20],
+  ['succeeded', 5, 21],
+];
+
+test.each<[string, readonly Sent[], boolean]>([
+  ['three failures in a row', failures(3, 0, 10), true],
+  ['two failures', failures(2, 0, 10), false],
+  [
+    'two failures before a success and two after it',
+    [...failures(2, 9, 9), ...successes, ...failures(2, 30, 40)],
+    false,
+  ],
+  ['three failures after a success', [...failures(2, 9, 9), ...successes, ...failures(3, 30, 40)], true],
+  ['failures of requests sent before the last successful one', [...successes, ...failures(3, 9, 40)], false],
+  ['failures of requests sent with it', [...successes, ...failures(3, 10, 40)], true],
+])('%s: an outage? %j', (_, sent, isOutage) => {
   const { flight, send, fail } = requests();
-  fail(send(0), 10);
-  fail(send(0), 10);
-  expect(flight.health.isDown).toBe(false);
-  fail(send(0), 10);
 
-  expect(flight.health).toEqual({ isDown: true, since: 10, retryAt: 10 + 375 });
-});
+  for (const [kind, sentAt, at] of sent)
+    kind === 'failed' ? fail(send(sentAt), at) : flight.responded(send(sentAt), at);
 
-test('a success between failures begins the count again', () => {
-  const { flight, send, fail } = requests();
-  for (const at of [0, 10]) fail(send(at), at);
-  flight.responded(send(20), 20);
-  for (const at of [30, 40]) fail(send(at), at);
-  expect(flight.health.isDown).toBe(false);
-
-  fail(send(50), 50);
-  expect(flight.health.isDown).toBe(true);
-});
-
-test('a request sent before the last successful one says nothing about an outage', () => {
-  const { flight, send, fail } = requests();
-  const before = [1, 2, 3].map(() => send(9));
-  const together = [1, 2, 3].map(() => send(10));
-  flight.responded(send(10), 20);
-  flight.responded(send(5), 21); // an older one that responds later changes nothing
-  for (const permit of before) fail(permit, 30);
-  expect(flight.health.isDown).toBe(false);
-
-  for (const permit of together) fail(permit, 30);
-  expect(flight.health.isDown).toBe(true);
+  const at = Number(sent.at(-1)?.[2]);
+  const down = { isDown: true, since: at, retryAt: at + 375 };
+  expect(flight.health).toEqual(isOutage ? down : expect.objectContaining({ isDown: false }));
 });
 
 test('a call that fails again and again while others succeed is no outage', () => {

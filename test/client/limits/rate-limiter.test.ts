@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Permit } from '../../../src/client/limits/in-flight.ts';
+import type { Permit, RequestEnd } from '../../../src/client/limits/in-flight.ts';
 import type { LongWait, RateLimiterOptions, Wait } from '../../../src/client/limits/rate-limiter.ts';
 import type { AcquireOptions } from '../../../src/client/limits/request-queue.ts';
 import { Cancellation } from '../../../src/client/time/abort.ts';
@@ -30,53 +30,39 @@ test('a call that need not wait has its permit without a promise', async () => {
   expect(limiter.limits()).toMatchObject({ inFlight: 1, waiting: 0 });
 });
 
-test.each<[string, (limiter: StrictLimiter) => Promise<unknown>, (start: number) => Partial<AcquireOptions>]>([
-  ['no slot', async (limiter) => [await limiter.acquire(), await limiter.acquire()], () => ({})],
-  [
-    'a refusal',
-    async (limiter) => (await limiter.acquire()).end({ kind: 'refused', retryAfter: hint('7') }),
-    () => ({}),
-  ],
-  ['a deadline that has passed', async () => undefined, (start) => ({ due: { deadlineAt: start - 1 } })],
+test.each<[string, (first: Permit, limiter: StrictLimiter) => unknown, number?]>([
+  ['no slot', (_, limiter) => limiter.acquire()],
+  ['a refusal', (first) => first.end({ kind: 'refused', retryAfter: hint('7') })],
+  ['a deadline that has passed', () => undefined, -1],
   [
     'a call that waits for the slot that is free now',
-    async (limiter) => {
-      const [first] = [await limiter.acquire(), await limiter.acquire()];
+    async (first, limiter) => {
+      await limiter.acquire();
       void limiter.acquire();
-      first?.end({ kind: 'unused' });
+      first.end({ kind: 'unused' });
     },
-    () => ({}),
   ],
-])('with %s, there is no permit without a wait', async (_, prepare, options) => {
+])('with %s, there is no permit without a wait', async (_, prepare, inMs = 60_000) => {
   const { start, limiter } = setUpLimiter({ perMinute: 2 });
-  await prepare(limiter);
+  await prepare(await limiter.acquire(), limiter);
   const { inFlight } = limiter.limits();
 
-  expect(limiter.tryAcquire(options(start))).toBeUndefined();
+  expect(limiter.tryAcquire({ due: { deadlineAt: start + inMs } })).toBeUndefined();
   expect(limiter.limits()).toMatchObject({ inFlight });
 });
 
 const BROKEN = { kind: 'failed', error: new Error('HTTP 500'), wasSent: true, mayHaveCounted: true } as const;
 
-test.each<[string, (permits: readonly Permit[]) => void]>([
-  [
-    'the cap is used up',
-    (permits) => {
-      for (const permit of permits) permit.end(permits.indexOf(permit) < 3 ? { kind: 'accepted' } : BROKEN);
-    },
-  ],
-  [
-    'a refusal closes the gate',
-    ([first, ...others]) => {
-      for (const permit of others) permit.end(BROKEN);
-      first?.end({ kind: 'refused', retryAfter: hint('30') });
-    },
-  ],
-])('in an outage while %s, the limiter sleeps until a request may be sent', async (_, end) => {
+const ACCEPTED = { kind: 'accepted' } as const;
+
+test.each<[string, readonly RequestEnd[]]>([
+  ['the cap is used up', [ACCEPTED, ACCEPTED, ACCEPTED, BROKEN, BROKEN, BROKEN]],
+  ['a refusal closes the gate', [...Array(5).fill(BROKEN), { kind: 'refused', retryAfter: hint('30') }]],
+])('in an outage while %s, the limiter sleeps until a request may be sent', async (_, ends) => {
   const { clock, limiter } = setUpLimiter({ perMinute: 6 });
-  const permits = await Promise.all(Array.from({ length: 6 }, () => limiter.acquire()));
+  const permits = await Promise.all(ends.map(() => limiter.acquire()));
   await clock.advance(10);
-  end(permits);
+  for (const end of ends) permits.shift()?.end(end);
   ask(limiter, 1);
 
   await clock.advance(29_000);
@@ -221,18 +207,6 @@ test.each([
   if (served) expect((await served).sentAt).toBe(slotAt);
 });
 
-test('a deadline at the very time of the slot allows the call', async () => {
-  const { clock, start, limiter } = setUpLimiter();
-  (await limiter.acquire()).end({ kind: 'refused', retryAfter: hint('30') });
-  expect(limiter.limits().gate).toEqual({ until: new Date(start + 30_000) });
-
-  const permit = limiter.acquire({ due: { deadlineAt: start + 30_000 } });
-  await clock.advance(30_000);
-
-  expect((await permit).sentAt).toBe(start + 30_000);
-  expect(limiter.limits().gate).toBe('open');
-});
-
 test('rejects waiting calls as soon as the gate closes until after their deadlines', async () => {
   const { start, limiter } = setUpLimiter({ maxConcurrent: 1 });
   const first = await limiter.acquire();
@@ -278,19 +252,6 @@ test('a Retry-After above the maximum rejects calls until its rest is short enou
   expect(permit.sentAt - first.sentAt).toBe(80_000_000);
 });
 
-test('shows how the service counts', async () => {
-  const { start, limiter } = learned(2);
-  await serve(limiter, 2);
-
-  (await limiter.acquire()).end({ kind: 'refused', retryAfter: hint('60') });
-
-  expect(limiter.limits()).toMatchObject({
-    gate: { until: new Date(start + 60_000) },
-    perMinute: 2,
-    window: 'sliding',
-  });
-});
-
 test('many calls have responses when the limit or the service allows, whichever is later', async () => {
   const { clock, limiter } = setUpLimiter({ perMinute: 30, maxConcurrent: 4 });
   expect(limiter.etaMs(60, { concurrency: 256 })).toBe(60_000);
@@ -319,17 +280,18 @@ test('a wait of more than a minute is reported once, with the time of the last c
   expect(longWaits).toEqual([{ waiting: 3, perMinute: 2, isPart: false, lastMs: 120_000 }]);
 });
 
-test('calls in flight are among those that wait for a response', async () => {
-  const { limiter } = setUpLimiter({ perMinute: 30 });
-  for (let call = 0; call < 4; call += 1) await limiter.acquire();
+test.each([
+  [30, 4, [30, 31]],
+  [2, 2, [2, 3]],
+])(
+  'of a limit of %i, the %i calls in flight are among those that wait for a response',
+  async (perMinute, sent, calls) => {
+    const { limiter } = setUpLimiter({ perMinute });
+    for (let call = 0; call < sent; call += 1) await limiter.acquire();
 
-  expect(limiter.etaMs(30, { concurrency: 256 })).toBe(0);
-  expect(limiter.etaMs(31, { concurrency: 256 })).toBe(60_000);
-
-  const { limiter: used } = setUpLimiter({ perMinute: 2 });
-  for (let call = 0; call < 2; call += 1) await used.acquire();
-  expect([1, 2, 3].map((calls) => used.etaMs(calls, { concurrency: 256 }))).toEqual([0, 0, 60_000]);
-});
+    expect(calls.map((count) => limiter.etaMs(count, { concurrency: 256 }))).toEqual([0, 60_000]);
+  },
+);
 
 test('beside others, the last call of low priority is expected after equal intervals', async () => {
   const { limiter } = setUpLimiter({ perMinute: 30 });
@@ -340,15 +302,18 @@ test('beside others, the last call of low priority is expected after equal inter
 });
 
 test.each([
-  ['0.999', []],
-  ['1', [1_000]],
-])('a wait of %s s is reported from one second on', async (retryAfter, reported) => {
+  ['0.999 s', '0.999', []],
+  ['1 s', '1', [1_000]],
+  ['the responses of other calls', undefined, []],
+])('a wait for %s is reported from one second on', async (_, retryAfter, reported) => {
   const waits: number[] = [];
-  const { clock, start, limiter } = setUpLimiter({ onWait: ({ until }) => waits.push(until.getTime()) });
-  (await limiter.acquire()).end({ kind: 'refused', retryAfter: hint(retryAfter) });
+  const onWait = ({ until }: Wait) => waits.push(until.getTime());
+  const { clock, start, limiter } = setUpLimiter({ maxConcurrent: 1, onWait });
+  const first = await limiter.acquire();
+  if (retryAfter !== undefined) first.end({ kind: 'refused', retryAfter: hint(retryAfter) });
   void limiter.acquire();
 
-  await clock.runAll();
+  await clock.advance(10_000);
 
   expect(waits.map((until) => until - start)).toEqual(reported);
 });
@@ -394,7 +359,7 @@ test('each wait for the window is reported once, at its start', async () => {
     reportedAt.push(clock.now() - start);
   };
   const { clock, start, limiter } = setUpLimiter({ perMinute: 1, onWait });
-  for (let call = 0; call < 3; call += 1) void limiter.acquire().then((permit) => permit.end({ kind: 'accepted' }));
+  for (let call = 0; call < 3; call += 1) void limiter.acquire().then((permit) => permit.end(ACCEPTED));
 
   await clock.runAll();
 
@@ -403,15 +368,4 @@ test('each wait for the window is reported once, at its start', async () => {
     { until: new Date(start + 120_000), waitMs: 60_000, waiting: 1, reason: 'window' },
   ]);
   expect(reportedAt).toEqual([0, 60_000]);
-});
-
-test('a wait for the responses of other calls is not reported', async () => {
-  const waits: Wait[] = [];
-  const { clock, limiter } = setUpLimiter({ maxConcurrent: 1, onWait: (wait) => waits.push(wait) });
-  await limiter.acquire();
-  void limiter.acquire();
-
-  await clock.advance(10_000);
-
-  expect(waits).toEqual([]);
 });
