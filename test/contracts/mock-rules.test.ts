@@ -40,21 +40,6 @@ test.each(mockAdapters)('a rule responds instead of the service or of the networ
   ]);
 });
 
-test.each(mockAdapters)('a counted rule is charged, another is not, through $name', async (adapter) => {
-  await using it = await opened(adapter);
-  const charged: number[] = [];
-  for (const counted of [false, true]) {
-    for (const rule of [{ respond: { status: 500 } }, { fail: { kind: 'network-error' } }] as const) {
-      it.mock.rules.add({ ...rule, counted });
-      await it.sendWithKey().catch(() => undefined);
-      it.mock.rules.clear();
-      charged.push(used(it.mock, it.id));
-    }
-  }
-
-  expect(charged).toEqual([0, 0, 1, 2]);
-});
-
 test.each(mockAdapters)('a changed response reaches the client unchanged, through $name', async (adapter) => {
   await using it = await opened(adapter);
   const { body } = await it.sendWithKey();
@@ -198,27 +183,6 @@ test.each(mockAdapters.filter(({ adapter }) => adapter !== 'socket'))(
     expect(it.mock.rules.list()).toEqual([]);
   },
 );
-
-test.each(mockAdapters)('removing a rule ends the requests that it lets hang, through $name', async (adapter) => {
-  await using it = await opened(adapter);
-  it.mock.rules.add({ fail: { kind: 'hang' }, id: 'one', nth: 2 });
-  it.mock.rules.add({ fail: { kind: 'hang' }, counted: false, id: 'two', nth: 1 });
-  const ended: string[] = [];
-  const send = (name: string) => it.sendWithKey().catch(() => ended.push(name));
-  const first = send('not counted');
-  await it.mock.journal.waitFor();
-  const second = send('counted');
-  await it.mock.journal.waitFor({}, { count: 2 });
-
-  it.mock.rules.remove('one');
-  await second;
-  expect(ended).toEqual(['counted']);
-  it.mock.rules.clear();
-  await first;
-
-  expect(ended).toEqual(['counted', 'not counted']);
-  expect((await it.sendWithKey()).status).toBe(200);
-});
 
 const HANG_ENDINGS: [string, object, (mock: MockServer) => Promise<unknown>, RegExp][] = [
   ['the end of its rule', { forMs: 30_000 }, ({ clock }) => clock.advance(30_000), /rule_1: no response, .* 30000 ms$/],

@@ -274,17 +274,6 @@ describe.each(transports)('%s', (_, transport) => {
     await expect(clock.run(fx.latest({ call: 2 }), HORIZON)).resolves.toEqual({ EUR: 0.92 });
   });
 
-  test('rejects a body longer than 10 MiB', async () => {
-    const { error } = await errorFrom(({ socket }) => respond(socket, { body: 'x'.repeat(10 * 2 ** 20 + 1) }));
-
-    expect(error).toMatchObject({
-      kind: 'response',
-      status: 200,
-      message: 'The body is longer than 10485760 bytes (HTTP 200); maxResponseBytes sets the limit',
-      attempts: [{ status: 200 }],
-    });
-  });
-
   test('aborts an endless body and closes its connection', async () => {
     const hungUp: Promise<unknown>[] = [];
     const { error } = await errorFrom(
@@ -300,7 +289,8 @@ describe.each(transports)('%s', (_, transport) => {
       { maxResponseBytes: 50_000 },
     );
 
-    expect(error).toMatchObject({ kind: 'response', message: expect.stringContaining('50000 bytes') });
+    const message = 'The body is longer than 50000 bytes (HTTP 200); maxResponseBytes sets the limit';
+    expect(error).toMatchObject({ kind: 'response', status: 200, message, attempts: [{ status: 200 }] });
     await Promise.all(hungUp);
   });
 
