@@ -178,11 +178,7 @@ test.each<readonly [string, (remote: RemoteMockServer) => unknown, string]>([
   ['bytes', ({ rules }) => rules.add({ respond: { body: new Uint8Array([1]) } }), WITHOUT_JSON],
   ['NaN', ({ latest }) => latest.set({ rates: { USD: Number.NaN } }), WITHOUT_JSON],
   ['a bigint', ({ rules }) => rules.add({ respond: { data: { a: 1n } } }), WITHOUT_JSON],
-  [
-    'a symbol',
-    ({ rules }) => rules.add({ match: { query: { base: SYMBOL } }, delayMs: 1 }),
-    `base is ${String(SYMBOL)}`,
-  ],
+  ['a symbol', ({ rules }) => rules.add({ match: { query: { base: SYMBOL } }, delayMs: 1 }), 'base is Symbol(base)'],
   ['a Map', ({ latest }) => latest.set({ rates: new Map([['USD', 1]]) }), `rates is {}; ${WITHOUT_JSON}`],
   ['a cyclic object', ({ rules }) => rules.add({ respond: { data: { a: CYCLE } } }), 'self is a value of type object'],
   ['a getter that throws', ({ rules }) => rules.add({ respond: { data: { rates: BROKEN } } }), 'rates is a value of'],
@@ -290,14 +286,12 @@ test('a remote space can be closed again, as one in process', async () => {
   await expect(space.close()).rejects.toMatchObject({ code: 'no_mock_server' });
 });
 
+const ALL_ROUTES = 'GET /__fxrates/openapi.json lists all routes.';
+
 test.each([
   ['GET', '/rules/x', 'Rule "x" does not exist; the rules are rule_1, rule_2.'],
   ['DELETE', '/rules/a%20b', 'Rule "a b" does not exist; the rules are rule_1, rule_2.'],
-  [
-    'GET',
-    '/requests/x',
-    'This route does not exist; did you mean /requests? GET /__fxrates/openapi.json lists all routes.',
-  ],
+  ['GET', '/requests/x', `This route does not exist; did you mean /requests? ${ALL_ROUTES}`],
   ['GET', '/keys/key_9', 'Key "key_9" does not exist; the only key is key_1.'],
   ['GET', '/accounts/x', 'Account "x" does not exist; the only account is account_1.'],
   ['DELETE', '/spaces/x', 'Space "x" does not exist or is closed; the only space is space_1.'],

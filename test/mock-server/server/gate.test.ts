@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { RunningServer } from '../../../src/mock-server/index.ts';
 import { createGate, refuseForeignHost } from '../../../src/mock-server/server/gate.ts';
 import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
@@ -19,6 +19,10 @@ async function send(url: string, target: string, request: Omit<PlainRequest, 'ta
 function bearer({ adminToken }: RunningServer, more: Readonly<Record<string, string>> = {}) {
   return { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json', ...more };
 }
+
+/** Is shared by the tests of requests that change nothing. */
+const it = await servedMock();
+afterAll(() => it.mock.close());
 
 test('a bundle without the files of the admin API says so in each response of it', async () => {
   const load = () => Promise.reject(new Error('Cannot find module ./admin-server.js'));
@@ -67,7 +71,6 @@ test.each([
   ['DELETE', '/rules'],
   ['POST', '/reset'],
 ])('%s %s responds with 204 without a length, and the connection stays usable', async (method, path) => {
-  await using it = await servedMock();
   const { hostname, port } = new URL(it.server.url);
   const socket = connect(Number(port), hostname);
   const head = `HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${it.server.adminToken}\r\n`;
@@ -81,8 +84,6 @@ test.each([
 });
 
 test('HEAD responds as GET does, without a body', async () => {
-  await using it = await servedMock();
-
   for (const path of ['/health', '/clock', '/requests', '/']) {
     const { status, headers, text } = await send(it.server.url, `/__fxrates${path}`, {
       method: 'HEAD',
@@ -97,16 +98,35 @@ test('HEAD responds as GET does, without a body', async () => {
   expect([wrong.status, wrong.headers['allow']]).toEqual([405, 'GET, HEAD, POST']);
 });
 
+const LOOPBACK = { host: undefined, allowRemote: false };
+const REMOTE = { host: 'Mock.Example', allowRemote: true };
+
 test.each([
-  ['Mock.Example:4010', 'mock.example', undefined],
-  ['mock.example', 'Mock.Example', undefined],
-  ['other.example', 'Mock.Example', 403],
-])('the Host %s with the option host %s: refused with %s', (host, own, status) => {
-  expect(refuseForeignHost({ host }, { host: own, allowRemote: true, scheme: 'http' })?.status).toBe(status);
+  ...['localhost', 'LOCALHOST:8080', '127.0.0.1:80', '[::1]', '[::1]:4010'].map((host) => [host, LOOPBACK] as const),
+  ...['Mock.Example:4010', 'mock.example', 'my_mock', 'mock.test'].map((host) => [host, REMOTE] as const),
+  ...['host.docker.internal:4010', 'mock.default.svc.cluster.local'].map((host) => [host, REMOTE] as const),
+])('the Host %s is one of the server with %j', (host, names) => {
+  expect(refuseForeignHost({ host }, { ...names, scheme: 'http' })).toBeUndefined();
+});
+
+test.each([
+  ...['mock:4010', 'evil.example', 'evil.example:80', 'localhost.evil.example'].map(
+    (host) => [host, LOOPBACK] as const,
+  ),
+  ...['127.0.0.1.evil.example', 'x@127.0.0.1', 'localhost@evil.example', 'evil-localhost', ''].map(
+    (host) => [host, LOOPBACK] as const,
+  ),
+  ...['other.example', 'mock.evil.example:4010', 'internal.example', 'mock.local', ''].map(
+    (host) => [host, REMOTE] as const,
+  ),
+])('the Host %s is foreign to the server with %j', (host, names) => {
+  expect(refuseForeignHost({ host }, { ...names, scheme: 'http' })).toMatchObject({
+    status: 403,
+    code: 'foreign_host',
+  });
 });
 
 test('refuses other origins, including their preflights', async () => {
-  await using it = await servedMock();
   for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1', it.server.url.replace('http', 'https')]) {
     const sent = await send(it.server.url, '/__fxrates/reset', {
       method: 'POST',
@@ -138,7 +158,6 @@ test.each([
   ],
   ['POST', '/clock', 'advanceMs=1', TEXT, 415, expect.objectContaining({ code: 'json_required' })],
 ])('%s %s refuses the body %j and changes nothing', async (method, path, body, more, status, error) => {
-  await using it = await servedMock();
   const before = it.mock.snapshot();
 
   const headers = bearer(it.server, more);
@@ -166,7 +185,6 @@ test.each([
   ['/nothing', true, 404, 'not_found'],
   ['/clock', true, 405, 'method_not_allowed'],
 ])('%s, with the token: %s, responds %i before the body ends', async (path, isTrusted, status, code) => {
-  await using it = await servedMock();
   const headers = isTrusted ? bearer(it.server) : {};
 
   for (const sent of [{ 'content-length': '1000000000' }, { 'transfer-encoding': 'chunked' }]) {
@@ -185,8 +203,6 @@ test.each([
   ['PUT', '/latest/replay', 4 * 1024 * 1024],
   ['PUT', '/state', 4 * 1024 * 1024],
 ])('%s %s refuses a body of more than %i bytes unread', async (method, path, most) => {
-  await using it = await servedMock();
-
   const sent = await send(it.server.url, `/__fxrates${path}`, {
     method,
     headers: bearer(it.server, { 'content-length': String(most + 1) }),
@@ -204,8 +220,6 @@ test.each([
   ['PUT', '/state', `{"accounts":[${'{},'.repeat(100_000)}{}]}`],
   ['PUT', '/latest/replay', `{"a":[${'[],'.repeat(100_000)}[]]}`],
 ])('%s %s refuses a body of too many values', async (method, path, body) => {
-  await using it = await servedMock();
-
   const sent = await it.admin(method, path, body);
 
   expect(sent).toMatchObject({ status: 413, body: { error: { code: 'content_too_large' } } });
@@ -213,48 +227,12 @@ test.each([
 });
 
 test.each([
-  ['of too many bytes', ' '.repeat(9 * 1024 * 1024), {}],
-  ['of too many bytes in chunks', ' '.repeat(9 * 1024 * 1024), { 'transfer-encoding': 'chunked' }],
-  ['of too many values', `[${'[],'.repeat(1_000_000)}[]]`, {}],
-])('a client that reads nothing before it has sent a body %s gets the refusal', async (_, body, more) => {
-  await using it = await servedMock();
-  const socket = connect(it.server.port, '127.0.0.1');
-  const sized = 'transfer-encoding' in more ? more : { 'content-length': String(body.length) };
-  const head = Object.entries(bearer(it.server, { host: '127.0.0.1', connection: 'close', ...sized }));
-  const content = 'transfer-encoding' in more ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body;
-
-  socket.write(`POST /__fxrates/setup HTTP/1.1\r\n${head.map((pair) => `${pair.join(': ')}\r\n`).join('')}\r\n`);
-  await new Promise<void>((resolve, reject) => socket.write(content, (error) => (error ? reject(error) : resolve())));
-  const [received] = await once(socket, 'data');
-
-  expect(String(received)).toMatch(/^HTTP\/1\.1 413 /);
-  socket.destroy();
-});
-
-test('a body of too many values is refused before it ends', async () => {
-  await using it = await servedMock();
-  const headers = bearer(it.server, { 'transfer-encoding': 'chunked' });
-  const outgoing = request(`${it.server.url}/__fxrates/state`, { method: 'PUT', headers, agent: false });
-
-  outgoing.write(`[${'[],'.repeat(100_000)}`);
-  const [incoming] = await once(outgoing, 'response');
-
-  expect(incoming.statusCode).toBe(413);
-  outgoing.destroy();
-});
-
-test.each([
   ['POST', '/rules', '{', 'rule is "{"; expected a rule as JSON.'],
-  ['POST', '/setup', '{', 'setup is "{"; expected a setup as JSON.'],
-  ['PUT', '/latest', '{', 'latest is "{"; expected an object'],
-  ['PUT', '/latest/replay', '{', 'replay is "{"; expected a recorded envelope'],
   ['POST', '/rules', JSON.stringify('x_'.repeat(1_000_000)), 'rule is "x_x_'],
   ['POST', '/rules', `{"${'x_'.repeat(1_000_000)}":1}`, 'is not a field of a rule'],
   ['POST', '/setup', JSON.stringify({ keys: Array(90_000).fill(1) }), 'keys has 90000 entries'],
   ['POST', '/setup', JSON.stringify({ keys: [Array(90_000).fill(1)] }), 'keys[0] is [1,1,1'],
 ])('%s %s names what is wrong with a body, and no more than a line of it', async (method, path, body, message) => {
-  await using it = await servedMock();
-
   const sent = await it.admin(method, path, body);
 
   expect(sent).toMatchObject({ status: 400, body: { error: { code: 'invalid_option' } } });
@@ -270,14 +248,22 @@ test('a text with any number of commas and brackets is one value', async () => {
   expect(status).toBe(200);
 });
 
-test('a body in chunks of one byte is refused as soon as it is too large', async () => {
-  await using it = await servedMock();
-  const socket = connect(it.server.port, '127.0.0.1');
-  socket.on('error', () => undefined); // the server closes the connection during the upload
-  const head = Object.entries(bearer(it.server, { host: '127.0.0.1', 'transfer-encoding': 'chunked' }));
+const SPACES = ' '.repeat(9 * 1024 * 1024);
+const sized = (text: string) => `content-length: ${text.length}\r\n\r\n${text}`;
+const chunked = (text: string) => `transfer-encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n`;
 
-  socket.write(`POST /__fxrates/clock HTTP/1.1\r\n${head.map((pair) => `${pair.join(': ')}\r\n`).join('')}\r\n`);
-  socket.write('1\r\n1\r\n'.repeat(256 * 1024 + 1));
+test.each([
+  ['/setup', 'of too many bytes', sized(SPACES)],
+  ['/setup', 'of too many bytes in chunks', `${chunked(SPACES)}0\r\n\r\n`],
+  ['/setup', 'of too many values', sized(`[${'[],'.repeat(1_000_000)}[]]`)],
+  ['/setup', 'of too many values before its end', chunked(`[${'[],'.repeat(100_000)}`)],
+  ['/clock', 'in chunks of one byte before its end', chunked('1') + '1\r\n1\r\n'.repeat(256 * 1024)],
+])('%s refuses a body %s, also for a client that reads nothing while it sends', async (path, _, content) => {
+  const socket = connect(it.server.port, '127.0.0.1');
+  const head = Object.entries(bearer(it.server, { host: '127.0.0.1', connection: 'close' }));
+
+  socket.write(`POST /__fxrates${path} HTTP/1.1\r\n${head.map((pair) => `${pair.join(': ')}\r\n`).join('')}`);
+  await new Promise<void>((resolve, reject) => socket.write(content, (error) => (error ? reject(error) : resolve())));
   const [received] = await once(socket, 'data');
 
   expect(String(received)).toMatch(/^HTTP\/1\.1 413 /);
@@ -290,8 +276,6 @@ test.each([
   ['PUT', '/keys', 'POST'],
   ['PATCH', '/clock', 'POST'],
 ])('%s %s names the method %s', async (method, path, meant) => {
-  await using it = await servedMock();
-
   const { status, body } = await it.admin(method, path, {});
 
   expect(status).toBe(405);
@@ -323,8 +307,7 @@ test.each([
   ['POST', '/spaces', { name: 'a'.repeat(65) }, 'name'],
   ['POST', '/rules', { match: { path: '/__fxrates/*' }, delayMs: 1 }, 'match.path'],
   ['POST', '/rules', { match: { path: '/a#b' }, delayMs: 1 }, 'match.path'],
-])('refuses %s %s with %j and names the field', async (method, path, body, field) => {
-  await using it = await servedMock();
+])('%s %s with %j is refused with the field, and changes nothing', async (method, path, body, field) => {
   const before = it.mock.snapshot();
 
   const sent = await it.admin(method, path, body);
@@ -353,8 +336,6 @@ test.each<[string, unknown, string]>([
   ['/clock', { advanceTo: null }, "advanceTo is null; expected 'quota-reset', 'next-window', a Date, an ISO 8601 date"],
   ['/clock', {}, 'body is {}; expected exactly one of advanceMs, advanceTo and frozen.'],
 ])('POST %s with %j names the field and the alternatives', async (path, body, message) => {
-  await using it = await servedMock();
-
   const sent = await it.admin('POST', path, body);
 
   expect(sent).toMatchObject({ status: 400, body: { error: { code: 'invalid_option' } } });
@@ -375,8 +356,6 @@ test.each([
   '/api/v1/quota?/__fxrates/state',
   '/api/v1/quota#/__fxrates/state',
 ])('%s is always a request to the emulated service', async (path) => {
-  await using it = await servedMock();
-
   const sent = await send(it.server.url, path, { headers: bearer(it.server) });
 
   expect([401, 404]).toContain(sent.status);
