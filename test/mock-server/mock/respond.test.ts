@@ -206,20 +206,6 @@ test('by default, sends no CORS headers, and lists the switch for requests with 
   expect(mock.journal.list().map(({ switches }) => switches.includes('cors'))).toEqual([true, true, false]);
 });
 
-test.each([
-  ['/api/v1/api/v1/quota', '/api/v1/quota', '/api/v1'],
-  ['/gateway/api/v1/latest', '/api/v1/latest', '/gateway'],
-  ['/gateway//api/v1/latest/', '/api/v1/latest', '/gateway'],
-])('%s leads to the base URL', (path, known, before) => {
-  const core = new MockCore();
-
-  core.send(path);
-
-  expect(core.journal.entries[0]?.why).toBe(
-    `There is no such endpoint; did you mean ${known}? The base URL of the client must not end with "${before}".`,
-  );
-});
-
 test('responses to one target have the date of their second, and the form of their request', async () => {
   const { mock, key, send } = mockWithKey({
     behaviour: { cors: 'any-origin', headRequests: 'like-get' },

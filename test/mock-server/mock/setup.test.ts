@@ -82,6 +82,8 @@ test('a file may have a byte order mark', async () => {
   expect(await bodyOf(mock, '?base=EUR', keys[0]?.key)).toBe('200 {"success":true,"data":{ "USD": 1.10 }}');
 });
 
+const OWN_ID = 'expected an id of its own among the rules.';
+
 test.each<[string | object, string]>([
   ['{', 'setup is "{"; expected a setup as JSON.'],
   ['./setup.json', 'setup is "./setup.json"; expected a setup as JSON: the content of the file, not its path.'],
@@ -90,26 +92,14 @@ test.each<[string | object, string]>([
   ['{ "rule": [] }', 'rule is not a field of a setup; did you mean rules? Valid names: keys, behaviour, rules.'],
   [{ rules: {} }, 'rules is {}; expected an array.'],
   [
-    '{ "rules": [{ "respond": [{ "data": 1, "body": 2 }] }] }',
+    { rules: [{ respond: [{ data: 1, body: 2 }] }] },
     'rules[0].respond[0] is {"data":1,"body":2}; expected at most one',
   ],
-  [
-    { rules: ['a', 'b', 'a'].map((id) => ({ id, delayMs: 1 })) },
-    'rules[2].id is "a"; expected an id of its own among the rules.',
-  ],
-  [
-    { rules: [{ delayMs: 1 }, { id: 'rule_1', delayMs: 2 }] },
-    'rules[1].id is "rule_1"; expected an id of its own among the rules.',
-  ],
-  [
-    { keys: [{}], rules: [{ delayMs: 1, match: { keyId: 'key_2' } }] },
-    'rules[0].match.keyId is "key_2"; expected the id of a key',
-  ],
+  [{ rules: ['a', 'b', 'a'].map((id) => ({ id, delayMs: 1 })) }, `rules[2].id is "a"; ${OWN_ID}`],
+  [{ rules: [{ delayMs: 1 }, { id: 'rule_1', delayMs: 2 }] }, `rules[1].id is "rule_1"; ${OWN_ID}`],
+  [{ keys: [{}], rules: [{ delayMs: 1, match: { keyId: 'key_2' } }] }, 'rules[0].match.keyId is "key_2"; expected the'],
   [{ keys: [{ plan: 'gold' }] }, 'keys[0].plan is "gold"; expected one of free, developer, unlimited.'],
-  [
-    { keys: [{ key: `fx_live_${'0'.repeat(48)}` }] },
-    'keys[0].key is not a field of a key; valid names: plan, limits, usage, revoked.',
-  ],
+  [{ keys: [{ key: 'fx_live_0' }] }, 'keys[0].key is not a field of a key; valid names: plan, limits, usage, revoked.'],
   [{ behaviour: { rateWindows: 'x' } }, 'behaviour.rateWindows is not a switch; did you mean rateWindow?'],
   [{ keys: [{ usage: { minute: 31 } }] }, 'keys[0].usage.minute is 31; expected a whole number from 0 to 30, the '],
 ])('the setup %j is refused', (setup, message) => {
@@ -118,47 +108,30 @@ test.each<[string | object, string]>([
   expect(() => createMockServer().setUp(setup as Setup)).toThrow(error);
 });
 
-test.each<[string, (mock: MockServer) => unknown]>([
-  ['keys has 2001 entries; expected at most 2000.', (mock) => mock.setUp({ keys: Array(2_001).fill({}) })],
-  [
-    'keys have 1100000 requests in usage.minute; expected at most 1000000 of all keys.',
-    (mock) => mock.setUp({ keys: Array(11).fill({ limits: { requests: 1e6 }, usage: { minute: 100_000 } }) }),
-  ],
-  [
-    'rules has 2001 entries; expected at most 2000.',
-    (mock) => mock.setUp({ rules: Array(2_001).fill({ delayMs: 1 }) }),
-  ],
-  ['rules has 2001 entries; expected at most 2000.', (mock) => mock.setUp(`{"rules":[${'{},'.repeat(2_000)}{}]}`)],
-  [
-    'rules[0].respond has 10001 entries; expected at most 10000.',
-    (mock) => mock.setUp({ rules: [{ respond: Array(10_001).fill({ status: 503 }) }] }),
-  ],
-  ['latest has 10001 entries; expected at most 10000.', (mock) => mock.latest.set(Array(10_001).fill({}))],
-  [
-    'replay has 2000 entries; expected at most 1999.',
-    (mock) => mock.latest.replay(Object.fromEntries(Array.from({ length: 2_000 }, (_, day) => [`date=${day}`, {}]))),
-  ],
-  [
-    'replay has more than 1999 queries, such as "date=1999"; record fewer.',
-    (mock) => {
-      const queries = Array.from({ length: 2_001 }, (_, day) => [`date=${day}`, {}]);
-      mock.latest.replay(JSON.stringify(Object.fromEntries(queries)));
-    },
-  ],
-  [
-    'expected at most 1000 values of set-cookie.',
-    (mock) =>
-      mock.rules.add({ respond: { status: 200, body: '', headers: { 'set-cookie': Array(1_001).fill('a=1') } } }),
-  ],
-  ['match.path is "/**', (mock) => mock.rules.add({ delayMs: 1, match: { path: `/${'*'.repeat(16_384)}` } })],
-  [
-    'expected at most 100 names.',
-    (mock) => {
-      const query = Object.fromEntries(Array.from({ length: 101 }, (_, name) => [`p${name}`, 'x']));
-      mock.rules.add({ delayMs: 1, match: { query } });
-    },
-  ],
-])('more than a process checks at once is refused: %s', (message, act) => {
+const queries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, day) => [`date=${day}`, {}]));
+const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, name) => [`p${name}`, 'x']));
+const cookies = { 'set-cookie': Array(1_001).fill('a=1') };
+const manyRequests = Array(11).fill({ limits: { requests: 1e6 }, usage: { minute: 100_000 } });
+
+/** By the message of the refusal. */
+const TOO_MANY: Readonly<Record<string, (mock: MockServer) => unknown>> = {
+  'keys has 2001 entries; expected at most 2000.': (mock) => mock.setUp({ keys: Array(2_001).fill({}) }),
+  'keys have 1100000 requests in usage.minute; expected at most 1000000 of all keys.': (mock) =>
+    mock.setUp({ keys: manyRequests }),
+  'rules has 2001 entries; expected at most 2000': (mock) => mock.setUp({ rules: Array(2_001).fill({ delayMs: 1 }) }),
+  'rules has 2001 entries; expected at most 2000.': (mock) => mock.setUp(`{"rules":[${'{},'.repeat(2_000)}{}]}`),
+  'rules[0].respond has 10001 entries; expected at most 10000.': (mock) =>
+    mock.setUp({ rules: [{ respond: Array(10_001).fill({ status: 503 }) }] }),
+  'latest has 10001 entries; expected at most 10000.': (mock) => mock.latest.set(Array(10_001).fill({})),
+  'replay has 2000 entries; expected at most 1999.': (mock) => mock.latest.replay(queries(2_000)),
+  'replay has more than 1999 queries, such as "date=1999"; record fewer.': (mock) =>
+    mock.latest.replay(JSON.stringify(queries(2_001))),
+  'expected at most 1000 values of set-cookie.': (mock) => mock.rules.add({ respond: { body: '', headers: cookies } }),
+  'match.path is "/**': (mock) => mock.rules.add({ delayMs: 1, match: { path: `/${'*'.repeat(16_384)}` } }),
+  'expected at most 100 names.': (mock) => mock.rules.add({ delayMs: 1, match: { query: names(101) } }),
+};
+
+test.each(Object.entries(TOO_MANY))('more than a process checks at once is refused: %s', (message, act) => {
   const mock = createMockServer();
 
   expect(() => act(mock)).toThrow(message);
