@@ -93,19 +93,13 @@ test.each(['bypass', 'error'] as const)('listen() rejects if an msw server with 
 });
 
 test.each([
-  [
-    ['mock', 'server'],
-    ['server', 'mock'],
-  ],
-  [
-    ['mock', 'server'],
-    ['mock', 'server'],
-  ],
-])('after %j listened and %j closed, nothing is intercepted, and another mock can listen', async (opened, closed) => {
-  const ways = { mock: createMockServer(), server: setupServer() };
-  for (const name of opened) ways[name as 'mock'].listen();
+  ['the mock, then an msw server', [0, 1]],
+  ['an msw server, then the mock', [1, 0]],
+])('after both listened, closing %s ends all interception, and another mock can listen', async (_, order) => {
+  const ways = [createMockServer(), setupServer()] as const;
+  for (const way of ways) way.listen();
 
-  for (const name of closed) await ways[name as 'mock'].close();
+  for (const index of order) await ways[index]?.close();
 
   expect(globals()).toEqual(ORIGINAL);
   await using mock = createMockServer();

@@ -190,11 +190,11 @@ test.each(kinds)('%s predicts the next slot to the millisecond after the limit b
   expect(send(window, 30, now + waitMs, 1)).toBe(1);
 });
 
-test('a sliding log needs no more memory after a million requests than after a thousand', () => {
+test('a sliding log needs no more memory after a hundred thousand requests than after a thousand', () => {
   const window = new rateWindows['sliding-log']();
   let now = START;
 
-  for (let request = 0; request < 1_000_000; request += 1) {
+  for (let request = 0; request < 100_000; request += 1) {
     now += 70;
     send(window, 1000, now, 1);
   }
