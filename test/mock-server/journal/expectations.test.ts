@@ -5,7 +5,6 @@ import {
   type RequestExpectation,
   type RuleOptions,
 } from '../../../src/mock-server/index.ts';
-import { runScript } from '../../helpers/child-program.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 import { errorOf } from '../../helpers/test-client.ts';
 
@@ -132,15 +131,19 @@ test.each([
   ['/v1/quota', '/api/v1/quota'],
   ['/api/v2/latest', '/api/v1/latest'],
   ['/api/v1/qouta', '/api/v1/quota'],
+  ['/api/v1/api/v1/quota', '/api/v1/quota', '/api/v1'],
+  ['/gateway/api/v1/latest', '/api/v1/latest', '/gateway'],
+  ['/gateway//api/v1/latest/', '/api/v1/latest', '/gateway'],
   ['/', undefined],
   ['/nothing/at/all', undefined],
   [`/${'x'.repeat(10_000)}`, undefined],
-])('for %s the nearest path is %s', async (path, nearest) => {
-  const mock = createMockServer({ clock: { mode: 'virtual', autoAdvance: false } });
+])('for %s the nearest path is %s', async (path, nearest?: string, before?: string) => {
+  const mock = createMockServer();
 
   await mock.fetch(mock.baseUrl + path);
 
-  const suggestion = nearest === undefined ? '.' : `; did you mean ${nearest}?`;
+  const advice = before === undefined ? '' : ` The base URL of the client must not end with "${before}".`;
+  const suggestion = nearest === undefined ? '.' : `; did you mean ${nearest}?${advice}`;
   expect(mock.journal.list()[0]?.why).toBe(`There is no such endpoint${suggestion}`);
 });
 
@@ -200,15 +203,6 @@ test('lists the matching requests if there are too many', async () => {
   expect(() => mock.expectRequests({ operation: 'quota' }).atMost(25)).toThrow(
     /^Expected at most 25 requests .*, got 27\. Matching requests:\n {2}\(7 older\)\n {2}#9 GET (?:.*\n){19}.*$/,
   );
-});
-
-test('keeps the process alive until the timeout', async () => {
-  const { stdout } = await runScript(`
-    const { createMockServer } = await import('./src/mock-server/index.ts');
-    await createMockServer().journal.waitFor({}, { timeoutMs: 20 }).catch(({ code }) => console.log(code));
-  `);
-
-  expect(stdout.trim()).toBe('wait_timeout');
 });
 
 /** A mock that received a request for the quota, then for USD, then for EUR without a key. */

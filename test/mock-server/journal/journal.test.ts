@@ -109,6 +109,16 @@ test('a listener receives every request, also after clear(), and on request thos
   ]);
 });
 
+/** Sends a request, and returns a function that aborts it and returns why it failed. */
+function abortable(send: (target?: string, init?: RequestInit) => Promise<unknown>) {
+  const client = new AbortController();
+  const ended = send('/api/v1/latest', { signal: client.signal }).catch(({ message }) => message);
+  return () => {
+    client.abort(new Error('timeout'));
+    return ended;
+  };
+}
+
 const bug = () => {
   throw new Error(`a bug in the test, with fx_live_${'0'.repeat(48)}`);
 };
@@ -159,16 +169,14 @@ test.each<[string, RuleOptions, string]>([
   ['a delay', {}, 'served'],
   ['a delayed response of a rule', { respond: { status: 503, error: { code: 'down' } } }, 'response of rule_1'],
 ])('a request that its client aborts during %s has status 0', async (_, rule, response) => {
-  const { mock, key, id, send } = mockWithKey();
+  const { mock, id, send } = mockWithKey();
   mock.rules.add({ delayMs: 5000, ...rule });
   const arrived: number[] = [];
   mock.journal.subscribe(({ number }) => arrived.push(number));
-  const client = new AbortController();
 
-  const sent = send('/api/v1/latest', { headers: { authorization: key }, signal: client.signal });
+  const abort = abortable(send);
   await mock.journal.waitFor();
-  client.abort(new Error('timeout'));
-  await expect(sent).rejects.toThrow('timeout');
+  expect(await abort()).toBe('timeout');
 
   const why = `${response}; rule_1: 5000 ms late; the client disconnected before the response`;
   expect(mock.journal.list()).toMatchObject([{ status: 0, code: undefined, responseBody: undefined, why }]);
@@ -201,12 +209,10 @@ test.each(['msw', 'a socket'])('a request that its client aborts through %s has 
   if (way === 'msw') mock.listen();
   const url = way === 'msw' ? mock.baseUrl : (await mock.serve()).url;
   mock.rules.add({ delayMs: 60_000 });
-  const client = new AbortController();
 
-  const sent = fetch(`${url}/api/v1/latest`, { signal: client.signal });
+  const abort = abortable((target, init) => fetch(url + target, init));
   await mock.journal.waitFor();
-  client.abort(new Error('timeout'));
-  await expect(sent).rejects.toThrow('timeout');
+  expect(await abort()).toBe('timeout');
 
   const why = expect.stringMatching(/60000 ms late; the client disconnected before the response$/);
   await vi.waitFor(() => expect(mock.journal.list()).toMatchObject([{ status: 0, why }]));
@@ -317,11 +323,11 @@ test.each([
   expect(mock.journal.list()[0]?.responseBody).toBe(String(expected));
 });
 
-test('an entry contains the headers that the client received', async () => {
+test('an entry has the headers of request and response, with keys masked in names and values', async () => {
   const { mock, key, send } = mockWithKey({ behaviour: { cors: 'any-origin', rateHeaders: 'x-ratelimit' } });
   const response = await send();
-  mock.rules.add({ respond: { data: 1, headers: { 'set-cookie': ['a=1', 'b=2'], 'x-echo': key } } });
-  await send();
+  mock.rules.add({ respond: { data: 1, headers: { 'set-cookie': ['a=1', 'b=2'], 'x-echo': key, [key]: 'a' } } });
+  await send('/api/v1/latest', { headers: { authorization: key, [key]: '1' } });
 
   const [first, second] = mock.journal.list();
   expect(first?.responseHeaders).toEqual(Object.fromEntries(response.headers));
@@ -330,7 +336,9 @@ test('an entry contains the headers that the client received', async () => {
     'access-control-allow-origin': '*',
     'content-type': 'application/json',
   });
-  expect(second?.responseHeaders).toMatchObject({ 'set-cookie': ['a=1', 'b=2'], 'x-echo': 'fx_live_…' });
+  const masked = { 'set-cookie': ['a=1', 'b=2'], 'x-echo': 'fx_live_…', 'fx_live_…': 'a' };
+  expect(second?.responseHeaders).toMatchObject(masked);
+  expect(second?.headers).toEqual({ authorization: 'fx_live_…', 'fx_live_…': '1' });
 });
 
 test('keys in a body are masked, and a long body is cut', async () => {
@@ -367,15 +375,13 @@ test('the journal does not keep long bodies in memory', async () => {
 });
 
 test('waitFor() leaves out a delayed request whose client is gone', async () => {
-  const { mock, send, key } = mockWithKey();
+  const { mock, send } = mockWithKey();
   mock.rules.add({ delayMs: 5000, nth: 1 });
-  const client = new AbortController();
   const waiting = mock.journal.waitFor({ status: 200 }, { count: 2 });
 
-  const gone = send('/api/v1/latest', { headers: { authorization: key }, signal: client.signal });
+  const abort = abortable(send);
   await mock.journal.waitFor();
-  client.abort(new Error('timeout'));
-  await expect(gone).rejects.toThrow('timeout');
+  await abort();
   await send();
   await send();
 
@@ -384,14 +390,11 @@ test('waitFor() leaves out a delayed request whose client is gone', async () => 
 });
 
 test.each([0, 1000])('waitFor() finds a request that ends without a response, journalSize %i', async (journalSize) => {
-  const given = mockWithKey({ journalSize });
-  given.mock.rules.add({ delayMs: 60_000 });
-  const waiting = given.mock.journal.waitFor({ status: 0 });
+  const { mock, send } = mockWithKey({ journalSize });
+  mock.rules.add({ delayMs: 60_000 });
+  const waiting = mock.journal.waitFor({ status: 0 });
 
-  const client = new AbortController();
-  const ended = given.send('/api/v1/latest', { signal: client.signal }).catch(() => undefined);
-  client.abort();
-  await ended;
+  await abortable(send)();
 
   expect(await waiting).toMatchObject([{ number: 1, status: 0 }]);
 });
@@ -400,11 +403,8 @@ test('waitFor() resolves to the requests as the journal has them at the end', as
   const { mock, send } = mockWithKey();
   mock.rules.add({ nth: 1, delayMs: 60_000 });
   const waiting = mock.journal.waitFor({}, { count: 2 });
-  const client = new AbortController();
-  const ended = send('/api/v1/latest', { signal: client.signal }).catch(() => undefined);
 
-  client.abort();
-  await ended;
+  await abortable(send)();
   await send();
 
   expect((await waiting).map(({ status }) => status)).toEqual([0, 200]);
@@ -414,16 +414,14 @@ test('waitFor() resolves to the requests as the journal has them at the end', as
 test('the end of a request that clear() removed does not change a wait for later ones', async () => {
   const { mock, send } = mockWithKey();
   mock.rules.add({ nth: 1, delayMs: 60_000 });
-  const client = new AbortController();
-  const ended = send('/api/v1/latest', { signal: client.signal }).catch(() => undefined);
+  const abort = abortable(send);
   await mock.journal.waitFor();
   mock.journal.clear();
   const unanswered = mock.journal.waitFor({ status: 0 }, { timeoutMs: 0 });
   const waiting = mock.journal.waitFor({ status: 200 }, { count: 2 });
   await send();
 
-  client.abort();
-  await ended;
+  await abort();
   await send();
 
   expect((await waiting).map(({ number }) => number)).toEqual([1, 2]);

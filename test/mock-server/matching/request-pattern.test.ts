@@ -161,6 +161,7 @@ test.each([
   expect(matchesPattern({ query: { text: { matches: regex.source } } }, request)).toBe(isMatch);
 });
 
+const KEY = `fx_live_${'0'.repeat(48)}`;
 const MASKED = 'because recorded requests have it masked';
 
 test.each<[object, string]>([
@@ -184,22 +185,19 @@ test.each<[object, string]>([
   [{ body: Promise.resolve('x') }, 'filter.body is a promise; expected text, '],
   [
     { query: { base: { matches: '(' } } },
-    'filter.query is {"base":{"matches":"("}}; expected a regular expression that compiles, of at most 16384 characters.',
+    'filter.query is {"base":{"matches":"("}}; expected a regular expression that',
   ],
   [{ query: { base: { matches: 'x'.repeat(16_385) } } }, 'of at most 16384 characters.'],
   [{ query: PROTO }, 'filter.query is {"__proto__":"x"}; expected names other than __proto__.'],
   [{ headers: PROTO }, 'filter.headers is {"__proto__":"x"}; expected names other than __proto__.'],
   [
-    { headers: { 'x trace': 'a' } },
-    'filter.headers is {"x trace":"a"}; expected an object of headers with valid names such as { "x-trace": "abc" }.',
+    { headers: { 'x a': 'b' } },
+    'filter.headers is {"x a":"b"}; expected an object of headers with valid names such as',
   ],
   [{ headers: { accept: ['a'] } }, 'filter.headers is {"accept":["a"]}; expected text, { "matches": '],
   [{ status: 'ok' }, 'filter.status is "ok"; expected an HTTP status, or 0 for no response.'],
-  [
-    { headers: { authorization: `Bearer fx_live_${'0'.repeat(48)}` } },
-    `filter.headers is {"authorization":"Bearer fx_live_…"}; expected no API key, ${MASKED}`,
-  ],
-  [{ path: `/api/v1/fx_live_${'0'.repeat(48)}` }, `filter.path is "/api/v1/fx_live_…"; expected no API key, ${MASKED}`],
+  [{ headers: { 'x-key': KEY } }, `filter.headers is {"x-key":"fx_live_…"}; expected no API key, ${MASKED}`],
+  [{ path: `/api/v1/${KEY}` }, `filter.path is "/api/v1/fx_live_…"; expected no API key, ${MASKED}`],
   [{ headers: { Cookie: 'session=1' } }, `filter.headers is {"Cookie":"session=1"}; expected no credential, ${MASKED}`],
   [{ headers: { 'X-API-Key': 'abc' } }, `filter.headers is {"X-API-Key":"abc"}; expected no credential, ${MASKED}`],
   [{ query: { access_token: ['abc'] } }, `filter.query is {"access_token":["abc"]}; expected no credential, ${MASKED}`],

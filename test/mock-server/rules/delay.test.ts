@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createMockServer, type RuleOptions } from '../../../src/mock-server/index.ts';
+import { createMockServer, type MockServer, type RuleOptions } from '../../../src/mock-server/index.ts';
 import { runScript } from '../../helpers/child-program.ts';
 import { mockWithKey, sender } from '../../helpers/mock-with-key.ts';
 
-test('a process does not end while a request in process waits for its response', async () => {
+test('a process does not end while it waits for a response or for a request', async () => {
   // The timer of `AbortSignal.timeout` alone does not keep a process running.
   const { stdout } = await runScript(`
     import { createMockServer } from './src/mock-server/index.ts';
@@ -14,30 +14,41 @@ test('a process does not end while a request in process waits for its response',
       const sent = mock.fetch(mock.baseUrl + '/api/v1/quota', { signal: AbortSignal.timeout(50) });
       console.log(await sent.catch(({ name }) => name));
     }
+    await mock.journal.waitFor({ status: 599 }, { timeoutMs: 20 }).catch(({ code }) => console.log(code));
   `);
 
-  expect(stdout).toBe('TimeoutError\nTimeoutError\n');
+  expect(stdout).toBe('TimeoutError\nTimeoutError\nwait_timeout\n');
 });
 
-/** The time that each of `count` requests takes, in milliseconds. */
-async function timesOf(rule: RuleOptions, { seed = 1, count = 20 } = {}) {
+/** The time that each of twenty requests takes, in milliseconds. */
+async function timesOf(rule: RuleOptions, seed = 1) {
   const { mock, send } = mockWithKey({ seed, clock: 'virtual', plan: 'unlimited' });
   mock.rules.add(rule);
   const times: number[] = [];
-  for (let request = 0; request < count; request += 1) {
+  for (let request = 0; request < 20; request += 1) {
     const start = mock.clock.now();
     await send();
     times.push(mock.clock.now() - start);
   }
-  return { times, reasons: mock.journal.list().map(({ why }) => why) };
+  return { times, delays: delaysIn(mock) };
+}
+
+/** As the reasons in the journal say. */
+function delaysIn({ journal }: MockServer): number[] {
+  return journal.list().map(({ why }) => Number(/(\d+) ms late$/.exec(why)?.[1]));
 }
 
 const RANGE = { min: 100, max: 900 };
 
 test('min and max are whole milliseconds with equal probability, both included', async () => {
-  const { times } = await timesOf({ delayMs: { min: 7, max: 10 } }, { count: 800 });
+  const { mock, send } = mockWithKey({ plan: 'unlimited' });
+  mock.rules.add({ delayMs: { min: 7, max: 10 } });
 
-  const counts = [7, 8, 9, 10].map((ms) => times.filter((time) => time === ms).length);
+  const sent = Array.from({ length: 800 }, () => send());
+  await mock.clock.advance(10);
+  await Promise.all(sent);
+
+  const counts = [7, 8, 9, 10].map((ms) => delaysIn(mock).filter((delay) => delay === ms).length);
   expect(counts.reduce((sum, count) => sum + count)).toBe(800);
   // 200 each, give or take four standard deviations.
   for (const count of counts) expect(Math.abs(count - 200)).toBeLessThan(4 * Math.sqrt(800 * 0.25 * 0.75));
@@ -48,12 +59,12 @@ test.each<[string, RuleOptions]>([
   ['a request', { arriveAfterMs: RANGE }],
   ['a response of a rule', { respond: [{ data: 1 }, { data: 2 }], delayMs: RANGE }],
 ])('each draw of the delay of %s differs, and the seed repeats it', async (_, rule) => {
-  const { times, reasons } = await timesOf(rule);
+  const { times, delays } = await timesOf(rule);
 
   expect(new Set(times).size).toBeGreaterThan(15);
   expect((await timesOf(rule)).times).toEqual(times);
-  expect((await timesOf(rule, { seed: 2 })).times).not.toEqual(times);
-  expect(reasons.map((why) => Number(/(\d+) ms late$/.exec(why)?.[1]))).toEqual(times);
+  expect((await timesOf(rule, 2)).times).not.toEqual(times);
+  expect(delays).toEqual(times);
 });
 
 test('the delays of a key do not depend on the requests of other keys', async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createMockServer, type MockServer, type RuleOptions } from '../../../src/mock-server/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
-import { mockWithKey } from '../../helpers/mock-with-key.ts';
+import { mockWithKey, STILL, sender } from '../../helpers/mock-with-key.ts';
 
 test.each<[unknown, RegExp]>([
   [undefined, /^rule is missing; expected an object\.$/],
@@ -15,18 +15,12 @@ test.each<[unknown, RegExp]>([
   [{ respond: { status: 299 } }, /^respond is \{"status":299\}; expected data, error or body\.$/],
   [{ respond: { data: 1, body: 2 } }, /^respond is .*; expected at most one of data, error and body\.$/],
   [{ respond: { status: 99 } }, /^respond\.status is 99; expected an HTTP status from 200 to 599\.$/],
-  [
-    { respond: { statuss: 200 } },
-    /^respond\.statuss is not a field of a response; did you mean status\? Valid names: /,
-  ],
+  [{ respond: { statuss: 200 } }, /^respond\.statuss is not a field of a response; did you mean status\? Valid /],
   [{ respond: [{ data: 1 }, { body: () => 1 }] }, /^respond\[1\]\.body is a function; expected a string or a value /],
   [{ respond: { error: { code: 5 } } }, /^respond\.error\.code is 5; expected text\.$/],
   [{ respond: { body: 'x', headers: { 'content-length': '7' } } }, /^respond\.headers is .* without content-length/],
   [{ respond: { body: 'x', headers: { x: 1.5 } } }, /^respond\.headers is \{"x":1\.5\}; expected .* whole numbers/],
-  [
-    { respond: { body: 'x', headers: { 'x-a': 'b\nc' } } },
-    /^respond\.headers is .*; expected text of printable ASCII characters\.$/,
-  ],
+  [{ respond: { body: 'x', headers: { x: 'b\nc' } } }, /^respond\.headers is .*; expected text of printable ASCII /],
   [{ respond: { status: 204, body: 'x' } }, /^respond is .*because a response with status 204 has none\.$/],
   [{ respond: { body: Buffer.from('hi') } }, /^respond\.body is .*; expected a string or a value that JSON/],
   [{ respond: { data: new Map([['a', 1]]) } }, /^respond\.data is \{\}; expected a string or a value that JSON/],
@@ -56,10 +50,7 @@ test.each<[unknown, RegExp]>([
   [{ counted: false, fail: { kind: 'reset', afterBytes: 1 } }, /^counted is false; expected respond beside it/],
   [{ match: { status: 429 }, respond: { data: 1 } }, /^match\.status is 429; expected no status with respond, because/],
   [{ match: { code: 'x' }, arriveAfterMs: 1 }, /^match\.code is "x"; expected no code with arriveAfterMs/],
-  [
-    { match: { status: 429 }, counted: false, fail: { kind: 'hang' } },
-    /^match\.status is 429; expected no status with /,
-  ],
+  [{ match: { status: 1 }, counted: false, fail: { kind: 'hang' } }, /^match\.status is 1; expected no status with /],
   [{ match: { path: '/__fxrates/rules' }, delayMs: 1 }, /^match\.path is .*; expected a path of the emulated API/],
   [{ delayMs: 1, nth: 0 }, /^nth is 0; expected the position of a request/],
   [{ delayMs: 1, nth: [] }, /^nth is \[\]/],
@@ -70,10 +61,7 @@ test.each<[unknown, RegExp]>([
   [{ delayMs: 1, id: 'a b' }, /^id is "a b"/],
   [{ delayMs: 1, id: `fx_live_${'a1b2c3d4'.repeat(6)}` }, /^id is (?!.*a1b2c3d4).*, not an API key/],
   [{ delayMs: 1, match: { operation: 'lates' } }, /^match.operation is "lates"; expected one of latest, /],
-  [
-    { delayMs: 1, match: { keyId: 'key_9' } },
-    /^match.keyId is "key_9"; expected the id of a key of this mock; there are no keys\.$/,
-  ],
+  [{ delayMs: 1, match: { keyId: 'key_9' } }, /^match.keyId is "key_9"; expected the id .*; there are no keys\.$/],
   [{ delayMs: 1, match: { via: 'pigeon' } }, /^match.via is "pigeon"; expected one of fetch, msw, socket, or several/],
   [{ delayMs: 1, match: { url: '/' } }, /^match.url is not a field of match; valid names: operation/],
   [{ delayMs: 1, match: { query: { '*': 'EUR' } } }, /^match.query is .*; expected \{ "absent": true \} for "\*"/],
@@ -169,6 +157,8 @@ test.each<[string, (mock: MockServer) => unknown]>([
   ['a reset', (mock) => mock.reset()],
   ['a restored snapshot', (mock) => mock.restore(createMockServer().snapshot())],
   ['another rule with its id', (mock) => mock.rules.add({ id: 'a', respond: { status: 503 } })],
+  ['its removal', (mock) => mock.rules.remove('a')],
+  ['the removal of all rules', (mock) => mock.rules.clear()],
 ])('%s ends the requests that a rule lets hang', async (_, act) => {
   const mock = createMockServer();
   mock.rules.add({ id: 'a', fail: { kind: 'hang' } });
@@ -218,17 +208,6 @@ test('rejects a request through mock.fetch to which a rule for sockets would app
   });
 });
 
-/** A mock with some keys, and a function that returns whether a rule fails a request of one of them. */
-function newMock({ seed = 1, keys = 1 } = {}) {
-  const mock = createMockServer({ seed, clock: { mode: 'virtual', autoAdvance: false }, journalSize: 2000 });
-  const created = Array.from({ length: keys }, () => mock.createKey({ plan: 'unlimited' }));
-  const isStruck = async (index = 0, path = '/api/v1/latest?symbols=EUR', method = 'GET') => {
-    const headers = { authorization: created[index]?.key ?? '' };
-    return (await mock.fetch(mock.baseUrl + path, { method, headers })).status === 500;
-  };
-  return { mock, ids: created.map(({ id }) => id), isStruck };
-}
-
 const DOWN = { respond: { status: 500 } } as const;
 
 test.each<[RuleOptions, number[]]>([
@@ -241,10 +220,10 @@ test.each<[RuleOptions, number[]]>([
   [{ probability: 1 }, [1, 2, 3, 4, 5, 6]],
   [{ counted: false, nth: 3 }, [3]],
 ])('with %j it applies to the requests %j', async (conditions, expected) => {
-  const { mock, isStruck } = newMock();
+  const { mock, send } = mockWithKey();
   mock.rules.add({ ...DOWN, ...conditions });
   const struck: number[] = [];
-  for (let request = 1; request <= 6; request += 1) if (await isStruck()) struck.push(request);
+  for (let request = 1; request <= 6; request += 1) if ((await send()).status === 500) struck.push(request);
 
   expect(struck).toEqual(expected);
 });
@@ -270,32 +249,26 @@ test('times counts requests for which the rule did something: not those that the
 });
 
 test('applies to exactly as many simultaneous requests as times allows', async () => {
-  const { mock, isStruck } = newMock();
+  const { mock, send } = mockWithKey({ plan: 'unlimited' });
   mock.rules.add({ ...DOWN, times: 7, arriveAfterMs: 5 });
-  const struck = Promise.all(Array.from({ length: 200 }, () => isStruck()));
+  const sent = Promise.all(Array.from({ length: 200 }, () => send()));
   await mock.clock.advance(5);
 
-  expect((await struck).filter(Boolean)).toHaveLength(7);
+  expect((await sent).filter(({ status }) => status === 500)).toHaveLength(7);
   expect(mock.rules.list()).toMatchObject([{ matched: 200, used: 7 }]);
 });
 
 test('applies to and counts only the requests that match', async () => {
-  const { mock, ids, isStruck } = newMock({ keys: 2 });
-  const [, second] = ids;
-  mock.rules.add({ ...DOWN, match: { keyId: second, path: '/api/*/latest', method: 'GET' }, nth: 2 });
+  const { mock, send: sendOther } = mockWithKey();
+  const { id: keyId, key } = mock.createKey();
+  const send = sender(mock, key);
+  mock.rules.add({ ...DOWN, match: { keyId, path: '/api/*/latest', method: 'GET' }, nth: 2 });
 
-  const struck = [];
-  for (const [key, path, method] of [
-    [1, '/api/v1/latest'],
-    [0, '/api/v1/latest'],
-    [1, '/api/v1/quota'],
-    [1, '/api/v1/latest', 'POST'],
-    [1, '/api/v1/latest'],
-  ] as const) {
-    struck.push(await isStruck(key, path, method));
-  }
+  const others = [await send(), await sendOther(), await send('/api/v1/quota')];
+  others.push(await send('/api/v1/latest', { method: 'POST' }));
 
-  expect(struck).toEqual([false, false, false, false, true]);
+  expect(others.map(({ status }) => status)).toEqual([200, 200, 200, 405]);
+  expect((await send()).status).toBe(500);
 });
 
 test('applies from afterMs on, until forMs later', async () => {
@@ -304,11 +277,11 @@ test('applies from afterMs on, until forMs later', async () => {
       fc.record({ afterMs: fc.integer({ min: 0, max: 50_000 }), forMs: fc.integer({ min: 1, max: 50_000 }) }),
       fc.array(fc.integer({ min: 0, max: 30_000 })),
       async ({ afterMs, forMs }, steps) => {
-        const { mock, isStruck } = newMock();
+        const { mock, send } = mockWithKey({ plan: 'unlimited' });
         mock.rules.add({ ...DOWN, afterMs, forMs });
         for (const step of steps) {
           const passed = (await mock.clock.advance(step)) - Date.UTC(2026, 0, 15);
-          expect(await isStruck()).toBe(passed >= afterMs && passed < afterMs + forMs);
+          expect((await send()).status === 500).toBe(passed >= afterMs && passed < afterMs + forMs);
         }
       },
     ),
@@ -321,10 +294,11 @@ test('the seed determines to which requests a probability applies, in any order 
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 0, max: 2 ** 40 }), order, async (seed, keys) => {
       const outcomes = async (requests: readonly number[]) => {
-        const { mock, isStruck } = newMock({ seed, keys: 3 });
+        const mock = createMockServer({ seed, clock: STILL });
+        const keys = [1, 2, 3].map(() => sender(mock, mock.createKey({ plan: 'unlimited' }).key));
         mock.rules.add({ ...DOWN, probability: 0.5 });
-        const ofKey: boolean[][] = [[], [], []];
-        for (const key of requests) ofKey[key]?.push(await isStruck(key));
+        const ofKey: number[][] = [[], [], []];
+        for (const key of requests) ofKey[key]?.push((await keys[key]!()).status);
         return ofKey;
       };
 
@@ -335,11 +309,11 @@ test('the seed determines to which requests a probability applies, in any order 
 });
 
 test('a probability applies to its share of many requests', async () => {
-  const { mock, isStruck } = newMock({ seed: 7 });
+  const { mock, send } = mockWithKey({ seed: 7, plan: 'unlimited' });
   mock.rules.add({ ...DOWN, probability: 0.2 });
 
   let struck = 0;
-  for (let request = 0; request < 1000; request += 1) struck += (await isStruck()) ? 1 : 0;
+  for (let request = 0; request < 1000; request += 1) struck += (await send()).status === 500 ? 1 : 0;
 
   // Three standard deviations around 200; the seed is fixed.
   expect(struck).toBeGreaterThan(162);
@@ -385,19 +359,20 @@ test.each<[RuleOptions, string | null]>([
 });
 
 test('a client must obey the Retry-After that it received, not one that a rule removed', async () => {
-  const { mock, isStruck } = newMock();
+  const { mock, id, send } = mockWithKey();
   mock.rules.add({ respond: { status: 503, headers: { 'retry-after': '10' } }, nth: 1 });
-  await isStruck();
+  await send();
   await mock.clock.advance(4000);
-  await isStruck();
+  await send();
 
   expect(mock.audit().earlyRetries).toMatchObject([{ number: 2, earlyByMs: 6000 }]);
 
   await mock.clock.advance(6000);
   mock.rules.add({ id: 'silent', retryAfter: { absent: true } });
-  for (let request = 0; request < 1002; request += 1) await isStruck();
+  mock.keys.setUsage(id, { minute: 30 });
+  for (let request = 0; request < 2; request += 1) await send();
 
-  expect(mock.journal.list({ status: 429, rule: 'silent' }).length).toBeGreaterThan(1);
+  expect(mock.journal.list({ status: 429, rule: 'silent' })).toHaveLength(2);
   expect(mock.audit().earlyRetries).toHaveLength(1);
 });
 
