@@ -94,6 +94,8 @@ test.each<[yaml: string, facts: object]>([
   ['schema: true', { types: ANY_SCALAR }],
   ['schema: { type: array }', { list: 'repeated', types: ANY_SCALAR }],
   ['{ schema: { type: string }, deprecated: true }', { deprecated: true }],
+  // A URL cannot contain an empty list.
+  ['schema: { type: array, items: { enum: [a, b] }, examples: [[], [b]] }', { example: ['b'] }],
   ['{ schema: { type: integer, minimum: 5 }, examples: { a: { value: 6 } } }', { example: 6 }],
   ["{ schema: { $ref: '#/components/schemas/Code', description: Own. }, example: EUR }", { description: 'Own.' }],
   ['schema: { type: string, description: Of the schema. }', { description: 'Of the schema.' }],
@@ -231,10 +233,6 @@ test('twelve components that refer to each other have a small example', async ()
   expect(JSON.stringify(operations[0]?.example).length).toBeLessThan(20_000);
 });
 
-test('a list is an example of the schema of its items', async () => {
-  expect(await schemaOf('{ type: array, items: { type: string, example: [a, b] } }')).toMatchObject({ kind: 'array' });
-});
-
 test('one problem of a part causes no others', async () => {
   const document = stressWith(
     ...['paths /api/v1/closed/{day}', { get: { operationId: 'day', responses: {}, parameters: [PATH_DAY] } }],
@@ -256,6 +254,7 @@ test.each([
   ['description', 'Values:\n- one\n  more\n- two', { description: 'Values:\n- one more\n- two' }],
   ['description', '1. one\n2. two', { description: '1. one\n2. two' }],
   ['description', 'One.\n\nTwo  with   spaces.', { description: 'One.\n\nTwo with spaces.' }],
+  ['x-consumes-quota', false, { consumesQuota: false, worksWhenQuotaExhausted: true }],
 ])('the %s %j of an operation becomes %j', async (name, given, expected) => {
   expect((await contractOf(stressWith(`${GET} ${name}`, given))).operations[0]).toMatchObject(expected);
 });
@@ -278,12 +277,6 @@ test('an operation cannot have the name of a command or of a client member', asy
   const commands = program.commands.map((command) => command.name()).filter((name) => !(name in operations));
 
   expect([...commands, ...members].filter((name) => !isTakenOperationId(name))).toEqual([]);
-});
-
-test('a free operation works when the quota is exhausted, unless the spec says otherwise', async () => {
-  const free = (await contractOf(stressWith(`${GET} x-consumes-quota`, false))).operations[0];
-
-  expect(free).toMatchObject({ consumesQuota: false, worksWhenQuotaExhausted: true });
 });
 
 test.each([
@@ -410,24 +403,19 @@ test.each([
   await expect(contractOf(stressWith(...named))).rejects.toThrow("#/components/schemas/Own: 'Own' refers to itself");
 });
 
-test('a response without an example needs a schema from which one can be made', async () => {
-  const loop = { type: 'object', required: ['next'], properties: { next: { $ref: '#/components/schemas/Loop' } } };
-  const change = ['components schemas Loop', loop, DATA, { $ref: '#/components/schemas/Loop' }];
-
-  await expect(contractOf(stressWith(...change, `${JSON_OK} examples`, undefined))).rejects.toThrow(
-    'no response can be generated from the schema (a value would contain itself, or have too many parts)',
-  );
-});
+const hasThreeRates = (map: object) => Object.keys(map).join() === 'EUR,GBP,USD';
 
 function withoutExample(field: unknown): Record<string, unknown> {
   const data = { type: 'object', required: ['field'], properties: { field } };
-  return stressWith(DATA, data, `${JSON_OK} examples`, undefined);
+  const loop = { type: 'object', required: ['next'], properties: { next: { $ref: '#/components/schemas/Loop' } } };
+  return stressWith(DATA, data, `${JSON_OK} examples`, undefined, 'components schemas Loop', loop);
 }
 
 test.each([
   { type: 'string', pattern: '^[A-Z]{9}$' },
   { type: 'string', minLength: 1e9 },
   { type: 'array', items: { type: 'string' }, minItems: 1e9 },
+  { $ref: '#/components/schemas/Loop' },
 ])('a response without an example for %j needs one', async (field) => {
   await expect(contractOf(withoutExample(field))).rejects.toThrow(
     /#\/paths.*\/responses\/200: no response can be generated from the schema \(.*\); give an example$/,
@@ -438,25 +426,9 @@ test.each([
   [{ type: 'string', pattern: '^[A-Z]{3}$', example: 'EUR' }, 'EUR'],
   [{ oneOf: [{ type: 'integer' }, { type: 'number' }] }, 0.0001],
   [{ anyOf: [{ type: 'string', pattern: '^[A-Z]{9}$' }, { type: 'boolean' }] }, true],
+  [{ type: 'object', additionalProperties: { type: 'number' } }, expect.toSatisfy(hasThreeRates)],
 ])('a response without an example for the field %j has the value %j', async (field, value) => {
   expect((await contractOf(withoutExample(field))).operations[0]?.example).toMatchObject({ data: { field: value } });
-});
-
-test('a response without an example has three entries of a map', async () => {
-  const rates = { type: 'object', additionalProperties: { type: 'number' } };
-  const change = [DATA, rates, `${JSON_OK} examples`, undefined];
-
-  const [closed] = (await contractOf(stressWith(...change))).operations;
-
-  expect(Object.keys(Object(closed?.example).data)).toEqual(['EUR', 'GBP', 'USD']);
-});
-
-test('an empty list is no example of a parameter, because a URL cannot contain it', async () => {
-  const list = { type: 'array', items: { enum: ['a', 'b'] }, examples: [[], ['b']] };
-
-  const [closed] = (await contractOf(stressWith(SCHEMA, list))).operations;
-
-  expect(closed).toHaveProperty('query.parameters.0.example', ['b']);
 });
 
 const WRONG_FIELDS = {
@@ -520,8 +492,9 @@ test.each([
   ['{ type: string, format: uuid }'],
   ['{ type: integer, format: int64 }'],
   ['{ type: number, format: double }'],
+  ['{ type: array, items: { type: string, example: [a, b] } }'], // a list is an example of the schema of its items
 ])('%s: annotations and unknown formats are ignored', async (yaml) => {
-  expect(['string', 'number']).toContain((await schemaOf(yaml)).kind);
+  expect((await schemaOf(yaml)).kind).toMatch(/string|number|array/);
 });
 
 test.each([

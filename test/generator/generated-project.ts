@@ -34,14 +34,24 @@ export class GeneratedProject {
   }
 
   /** With the files that a document generates in place of `src/generated/`. */
-  static async create(document?: unknown): Promise<GeneratedProject> {
+  static async create(document: unknown): Promise<GeneratedProject> {
     const root = temporaryFolder();
-    await cp(join(ROOT, 'src'), join(root, 'src'), { recursive: true });
     for (const file of ['package.json', 'tsconfig.json']) await cp(join(ROOT, file), join(root, file));
     await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'), 'dir');
     const project = new GeneratedProject(root);
-    if (document !== undefined) await project.#write('src/generated', generateFiles(await contractOf(document)));
+    await project.#copySources('src', document);
     return project;
+  }
+
+  /** Adds a copy of the sources with the files of another document, for `typeErrors`. */
+  async addSources(document: unknown): Promise<void> {
+    this.#count += 1;
+    await this.#copySources(`sources-${this.#count}`, document);
+  }
+
+  async #copySources(folder: string, document: unknown): Promise<void> {
+    await cp(join(ROOT, 'src'), join(this.#root, folder), { recursive: true });
+    await this.#write(`${folder}/generated`, generateFiles(await contractOf(document)));
   }
 
   /** Generates files beside those of the project, for `typeErrors`. */
@@ -74,7 +84,7 @@ export class GeneratedProject {
   /** The compiler's errors in all files, in these texts by name, and in their imports: `name(line): TS1234`. */
   async typeErrors(texts: Readonly<Record<string, string>> = {}): Promise<string[]> {
     await this.#write('.', new Map(Object.entries(texts)));
-    const include = [...Object.keys(texts), 'src/generated', 'src/generated-*/*'];
+    const include = [...Object.keys(texts), 'src/generated', 'src/generated-*/*', 'sources-*/cli/program/main.ts'];
     await writeFile(join(this.#root, 'tsconfig.uses.json'), JSON.stringify({ extends: './tsconfig.json', include }));
     const args = [TSC_7, '-p', 'tsconfig.uses.json', '--pretty', 'false'];
     const stdout = await new Promise<string>((resolve) => {
