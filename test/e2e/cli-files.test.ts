@@ -93,17 +93,6 @@ const run = (line: string, env: Record<string, string>) => {
 };
 
 describe.skipIf(!hasBundle)('the built command and its home folder', () => {
-  test('calls need no HOME; commands that store something report that it is missing', async () => {
-    expect(await run('quota --get plan', {})).toMatchObject({ code: 0, stdout: 'free\n', stderr: '' });
-    expect(await run('latest --cache 10m', {})).toMatchObject({ code: 0, stderr: expect.stringContaining('HOME') });
-    for (const line of ['config set timeout 10s', 'auth login --key-stdin --no-verify']) {
-      const { code, stderr } = await run(line, {});
-
-      expect({ line, code }).toEqual({ line, code: 3 });
-      expect(stderr).toMatch(/HOME is not set|it is empty/);
-    }
-  });
-
   // Root can write anywhere, but not into a file in place of the folder.
   test('a HOME that cannot be written does not prevent calls', async () => {
     const blocked = join(folder, 'blocked');

@@ -32,7 +32,7 @@ test('if one of four processes is killed at any moment, the others serve all cal
   await using mock = createMockServer();
   const { url } = await mock.serve();
   const { key } = mock.createKey({ plan: 'unlimited' });
-  const options: SharingOptions = { baseUrl: url, apiKey: key, perMinute: 1_000, place: root, library: 'files' };
+  const options: SharingOptions = { baseUrl: url, apiKey: key, perMinute: 1_000, place: root };
   const start = () => fork(PROCESS, [JSON.stringify(options)], { stdio: 'inherit' });
   const processes = Array.from({ length: 6 }, start);
   await Promise.all(processes.map((child) => once(child, 'message')));

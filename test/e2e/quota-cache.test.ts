@@ -111,12 +111,11 @@ describe.skipIf(!hasRedis)('Keyv over a real Redis', () => {
     const fx = client({ apiKey, cache: { maxAgeMs: 60_000, staleIfLimitedMs: 120_000.5, store } });
 
     await fx.latest({ base: 'CHF', mine: apiKey });
-    const connection = await adapter.getClient();
-    const names = await (connection as unknown as RedisCommands).keys('*');
-    const values = await Promise.all(names.map((name) => (connection as unknown as RedisCommands).get(name)));
-    const [mine] = names.filter((name) => name.includes('base=CHF'));
+    const connection = (await adapter.getClient()) as unknown as RedisCommands;
+    const names = await connection.keys('*');
+    const values = await Promise.all(names.map((name) => connection.get(name)));
 
-    const ttlMs = await (connection as unknown as RedisCommands).pTTL(mine!);
+    const ttlMs = await connection.pTTL(names.find((name) => name.includes('base=CHF')) ?? '');
     expect(ttlMs).toBeGreaterThan(60_000);
     expect(ttlMs).toBeLessThanOrEqual(120_001);
     expect(JSON.stringify([names, values])).not.toContain(apiKey);

@@ -14,7 +14,8 @@ const BUSY_MS = 500;
 /** Without the store, each process finds the remaining slots with batches of doubling size. */
 const REFUSED_WITHOUT_STORE = 15;
 
-describe.skipIf(!hasRedis).each(['ioredis', 'node-redis'] as const)('four processes with one key, by %s', (library) => {
+// What each library does while Redis fails: redis-outages.test.ts.
+describe.skipIf(!hasRedis)('four processes with one key', () => {
   let redis: RedisServer;
   let mock: MockServer;
   let processes: ChildProcess[];
@@ -24,7 +25,7 @@ describe.skipIf(!hasRedis).each(['ioredis', 'node-redis'] as const)('four proces
     mock = createMockServer({ seed: 7 });
     const server = await mock.serve({ port: 0 });
     const { key: apiKey } = mock.createKey({ plan: 'free' });
-    const options: SharingOptions = { baseUrl: server.url, apiKey, perMinute: 30, place: redis.url, library };
+    const options: SharingOptions = { baseUrl: server.url, apiKey, perMinute: 30, place: redis.url };
     processes = [1, 2, 3, 4].map(() => fork(PROCESS, [JSON.stringify(options)], { stdio: 'inherit' }));
     await Promise.all(processes.map((child) => once(child, 'message')));
   });
@@ -53,17 +54,14 @@ describe.skipIf(!hasRedis).each(['ioredis', 'node-redis'] as const)('four proces
 
   const refused = () => mock.journal.list().filter(({ status }) => status === 429).length;
 
-  // What processes do with the limit is the same for each library.
-  if (library === 'ioredis') {
-    test('sends exactly the limit; after a refusal, calls that would be too late reject', async () => {
-      const { ok, errors, warnings, isBusy } = await makeCalls(processes, { calls: 15, deadlineMs: DEADLINE_MS });
+  test('sends exactly the limit; after a refusal, calls that would be too late reject', async () => {
+    const { ok, errors, warnings, isBusy } = await makeCalls(processes, { calls: 15, deadlineMs: DEADLINE_MS });
 
-      expect({ ok, errors: [...errors] }).toEqual({ ok: 30, errors: ['rate_limited'] });
-      if (isBusy) return expect(refused()).toBeLessThanOrEqual(REFUSED_WITHOUT_STORE);
-      expect(refused()).toBeLessThanOrEqual(1);
-      expect(warnings.flat()).toEqual([]);
-    });
-  }
+    expect({ ok, errors: [...errors] }).toEqual({ ok: 30, errors: ['rate_limited'] });
+    if (isBusy) return expect(refused()).toBeLessThanOrEqual(REFUSED_WITHOUT_STORE);
+    expect(refused()).toBeLessThanOrEqual(1);
+    expect(warnings.flat()).toEqual([]);
+  });
 
   test('if a process is killed and Redis restarts empty, the others lose nothing and warn once', async () => {
     const [killed, ...others] = processes as [ChildProcess, ...ChildProcess[]];

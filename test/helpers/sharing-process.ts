@@ -1,7 +1,6 @@
 /** A separate process that shares a limit through a store. It makes a number of calls and reports their results. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Redis } from 'ioredis';
-import { createClient } from 'redis';
 import { fileStore } from '../../src/client/file-store/index.ts';
 import { FxRates, FxRatesError } from '../../src/client/index.ts';
 import { redisStore } from '../../src/client/redis/index.ts';
@@ -12,7 +11,6 @@ export interface SharingOptions {
   readonly perMinute: number;
   /** URL of a Redis, or the folder of a file store. */
   readonly place: string;
-  readonly library: 'ioredis' | 'node-redis' | 'files';
 }
 
 export interface CallsOrder {
@@ -29,7 +27,7 @@ export interface CallsEnded {
   readonly longestDelayMs: number;
 }
 
-const { place, library, baseUrl, apiKey, perMinute } = JSON.parse(process.argv[2] ?? '') as SharingOptions;
+const { place, baseUrl, apiKey, perMinute } = JSON.parse(process.argv[2] ?? '') as SharingOptions;
 const warnings: string[] = [];
 const delay = monitorEventLoopDelay({ resolution: 10 });
 delay.enable();
@@ -37,7 +35,7 @@ delay.enable();
 const fx = new FxRates({
   baseUrl,
   apiKey,
-  rateLimit: { perMinute, store: await createStore() },
+  rateLimit: { perMinute, store: createStore() },
   logger: { warn: (text) => warnings.push(text) },
 });
 let calls = 0;
@@ -55,21 +53,11 @@ process.on('message', async (order: CallsOrder) => {
 });
 process.send?.('ready');
 
-async function createStore() {
-  if (library === 'files') return fileStore(place);
-  return redisStore(library === 'ioredis' ? viaIoRedis() : await viaNodeRedis());
-}
-
-function viaIoRedis(): Redis {
+function createStore() {
+  if (!place.startsWith('redis:')) return fileStore(place);
   const redis = new Redis(place);
   redis.on('error', () => undefined); // the client of the limit reports an outage itself
-  return redis;
-}
-
-async function viaNodeRedis() {
-  const redis = createClient({ url: place });
-  redis.on('error', () => undefined);
-  return redis.connect();
+  return redisStore(redis);
 }
 
 function kindOf(error: unknown): string {
