@@ -48,7 +48,7 @@ afterAll(() => counter.stop());
 
 /** Twice the input is at most so many times the work: 2 for a linear effort, 4 for a quadratic one. */
 const LINEAR = 2.5;
-const SIZE = 300;
+const SIZE = 150;
 
 /** Answers of a size that grows with `n`. */
 const SHAPES: Readonly<Record<string, (n: number) => string>> = {

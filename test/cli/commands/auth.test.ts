@@ -79,10 +79,7 @@ test('login does not write through a symbolic link', async () => {
   await writeFile(target, '{}');
   await symlink(target, join(folder, 'credentials.json'));
 
-  const { code, stderr } = await login();
-
-  expect(code).toBe(3);
-  expect(stderr).toContain('it is a symbolic link');
+  expect(await login()).toMatchObject({ code: 3, stderr: expect.stringContaining('it is a symbolic link') });
   expect(await readFile(target, 'utf8')).toBe('{}');
 });
 
@@ -145,38 +142,31 @@ test.each([
   expect((await read('config.json')).profiles.default.base_url).toBe(origin);
 });
 
-test('the end of the input instead of a base URL ends the login, with another way', async () => {
-  const options = { stdin: '', tty: ['stdin', 'stderr'] as const, env: { FXRATES_BASE_URL: '' } };
-  const { code, stderr } = await run('auth login', options);
-
-  expect(code).toBe(3);
-  expect(stderr).toContain('no base URL');
-  expect(stderr).toContain('Store it:    fxrates auth login --base-url https://…');
-  expect(stderr).not.toContain('API key for');
-});
-
 test.each([
+  // The end of the input instead of a base URL.
+  ['', ['stdin', 'stderr'], 3, 'fxrates: no base URL'],
+  ['', ['stdin', 'stderr'], 3, 'Store it:    fxrates auth login --base-url https://…'],
   ['--no-input', ['stdin', 'stderr'], 3, 'fxrates: no base URL'],
   ['--profile new', [], 3, 'Store it:    fxrates auth login --base-url https://… --profile new\n'],
   ['', [], 3, 'fxrates: no base URL'],
   [`--base-url ${ORIGIN}`, [], 2, `fxrates auth login --base-url ${ORIGIN} --key-stdin < key.txt`],
   [`--base-url ${ORIGIN}`, ['stdin'], 2, 'no key to store — a prompt needs a terminal as stdin and stderr'],
   [`--base-url ${ORIGIN} --no-input`, ['stdin', 'stderr'], 2, 'FXRATES_NO_INPUT'],
-] as const)('with %j and terminals %j it asks for nothing', async (option, tty, expected, says) => {
+] as const)('with %j and terminals %j it asks for no key', async (option, tty, expected, says) => {
   const { code, stderr } = await run(`auth login ${option}`, { tty });
 
   expect(code).toBe(expected);
   expect(stderr).toContain(says);
+  expect(stderr).not.toContain('API key for');
 });
 
 test.each([
   ['FXRATES_API_KEY', API_KEY],
   ['FXRATES_API_KEY_FILE', '/run/secrets/fxrates'],
 ])('login warns if the variable %s overrides the stored key', async (name, value) => {
-  const { code, stderr } = await login({ env: { [name]: value } });
+  const stderr = expect.stringContaining(`${name} overrides the stored key`);
 
-  expect(code).toBe(0);
-  expect(stderr).toContain(`${name} overrides the stored key`);
+  expect(await login({ env: { [name]: value } })).toMatchObject({ code: 0, stderr });
 });
 
 test('the stored key is sent only to its own origin', async () => {
@@ -257,9 +247,7 @@ test.each(['', ' --no-verify'])('status%s refuses a stored key of another origin
 
   expect({ code, requests }).toEqual({ code: 4, requests: [] });
   expect(stdout).toContain('https://other.test (from --base-url)');
-  expect(stdout.replace(/\s+/g, ' ')).toContain(
-    `fail key refusing to send the stored key to https://other.test — it belongs to ${ORIGIN}`,
-  );
+  expect(stdout).toMatch(/fail\s+key\s+refusing to send the stored key/);
 });
 
 test('logout removes the key of its profile, twice without failing', async () => {

@@ -7,6 +7,7 @@ import { type FakeIoOptions, runCli, usageError } from '../../helpers/cli-io.ts'
 import { API_KEY, rateLimited } from '../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
+const NOT_SET = 'fxrates: timeout is not set\n';
 let folder = '';
 
 beforeEach(() => {
@@ -16,49 +17,35 @@ beforeEach(() => {
 const run = (line: string, { env, ...options }: FakeIoOptions = {}) =>
   runCli(line, { ...options, env: { FXRATES_CONFIG_DIR: folder, ...env } });
 
-test('a setting can be read, listed and removed', async () => {
+test('a setting is read, listed and removed, also by the name of its option', async () => {
   await run('config set timeout 10s');
-  await run('config set base_url http://127.0.0.1:4010 --profile mock');
+  await run('config set base-url http://127.0.0.1:4010 --profile mock');
+  const LIST = { timeout: '10s', 'profiles.mock.base_url': 'http://127.0.0.1:4010' };
 
-  expect((await run('config get timeout')).stdout).toBe('10s\n');
-  expect((await run('config get base_url --profile mock')).stdout).toBe('http://127.0.0.1:4010\n');
-  expect((await run('config list -o table')).stdout).toBe(
-    'timeout                 10s\nprofiles.mock.base_url  http://127.0.0.1:4010\n',
-  );
-  expect((await run('config list --get timeout')).stdout).toBe('10s\n');
-  expect(JSON.parse((await run('config list')).stdout)).toEqual({
-    timeout: '10s',
-    'profiles.mock.base_url': 'http://127.0.0.1:4010',
-  });
-  expect((await run('config unset timeout')).code).toBe(0);
-  expect(await run('config get timeout')).toMatchObject({
-    code: 1,
-    stdout: '',
-    stderr: 'fxrates: timeout is not set\n',
-  });
+  for (const [line, stdout] of [
+    ['config get timeout', '10s\n'],
+    ['config get base_url --profile mock', 'http://127.0.0.1:4010\n'],
+    ['config get base-url --profile mock', 'http://127.0.0.1:4010\n'],
+    ['config list -o table', 'timeout                 10s\nprofiles.mock.base_url  http://127.0.0.1:4010\n'],
+    ['config list --get timeout', '10s\n'],
+    ['config list', `${JSON.stringify(LIST)}\n`],
+    ['config unset timeout', ''],
+  ] as const) {
+    expect(await run(line)).toMatchObject({ code: 0, stdout });
+  }
+  expect(await run('config get timeout')).toMatchObject({ code: 1, stdout: '', stderr: NOT_SET });
+  expect((await run('config unset base-url --profile mock')).stderr).toContain('base_url of profile mock removed');
 });
 
-test('a setting can be named as its option is', async () => {
-  await run('config set base-url http://127.0.0.1:4010');
-  await run('config set max-wait 5s');
+test.each([
+  ['config list', ['stdout'], '', 'fxrates: nothing is set in CONFIG\n'],
+  ['config list', [], '{}\n', ''],
+  ['config list -o csv', [], 'name,value\n', ''],
+  ['config list -o tsv', [], '', ''],
+] as const)('%s on the terminals %j prints an empty list', async (line, tty, stdout, note) => {
+  const stderr = note.replace('CONFIG', join(folder, 'config.json'));
 
-  expect((await run('config get base-url')).stdout).toBe('http://127.0.0.1:4010\n');
-  expect((await run('config get max_wait')).stdout).toBe('5s\n');
-  expect((await run('config unset base-url')).stderr).toContain('base_url of profile default removed');
-  expect((await run('config get base-rul')).stderr).toContain("unknown setting 'base-rul'\n\n  Did you mean base_url?");
-});
-
-test('an empty list prints a note on stderr', async () => {
-  const path = join(folder, 'config.json');
-
-  expect(await run('config list', { tty: ['stdout'] })).toMatchObject({
-    code: 0,
-    stdout: '',
-    stderr: `fxrates: nothing is set in ${path}\n`,
-  });
-  expect(await run('config list')).toMatchObject({ code: 0, stdout: '{}\n', stderr: '' });
-  expect(await run('config list -o csv')).toMatchObject({ code: 0, stdout: 'name,value\n', stderr: '' });
-  expect(await run('config list -o tsv')).toMatchObject({ code: 0, stdout: '', stderr: '' });
+  expect(await run(line, { tty })).toMatchObject({ code: 0, stdout, stderr });
 });
 
 test('options override variables, variables profiles, profiles config.json', async () => {
@@ -89,7 +76,7 @@ test.each([
   ['base_url', `https://${API_KEY}.example.test`, 'contains an API key'],
   ['base_url', 'https://secret@api.example.test', 'Store it:  fxrates auth login'],
   ['base-url', 'x', 'base_url expects an http or https URL'],
-  ['base-rul', 'x', 'Did you mean base_url?'],
+  ['base-rul', 'x', "unknown setting 'base-rul'\n\n  Did you mean base_url?"],
   ['api_key', 'x', 'fxrates auth login'],
 ])('config set %s %s is refused', async (name, value, message) => {
   const stderr = await usageError(`config set ${name} ${value}`, { env: { FXRATES_CONFIG_DIR: folder } });
@@ -151,6 +138,12 @@ test('a full disk leaves no lock that the next command waits for', async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
+test.each(['config set timeout 10s', 'auth login --key-stdin --no-verify'])('%s needs a home folder', async (line) => {
+  const stderr = expect.stringContaining('HOME is not set');
+
+  expect(await runCli(line, { stdin: API_KEY })).toMatchObject({ code: 3, stderr });
+});
+
 test('an invalid config.json is reported with line and column by the commands that need it', async () => {
   const path = join(folder, 'config.json');
   await writeFile(path, '{\n  "timeout": 10s\n}\n');
@@ -195,23 +188,20 @@ test.each([{ FXRATES_OUTPUT: 'json' }, {}])('a command without requests obeys %j
   expect(JSON.parse((await run('config get nonsense', { env })).stderr).error.code).toBe('usage');
 });
 
-test('an option for the output overrides its variable, also for errors', async () => {
-  const { stderr } = await run('quota --base-url ftp://wrong.test -o tsv', { env: { FXRATES_OUTPUT: 'json' } });
+const CI = '{"version":1,"color":"never","profiles":{"ci":{"output":"json"}}}';
+const AS_JSON = /^\{"error":\{"code":"usage"/;
 
-  expect(stderr).toContain('fxrates: --base-url expects an http or https URL');
-});
+test.each<[line: string, text: string, env: object, stderr: RegExp]>([
+  ['quota --base-url ftp://x.test -o tsv', '{}', { FXRATES_OUTPUT: 'json' }, /^\S*fxrates: --base-url expects an http/],
+  ['latest --nonsense', CI, {}, /^fxrates: unknown option/],
+  ['latest --nonsense --profile ci', CI, {}, AS_JSON],
+  ['latest --nonsense', CI, { FXRATES_PROFILE: 'ci' }, AS_JSON],
+  ['latest --nonsense', '{"version":1,"color":{}}', {}, /unknown option '--nonsense'/],
+])('the usage error of %s with the settings %s has their form, unless an option sets it', async (...given) => {
+  const [line, text, env, stderr] = given;
+  await writeFile(join(folder, 'config.json'), text);
 
-test('a usage error applies the settings color and output of config.json', async () => {
-  const path = join(folder, 'config.json');
-  const wrong = (line = 'latest --nonsense') => run(line, { tty: ['stderr'] });
-  await writeFile(path, '{"version":1,"color":"never","profiles":{"ci":{"output":"json"}}}');
-
-  expect((await wrong()).stderr).toMatch(/^fxrates: unknown option/);
-  expect(JSON.parse((await wrong('latest --nonsense --profile ci')).stderr).error.code).toBe('usage');
-  const byVariable = await run('latest --nonsense', { env: { FXRATES_PROFILE: 'ci' } });
-  expect(JSON.parse(byVariable.stderr).error.code).toBe('usage');
-  await writeFile(path, '{"version":1,"color":{}}');
-  expect((await wrong()).stderr).toContain("unknown option '--nonsense'");
+  expect((await run(line, { tty: ['stderr'], env: { ...env } })).stderr).toMatch(stderr);
 });
 
 test.skipIf(process.platform === 'win32').each<[string, (path: string) => unknown, string]>([
@@ -242,6 +232,7 @@ test.each([
   ['latest', { ...full, FXRATES_PROFILE: 'wrok' }],
   ['batch --each n=1 --profile wrok', full],
   ['auth status --profile wrok', full],
+  ['config set profile wrok', {}],
 ])('a profile that does not exist is an error that lists the others: %s', async (line, env) => {
   await writeFile(join(folder, 'config.json'), PROFILES);
 
@@ -253,18 +244,20 @@ test.each([
 });
 
 test('a profile exists if it has a key only, and auth login creates one', async () => {
-  await writeFile(
-    join(folder, 'credentials.json'),
-    JSON.stringify({ version: 1, keys: { ci: { origin: 'https://api.example.test', api_key: API_KEY } } }),
-  );
+  const keys = { ci: { origin: 'https://api.example.test', api_key: API_KEY } };
+  await writeFile(join(folder, 'credentials.json'), JSON.stringify({ version: 1, keys }));
 
-  expect(await run('latest --profile ci', { env: full })).toMatchObject({ code: 0 });
-  expect(await run('latest --profile other', { env: full })).toMatchObject({ code: 3 });
-  expect(await run('latest --profile default', { env: full })).toMatchObject({ code: 0 });
-  expect(await run('auth login --no-verify --profile other --key-stdin', { env: full, stdin: API_KEY })).toMatchObject({
-    code: 0,
-  });
-  expect(await run('latest --profile other', { env: full })).toMatchObject({ code: 0 });
+  for (const [line, code] of [
+    ['latest --profile ci', 0],
+    ['latest --profile other', 3],
+    ['latest --profile default', 0],
+    ['auth login --no-verify --profile other --key-stdin', 0],
+    ['latest --profile other', 0],
+    ['config set profile nope', 3],
+    ['config get profile', 1],
+  ] as const) {
+    expect([line, (await run(line, { env: full, stdin: API_KEY })).code]).toEqual([line, code]);
+  }
 });
 
 test.each([
@@ -284,12 +277,4 @@ test.each([
   expect(latest).toMatchObject({ code: 0, stderr: expect.stringContaining(`config.json: ${says}`) });
   expect(doctor.stdout.replace(/\s+/g, ' ')).toContain(says);
   expect(doctor.stdout).toMatch(/warn +config file/);
-});
-
-test('a profile that does not exist cannot become the default', async () => {
-  const { code, stderr } = await run('config set profile nope');
-
-  expect(code).toBe(3);
-  expect(stderr).toContain("there is no profile 'nope'");
-  expect((await run('config get profile')).code).toBe(1);
 });

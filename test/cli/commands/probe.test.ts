@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { realClock } from '../../../src/cli/io/node-io.ts';
 import { main } from '../../../src/cli/program/main.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
-import { FakeIo, jsonLines, runCli } from '../../helpers/cli-io.ts';
+import { FakeIo, type FakeIoOptions, jsonLines, runCli } from '../../helpers/cli-io.ts';
 import { startConnectProxy } from '../../helpers/connect-proxy.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import { listen } from '../../helpers/listen.ts';
@@ -17,8 +17,11 @@ const BASE_URL = 'https://fxrates.test';
 function mockWith(behaviour: Parameters<typeof createMockServer>[0] = {}) {
   const mock = createMockServer({ clock: 'virtual', ...behaviour });
   const { key } = mock.createKey();
-  const options = { env: { FXRATES_API_KEY: key }, fetch: mock.fetch as never, clock: mock.clock };
-  return { mock, key, probe: (args: readonly string[]) => runCli(['probe', ...args], options) };
+  const env = { FXRATES_API_KEY: key, FXRATES_BASE_URL: BASE_URL, NO_COLOR: '1' };
+  const options = { env, fetch: mock.fetch as never, clock: mock.clock };
+  const probe = (args: readonly string[], more: FakeIoOptions = {}) =>
+    runCli(['probe', ...args], { ...options, ...more });
+  return { mock, key, probe };
 }
 
 test('probe first prints its request budget, then its observations', async () => {
@@ -39,13 +42,9 @@ test('probe first prints its request budget, then its observations', async () =>
 });
 
 test('without an argument, probes the base URL of the environment', async () => {
-  const { mock, key } = mockWith();
-  const env = { FXRATES_API_KEY: key, FXRATES_BASE_URL: BASE_URL };
+  const stderr = expect.stringContaining(`requests to ${BASE_URL}, `);
 
-  const { code, stderr } = await runCli('probe', { env, fetch: mock.fetch as never, clock: mock.clock });
-
-  expect(code).toBe(0);
-  expect(stderr).toContain(`requests to ${BASE_URL}, `);
+  expect(await mockWith().probe([])).toMatchObject({ code: 0, stderr });
 });
 
 test('without a base URL, names the ways to set one', async () => {
@@ -58,10 +57,9 @@ test('without a base URL, names the ways to set one', async () => {
 });
 
 test('on a terminal, prints a table of observations and how to write them to a file', async () => {
-  const { mock, key } = mockWith({ behaviour: 'hostile' });
-  const options = { env: { FXRATES_API_KEY: key, NO_COLOR: '1' }, fetch: mock.fetch as never, clock: mock.clock };
+  const { probe } = mockWith({ behaviour: 'hostile' });
 
-  const { stdout, stderr } = await runCli(['probe', BASE_URL], { ...options, tty: ['stdout', 'stderr'], columns: 80 });
+  const { stdout, stderr } = await probe([BASE_URL], { tty: ['stdout', 'stderr'], columns: 80 });
 
   expect(stdout).toMatch(/^missingKey +403 forbidden$/m);
   expect(stdout).not.toContain('{');
@@ -117,65 +115,32 @@ test('reports a key that does not work', async () => {
   expect(stderr).toContain('  Check the setup:  fxrates doctor --base-url https://fxrates.test\n');
 });
 
-test.each([
-  [
-    401,
-    { body: failure(401, { message: 'Key expired.' }).body },
-    ': Key expired. (HTTP 401, some_code) — the key is from',
-  ],
-  [403, { body: 'Blocked by the gateway' }, ': Blocked by the gateway (HTTP 403)\n'],
-  [429, rateLimited('20'), 'rate limited — retry in 20 s\n\n  Try again later:  fxrates probe https://fxrates.test\n'],
-  [
-    503,
-    { body: { message: 'Maintenance.' }, headers: { 'retry-after': '120' } },
-    ': Maintenance. (HTTP 503) — retry in 2 min',
-  ],
-])('after a %d, reports the words of the service, without a further request', async (status, reply, message) => {
-  const { stderr, requests } = await runCli(['probe', BASE_URL], { replies: { ...reply, status } });
-
-  expect(stderr).toContain(message);
-  expect(requests).toHaveLength(1);
-});
+const expired = failure(401, { message: 'Key expired.' });
+const maintenance = { status: 503, body: { message: 'Maintenance.' }, headers: { 'retry-after': '120' } };
+const BASE_URL_HINT = '  Is https://fxrates.test the right base URL?';
 
 test.each([
-  [403, 4, 'authentication'],
-  [429, 7, 'rate_limited'],
-  [503, 5, 'server'],
-  [404, 9, 'request'],
-  [302, 10, 'response'],
-  [200, 10, 'response'],
-])('the exit code for a response with status %d is %d, as of other commands', async (status, expected, kind) => {
-  const fetch = async () => new Response('{}', { status });
+  [expired, 4, 'authentication', ': Key expired. (HTTP 401, some_code) — the key is from'],
+  [{ status: 403, body: '{}' }, 4, 'authentication', '(HTTP 403)'],
+  [{ status: 403, body: 'Blocked by the gateway' }, 9, 'request', ': Blocked by the gateway (HTTP 403)\n'],
+  [rateLimited('20'), 7, 'rate_limited', 'retry in 20 s\n\n  Try again later:  fxrates probe https://fxrates.test '],
+  [maintenance, 5, 'server', ': Maintenance. (HTTP 503) — retry in 2 min'],
+  [{ status: 404, body: '<html>' }, 9, 'request', BASE_URL_HINT],
+  [{ status: 302, body: '<html>' }, 10, 'response', BASE_URL_HINT],
+  [{ status: 200, body: '<html>' }, 10, 'response', BASE_URL_HINT],
+  [failedFetch('DEPTH_ZERO_SELF_SIGNED_CERT'), 6, 'network', 'export NODE_EXTRA_CA_CERTS=/path/to/ca.pem\n'],
+])('after the response %j, exits as other commands do, with %d, %s and the reason', async (...given) => {
+  const [replies, code, kind, says] = given;
+  const line = `probe ${BASE_URL} --retries 0`;
 
-  const { code, stderr } = await runCli(['probe', BASE_URL, '--json'], { fetch });
+  const text = await runCli(line, { replies });
+  const json = await runCli(`${line} --json`, { replies });
 
-  expect(code).toBe(expected);
-  expect(jsonLines(stderr)).toMatchObject([
-    { event: 'info', message: expect.stringContaining('at most 14 requests') },
-    { error: { code: kind, status } },
-  ]);
-});
-
-test('explains a certificate that is not trusted as other commands do', async () => {
-  const fetch = () => Promise.reject(failedFetch('DEPTH_ZERO_SELF_SIGNED_CERT'));
-
-  const { code, stderr } = await runCli('probe --retries 0', { fetch });
-
-  expect(code).toBe(6);
-  expect(stderr).toContain(
-    'cannot reach api.example.test — DEPTH_ZERO_SELF_SIGNED_CERT; the certificate is not signed',
-  );
-  expect(stderr).toContain('  To trust a certificate of your own:  export NODE_EXTRA_CA_CERTS=/path/to/ca.pem\n');
-  expect(stderr).not.toContain('right base URL');
-});
-
-test.each([200, 302, 404])('names the base URL if the response to quota is a %d without a record', async (status) => {
-  const fetch = async () => new Response('<html>', { status });
-
-  const { stderr } = await runCli('probe', { fetch });
-
-  expect(stderr).toContain(`HTTP ${status}`);
-  expect(stderr).toContain('  Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.\n');
+  const [info, { error }] = jsonLines(json.stderr);
+  expect([text.code, json.code, text.requests.length]).toEqual([code, code, 1]);
+  expect(text.stderr).toContain(says);
+  expect(info).toMatchObject({ event: 'info', message: expect.stringContaining('at most 14 requests') });
+  expect([error.code, error.status]).toEqual([kind, Object(replies).status]);
 });
 
 test('no connection to a proxy is left open, so that the command ends', async () => {
@@ -207,18 +172,10 @@ test('Ctrl-C ends a probe with 130, without an error message', async () => {
 });
 
 test('probe obeys --timeout and --retries', async () => {
-  const { mock, key } = mockWith();
-  let requests = 0;
-  const fetch = (_: string, { signal }: { readonly signal?: AbortSignal | null }) => {
-    requests += 1;
-    return new Promise<never>((_resolve, reject) => {
-      signal?.addEventListener('abort', () => reject(signal.reason));
-    });
-  };
-  const options = { env: { FXRATES_API_KEY: key }, fetch: fetch as never, clock: mock.clock };
+  const line = `probe ${BASE_URL} --timeout 500ms --retries 1`;
 
-  const { code, stderr } = await runCli(['probe', BASE_URL, '--timeout', '500ms', '--retries', '1'], options);
+  const { code, stderr, requests } = await runCli(line, { replies: 'never' });
 
-  expect([code, requests]).toEqual([6, 2]);
+  expect([code, requests.length]).toEqual([6, 2]);
   expect(stderr).toContain('no response within 500 ms');
 });

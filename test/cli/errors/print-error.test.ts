@@ -28,14 +28,6 @@ async function printed(error: unknown, { output = 'auto', verbose = 0, ...option
   return { code, stderr: io.written.stderr };
 }
 
-test('a command without a label is never broken', async () => {
-  const hint = 'fxrates latest base=USD symbols=EUR,GBP,JPY,CHF --cache 10m';
-  const error = new CliError('failed', { code: 'usage', hints: [hint] });
-  const { stderr } = await printed(error, { tty: ['stderr'], columns: 40 });
-
-  expect(stderr).toContain(`\n  ${hint}\n`);
-});
-
 const writeFailure = (code: string) => new WriteFailure(Object.assign(new Error(`write ${code}`), { code }));
 
 test.each([
@@ -95,15 +87,19 @@ test('only -vv shows the stack, with those of the causes', async () => {
   expect((await printed('a text', { verbose: 2 })).stderr).not.toContain('Caused by');
 });
 
-test('a hint that is a sentence is broken at words on a terminal', async () => {
-  const error = new CliError('what', {
-    code: 'command',
-    hints: ['Set the clock of this machine right, then try again.'],
-  });
+test.each([
+  [
+    'Set the clock of this machine right, then try again.',
+    '\n  Set the clock of this machine right,\n  then try again.\n',
+  ],
+  [
+    'fxrates latest base=USD symbols=EUR,GBP,JPY,CHF --cache 10m',
+    '\n  fxrates latest base=USD symbols=EUR,GBP,JPY,CHF --cache 10m\n',
+  ],
+])('on a narrow terminal, a hint is broken at words if it is a sentence, and no command: %s', async (hint, shown) => {
+  const error = new CliError('what', { code: 'command', hints: [hint] });
 
-  const { stderr } = await printed(error, { tty: ['stderr'], columns: 40 });
-
-  expect(stderr).toBe('fxrates: what\n\n  Set the clock of this machine right,\n  then try again.\n');
+  expect((await printed(error, { tty: ['stderr'], columns: 40 })).stderr).toBe(`fxrates: what\n${shown}`);
 });
 
 test('a long message is broken at words on a terminal only', async () => {
@@ -193,14 +189,11 @@ test.each([
   ['--max-wait 5s latest --max-wait=1s', 'fxrates latest --max-wait 2m'],
   ['latest --max-wait 5s -- base=USD', 'fxrates latest --max-wait 2m -- base=USD'],
   ['latest --max-waiting -- --no-wait', 'fxrates latest --max-waiting --max-wait 2m -- --no-wait'],
-])('%s with another --max-wait is %s', (line, expected) => {
-  const change = { without: ['--max-wait=', '--no-wait'], add: ['--max-wait', '2m'] };
+  ['latest --watch -o csv', 'fxrates latest -o csv --max-wait 2m'],
+])('%s with another --max-wait, and without --watch, is %s', (line, expected) => {
+  const change = { without: ['--max-wait=', '--no-wait', '--watch='], add: ['--max-wait', '2m'] };
 
   expect(changedCommand(words(line), change)).toBe(expected);
-});
-
-test('an option without its optional value is removed alone', () => {
-  expect(changedCommand(words('latest --watch -o csv'), { without: ['--watch='] })).toBe('fxrates latest -o csv');
 });
 
 test.each([

@@ -11,6 +11,12 @@ const reply = (replies: NonNullable<FakeIoOptions['replies']>, quota?: Reply): F
   quota === undefined ? { replies } : { replies, quota };
 const usedUp = success(exhaustedQuota());
 const found = { status: 302, headers: { location: 'https://evil.example/' }, body: '' };
+const BROKEN_CLOCK = {
+  now: () => {
+    throw new Error('boom');
+  },
+  sleep: async () => undefined,
+};
 const tooLong = 'x'.repeat(10 * 2 ** 20 + 1);
 
 const ROWS: readonly Row[] = [
@@ -51,6 +57,7 @@ const ROWS: readonly Row[] = [
   ['an empty body', reply({ body: '' }), 10, 'response', 'the body is empty'],
   ['a redirect', reply(found), 10, 'response', 'not followed'],
   ['invalid UTF-8', reply(() => new Response(new Uint8Array([0x7b, 0xff]))), 10, 'response', 'UTF-8'],
+  ['an internal error', { clock: BROKEN_CLOCK }, 1, 'internal', 'unexpected failure — boom'],
   ['a missing --get path', {}, 10, 'missing_value', "the response has no 'nope'", 'latest --get nope'],
 ];
 
@@ -106,18 +113,6 @@ test('-vv names the error of a used-up quota, not that of the limit per minute',
 
   expect(stderr).toContain('Caused by: QuotaExhaustedError');
   expect(stderr).not.toContain('RateLimitError');
-});
-
-test('an internal error is reported as a bug and exits with 1', async () => {
-  const now = () => {
-    throw new Error('boom');
-  };
-
-  const { code, stderr } = await runCli('latest', { clock: { now, sleep: async () => undefined } });
-
-  expect(code).toBe(1);
-  expect(stderr).toContain('fxrates: unexpected failure — boom');
-  expect(stderr).toContain('This is a bug of fxrates.');
 });
 
 test('the documented table has every code once', () => {

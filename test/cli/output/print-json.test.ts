@@ -62,19 +62,6 @@ const folder = temporaryFolder();
 const env = { FXRATES_CONFIG_DIR: folder, HOME: folder };
 const replies = success(quotaRecord());
 
-test.each([
-  ...['latest', 'latest --envelope', 'latest --get plan --get rates --json', 'quota', 'api /x'],
-  ...['auth status --json', 'doctor --json', 'config list'],
-])('%s in a pipe is JSON', async (line) => {
-  const options = { env, replies: line.includes('rates') ? success({ plan: 'free', rates: {} }) : replies };
-
-  const { code, stdout, stderr } = await runCli(line, options);
-
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(JSON.parse(stdout)).toBeTypeOf('object');
-  expect(stdout).not.toContain('\u001b');
-});
-
 test.each(['latest', 'quota', 'auth status', 'doctor'])('%s prints on a terminal what -o table does', async (line) => {
   const onTerminal = await runCli(line, { env, replies, tty: ['stdout'], columns: 80 });
   const inPipe = await runCli(`${line} -o table`, { env, replies });

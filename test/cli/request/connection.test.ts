@@ -12,12 +12,12 @@ import { API_KEY, failedFetch } from '../../helpers/service-replies.ts';
 const PROXY = 'http://127.0.0.1:1';
 
 test.each([
-  ['no proxy is set', {}, 'https://api.example.test'],
-  ['the variable is empty', { HTTPS_PROXY: '' }, 'https://api.example.test'],
-  ['the address is this machine', { HTTPS_PROXY: PROXY, HTTP_PROXY: PROXY }, 'http://127.0.0.1:4010'],
-  ['the address is localhost', { HTTP_PROXY: PROXY }, 'http://localhost:4010'],
-  ['only https has a proxy', { HTTPS_PROXY: PROXY }, 'http://example.test'],
-])('the built-in fetch is used when %s', async (_, env, url) => {
+  [{}, 'https://api.example.test'],
+  [{ HTTPS_PROXY: '' }, 'https://api.example.test'],
+  [{ HTTPS_PROXY: PROXY, HTTP_PROXY: PROXY }, 'http://127.0.0.1:4010'],
+  [{ HTTP_PROXY: PROXY }, 'http://localhost:4010'],
+  [{ HTTPS_PROXY: PROXY }, 'http://example.test'],
+])('with %j the built-in fetch sends to %s', async (env, url) => {
   const io = new FakeIo({ env });
 
   expect((await openConnection(io, url)).fetch).toBe(io.fetch);
@@ -31,11 +31,8 @@ test.each([
   ['all_proxy', PROXY, 'https://api.example.test'],
   ['HTTPS_PROXY', '127.0.0.1:1', 'https://a.test'],
 ])('%s=%s sends through the proxy', async (name, proxy, url) => {
-  const io = new FakeIo({ env: { [name]: proxy } });
+  const { fetch, close } = await openConnection(new FakeIo({ env: { [name]: proxy } }), url);
 
-  const { fetch, close } = await openConnection(io, url);
-
-  expect(fetch).not.toBe(io.fetch);
   const sent = fetch(url, { method: 'GET', headers: {}, signal: AbortSignal.timeout(60_000), redirect: 'manual' });
   await expect(sent).rejects.toMatchObject({ code: 'ECONNREFUSED', cause: { port: 1 } });
   await close();
@@ -114,18 +111,6 @@ test.each([
   expect(latest.stderr + doctor.stdout).not.toMatch(/p[%#]w|password@|u:1/);
 });
 
-test('a proxy that cannot be reached is named', async () => {
-  const { code, stderr } = await runCli('latest --retries 0', { env: { HTTPS_PROXY: PROXY }, clock: realClock });
-
-  expect(code).toBe(6);
-  expect(
-    stderr,
-  ).toBe(`fxrates: cannot reach api.example.test — the proxy 127.0.0.1:1 (HTTPS_PROXY) cannot be reached (ECONNREFUSED); check HTTPS_PROXY
-
-  HTTPS_PROXY names the proxy 127.0.0.1:1. To bypass it:  export NO_PROXY=api.example.test
-`);
-});
-
 /** Responds to CONNECT with `status`. */
 const refusing = (status: number) =>
   startRawServer({ onRequest: ({ socket }) => socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`) });
@@ -158,11 +143,22 @@ test.each([
   expect(stdout + stderr).not.toContain('secret');
 });
 
-test('a host in NO_PROXY has no hint about the proxy', async () => {
-  const env = { HTTPS_PROXY: PROXY, NO_PROXY: '.example.test' };
+const UNREACHABLE = `fxrates: cannot reach api.example.test — the proxy 127.0.0.1:1 (HTTPS_PROXY) cannot be reached (ECONNREFUSED); check HTTPS_PROXY
 
-  const { stderr } = await runCli('latest --retries 0', { env, replies: failedFetch('ENOTFOUND') });
+  HTTPS_PROXY names the proxy 127.0.0.1:1. To bypass it:  export NO_PROXY=api.example.test
+`;
+const NOT_FOUND = `fxrates: cannot reach api.example.test — ENOTFOUND; the host does not exist
 
-  expect(stderr).toContain('Is https://api.example.test the right base URL?');
-  expect(stderr).not.toContain('PROXY');
+  Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.
+`;
+
+test.each([
+  ['', { clock: realClock }, UNREACHABLE],
+  ['.example.test', { replies: failedFetch('ENOTFOUND') }, NOT_FOUND],
+])('with NO_PROXY=%s a failure names the proxy only if it was used', async (noProxy, options, expected) => {
+  const env = { HTTPS_PROXY: PROXY, NO_PROXY: noProxy };
+
+  const { code, stderr } = await runCli('latest --retries 0', { ...options, env });
+
+  expect({ code, stderr }).toEqual({ code: 6, stderr: expected });
 });

@@ -4,7 +4,7 @@ import type { KeyInUse } from '../../../src/cli/settings/resolve-key.ts';
 import type { Invocation } from '../../../src/cli/settings/settings.ts';
 import { type NetworkError, TimeoutError } from '../../../src/client/errors/errors.ts';
 import { networkFailure } from '../../../src/client/errors/network-failure.ts';
-import { runCli } from '../../helpers/cli-io.ts';
+import { jsonLines, runCli } from '../../helpers/cli-io.ts';
 import { exhaustedQuota, failedFetch, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 
 const WRONG_URL = 'Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.';
@@ -137,14 +137,15 @@ test.each([
   ['latest', failure(401)],
   ['latest', failure(404)],
   ['latest --no-wait', rateLimited('30')],
-])('%s: the error has the ID of the request', async (line, reply) => {
+  ['latest --max-wait 40s', rateLimited('30')], // the second refusal
+])('%s: the error has the status and the ID of the request', async (line, reply) => {
   const replies = { ...reply, headers: { ...reply.headers, 'x-request-id': 'req_42' } };
 
   const text = await runCli(line, { replies });
   const json = await runCli(`${line} --json`, { replies });
 
   expect(text.stderr).toContain('\n\n  Request ID: req_42\n');
-  expect(JSON.parse(json.stderr).error.request_id).toBe('req_42');
+  expect(jsonLines(json.stderr).at(-1).error).toMatchObject({ status: reply.status, request_id: 'req_42' });
 });
 
 const BASE_URL_HINT = 'Is https://api.example.test the right base URL? It comes from --base-url.';

@@ -78,10 +78,14 @@ test.each([
   expect(existsSync(limits())).toBe(false);
 });
 
-test('the folder is in XDG_STATE_HOME if that is set', async () => {
-  await run('latest', { env: { XDG_STATE_HOME: join(home, 'state') } });
+test('the folder is in XDG_STATE_HOME if that is set, for a batch, too', async () => {
+  for (const line of ['latest', 'batch --each n=1']) {
+    const state = join(home, line);
 
-  expect(readdirSync(join(home, 'state', 'fxrates', 'limits'))).toHaveLength(1);
+    await run(line, { env: { XDG_STATE_HOME: state } });
+
+    expect(readdirSync(join(state, 'fxrates', 'limits'))).toHaveLength(1);
+  }
   expect(existsSync(limits())).toBe(false);
 });
 

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { cacheFolder, configFolder, stateFolder, useCompileCache } from '../../../src/cli/settings/folders.ts';
 import { parseJsonFile, readJsonFile, updateJsonFile } from '../../../src/cli/settings/json-file.ts';
-import { runCli } from '../../helpers/cli-io.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 test.each([
@@ -73,15 +72,6 @@ test.each([
   useCompileCache(env ?? { HOME: home }, node);
 
   expect(existsSync(join(home, '.cache'))).toBe(false);
-});
-
-test('cache clear removes the compiled code', async () => {
-  useCompileCache({ HOME: home }, nodeOf('v26'));
-
-  const { stderr } = await runCli('cache clear', { env: { HOME: home } });
-
-  expect(stderr).toBe('fxrates: removed 0 cached responses\n');
-  expect(existsSync(compiled())).toBe(false);
 });
 
 test('the lock of a killed command is removed after 5 s, with the key in its unfinished file', async () => {

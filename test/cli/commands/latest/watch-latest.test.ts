@@ -16,6 +16,7 @@ const MINUTE = 60_000;
 const refused = failedFetch('ECONNREFUSED');
 /** More than enough quota, so that the snapshot interval applies. */
 const rich = success(quotaRecord({ monthly_limit: 1_000_000 }));
+const [AT, LATER] = ['2026-01-21T14:20:00.000Z', '2026-01-21T14:25:00.000Z'];
 
 async function watch(line: string, options: FakeIoOptions = {}) {
   const { requests, ...result } = await runCli(`latest ${line}`, { quota: rich, ...options });
@@ -26,12 +27,10 @@ async function watch(line: string, options: FakeIoOptions = {}) {
 test('a pipe receives one JSON line per response, with digits as received', async () => {
   const body = (rate: string): Reply => ({ body: `{"success":true,"data":{ "rates": {"EUR":\n${rate}} }}` });
   const { code, stdout, stderr } = await watch('--watch 5m --count 2', { replies: [body('1.10'), body('1.20')] });
+  const line = (time: string, rate: string) => `{"fetched_at":"${time}","data":{"rates":{"EUR":${rate}}}}\n`;
 
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toBe(
-    '{"fetched_at":"2026-01-21T14:20:00.000Z","data":{"rates":{"EUR":1.10}}}\n' +
-      '{"fetched_at":"2026-01-21T14:25:00.000Z","data":{"rates":{"EUR":1.20}}}\n',
-  );
+  expect(stdout).toBe(line(AT, '1.10') + line(LATER, '1.20'));
 });
 
 test('without an interval, the quota lasts until its reset', async () => {
@@ -100,25 +99,18 @@ test.each([
   ['a refused key', [success(), failure(401)], 4],
   ['a wrong parameter', [success(), failure(400)], 9],
 ] as const)('%s ends it', async (_, replies, exitCode) => {
-  const { code } = await watch('--watch 5m --count 3 --retries 0', { replies });
-
-  expect(code).toBe(exitCode);
+  expect((await watch('--watch 5m --count 3 --retries 0', { replies })).code).toBe(exitCode);
 });
 
-test('--get prints each response as without --watch, and -o tsv adds the time as -o csv does', async () => {
-  const replies = [success({ rates: { EUR: 1 } }), success({ rates: { EUR: 2 } })];
+const EXACT: Reply = { body: '{"success":true,"data":{"rates":{"EUR":0.90}}}' };
 
-  expect((await watch('--watch 5m --count 2 --get rates.EUR', { replies })).stdout).toBe('1\n2\n');
-  expect((await watch('--watch 5m --count 2 -o tsv', { replies })).stdout).toBe(
-    '2026-01-21T14:20:00.000Z\trates.EUR\t1\n2026-01-21T14:25:00.000Z\trates.EUR\t2\n',
-  );
-  expect((await watch('--watch 5m --count 2 -o csv', { replies })).stdout).toBe(
-    'fetched_at,name,value\n2026-01-21T14:20:00.000Z,rates.EUR,1\n2026-01-21T14:25:00.000Z,rates.EUR,2\n',
-  );
-  const exact = { body: '{"success":true,"data":{"rates":{"EUR":0.90}}}' };
-  expect((await watch('--watch 5m --count 2 -o csv --get rates.EUR', { replies: exact })).stdout).toBe(
-    'fetched_at,rates.EUR\n2026-01-21T14:20:00.000Z,0.90\n2026-01-21T14:25:00.000Z,0.90\n',
-  );
+test.each([
+  ['--get rates.EUR', '0.90\n0.90\n'],
+  ['-o tsv', `${AT}\trates.EUR\t0.90\n${LATER}\trates.EUR\t0.90\n`],
+  ['-o csv', `fetched_at,name,value\n${AT},rates.EUR,0.90\n${LATER},rates.EUR,0.90\n`],
+  ['-o csv --get rates.EUR', `fetched_at,rates.EUR\n${AT},0.90\n${LATER},0.90\n`],
+])('a table of a watch has the time of each response, --get alone has not: %s', async (options, expected) => {
+  expect((await watch(`--watch 5m --count 2 ${options}`, { replies: EXACT })).stdout).toBe(expected);
 });
 
 test('a terminal shows each response below the last, with its time and that of the next one', async () => {
@@ -168,13 +160,9 @@ test('Ctrl-C during the pause exits with 130 and leaves no timer', async () => {
 });
 
 test('the key of --key-stdin is read once', async () => {
-  const { code, asked } = await watch('--watch 5m --count 3 --key-stdin', {
-    stdin: 'fx_live_x',
-    env: { FXRATES_API_KEY: '' },
-  });
+  const options = { stdin: 'fx_live_x', env: { FXRATES_API_KEY: '' } };
 
-  expect(code).toBe(0);
-  expect(asked).toHaveLength(3);
+  expect(await watch('--watch 5m --count 3 --key-stdin', options)).toMatchObject({ code: 0, asked: [{}, {}, {}] });
 });
 
 test.each([
