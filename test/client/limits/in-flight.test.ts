@@ -97,28 +97,13 @@ test('after one failure, a call without a failed attempt is sent first, until a 
   expect(granted.map(({ name }) => name)).toEqual(['second', 'again']);
 });
 
-test('requests in flight when an outage begins do not prolong it when they fail', async () => {
-  const { clock, limiter } = setUp();
-  const permits = ask(limiter, 7);
-  await quiet();
-  for (const permit of permits.splice(0, 3)) permit.end(FAILED);
-  const { service } = limiter.limits();
+test('a shorter Retry-After of another failure leaves the longer one', () => {
+  const { flight, send, fail } = requests();
+  const sent = [send(0), send(0)];
 
-  await clock.advance(200);
-  for (const permit of permits) permit.end(FAILED);
+  for (const hintMs of [30_000, 1_000]) fail(sent.pop()!, 10, { hintMs });
 
-  expect(service).toEqual({ downUntil: expect.any(Date) });
-  expect(limiter.limits().service).toEqual(service);
-});
-
-test('a shorter Retry-After of another failure leaves the longer one', async () => {
-  const { start, limiter } = setUp();
-  const permits = ask(limiter, 2);
-  await quiet();
-
-  for (const seconds of ['30', '1']) permits.pop()?.end(failedFor(seconds));
-
-  expect(limiter.limits().service).toEqual({ downUntil: new Date(start + 30_000) });
+  expect(flight.health.retryAt).toBe(30_010);
 });
 
 test.each([
@@ -242,26 +227,25 @@ const successes: readonly Sent[] = [
   ['succeeded', 5, 21],
 ];
 
-test.each<[string, readonly Sent[], boolean]>([
-  ['three failures in a row', failures(3, 0, 10), true],
-  ['two failures', failures(2, 0, 10), false],
-  [
-    'two failures before a success and two after it',
-    [...failures(2, 9, 9), ...successes, ...failures(2, 30, 40)],
-    false,
-  ],
-  ['three failures after a success', [...failures(2, 9, 9), ...successes, ...failures(3, 30, 40)], true],
-  ['failures of requests sent before the last successful one', [...successes, ...failures(3, 9, 40)], false],
-  ['failures of requests sent with it', [...successes, ...failures(3, 10, 40)], true],
-])('%s: an outage? %j', (_, sent, isOutage) => {
+test.each<[string, readonly Sent[], number?]>([
+  ['three failures in a row', failures(3, 0, 10), 10],
+  ['one of a request that was in flight when it began', [...failures(3, 0, 10), ...failures(1, 0, 200)], 10],
+  ['two failures', failures(2, 0, 10)],
+  ['two failures before a success and two after it', [...failures(2, 9, 9), ...successes, ...failures(2, 30, 40)]],
+  ['three failures after a success', [...failures(2, 9, 9), ...successes, ...failures(3, 30, 40)], 40],
+  ['failures of requests sent before the last successful one', [...successes, ...failures(3, 9, 40)]],
+  ['failures of requests sent with it', [...successes, ...failures(3, 10, 40)], 40],
+])('after %s, an outage began at %3$j', (_, sent, downAt) => {
   const { flight, send, fail } = requests();
 
-  for (const [kind, sentAt, at] of sent)
-    kind === 'failed' ? fail(send(sentAt), at) : flight.responded(send(sentAt), at);
+  const permits = sent.map(([, sentAt]) => send(sentAt));
+  sent.forEach(([kind, , at], place) => {
+    if (kind === 'failed') fail(permits[place]!, at);
+    else flight.responded(permits[place]!, at);
+  });
 
-  const at = Number(sent.at(-1)?.[2]);
-  const down = { isDown: true, since: at, retryAt: at + 375 };
-  expect(flight.health).toEqual(isOutage ? down : expect.objectContaining({ isDown: false }));
+  const { isDown, since, retryAt } = flight.health;
+  expect(isDown ? { since, retryAt } : undefined).toEqual(downAt && { since: downAt, retryAt: downAt + 375 });
 });
 
 test('a call that fails again and again while others succeed is no outage', () => {
@@ -303,22 +287,17 @@ test.each([
   expect(flight.health.isDown).toBe(isOutage);
 });
 
-test('only the response of the probe ends an outage, none of a request sent before it', () => {
+test.each([
+  ['sent before it does not', 0, true],
+  ['that is not the probe does, if it is sent during the outage', 100, false],
+])('a response to a request %s end an outage', (_, sentAt, isDown) => {
   const { flight, send, early } = down();
-  flight.responded(early, 200);
-  expect(flight.health.isDown).toBe(true);
-
-  flight.responded(send(475), 500);
-  expect(flight.health.isDown).toBe(false);
-});
-
-test('without a queue, each request during the outage can end it', () => {
-  const { flight, send } = down();
-  const first = send(100);
+  const sent = sentAt === 0 ? early : send(sentAt);
   send(101); // the probe now
-  flight.responded(first, 200);
 
-  expect(flight.health.isDown).toBe(false);
+  flight.responded(sent, 200);
+
+  expect(flight.health.isDown).toBe(isDown);
 });
 
 test('each failed probe lengthens the wait by half; the last one is 90 s after the beginning', () => {

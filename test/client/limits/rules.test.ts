@@ -116,8 +116,6 @@ test('2 log: the requests of the last minute and those in flight are at most the
 test('2 log: it keeps its requests when the limit becomes smaller', () => {
   const limit = told(30);
   limit.use(0, 20);
-  limit.send(0, 1);
-
   limit.report({ kind: 'configured', perMinute: 10, now: 0 });
   limit.accept(0);
 
@@ -938,33 +936,14 @@ describe('16 low priority', () => {
     expect([lowOf(limit, 0), lowOf(limit, 60_000)]).toEqual([1, 0]);
   });
 
-  test('they do not test the window beside others', () => {
-    const limit = told(3);
-    limit.report({ kind: 'called', now: 0 });
-    limit.use(0, 3);
+  const pace = { ...PACE, capacity: 15, tokens: 15, at: 6_000, growsAt: 600_000 };
 
-    expect(lowOf(limit, 100)).toBe(0);
-    expect(limit.send(100)).toBe(1);
-  });
-
-  const fill = (limit: Probed, at: number, calls: number) => {
-    for (let call = 0; call < calls; call += 1) limit.state.log.add(at);
-  };
-
-  test('beside others, they do not ask again for a test that is due', () => {
-    const limit = told(60);
-    limit.state = { ...limit.state, limit: 30, test: 'done', testAt: 1_000 };
-    fill(limit, 4_000, 30);
-    limit.report({ kind: 'called', now: 5_000 });
-
-    expect(limit.grant(6_000, { ...demandOf(1), low: 1 })).toEqual({ count: 0, askAgainAt: 64_000 });
-  });
-
-  test('beside others, they ask again when the cap has room', () => {
-    const limit = new Probed({ perMinute: 60 });
-    const pace = { perMs: 1 / 1_000, capacity: 15, tokens: 15, at: 6_000, step: 1.5, grew: false };
-    limit.state = { ...limit.state, pace: { ...pace, growsAt: 600_000 } };
-    fill(limit, 4_000, 60);
+  test.each<[string, Probed, number, Partial<LimiterState>]>([
+    ['not for a test that is due', told(60), 30, { limit: 30, test: 'done', testAt: 1_000 }],
+    ['when the cap has room', new Probed({ perMinute: 60 }), 60, { pace }],
+  ])('beside others, they ask again %s', (_, limit, used, changes) => {
+    limit.state = { ...limit.state, ...changes };
+    for (let call = 0; call < used; call += 1) limit.state.log.add(4_000);
     limit.report({ kind: 'called', now: 5_000 });
 
     expect(limit.grant(6_000, { ...demandOf(1), low: 1 })).toEqual({ count: 0, askAgainAt: 64_000 });
@@ -986,39 +965,32 @@ describe('16 low priority', () => {
     expect(sent).toBeGreaterThan(100); // about 23 a minute
   });
 
-  test('beside others, their next slot is not that of a test', () => {
+  test('beside others, they do not test the window, and their next slot is not that of a test', () => {
     const limit = told(30);
     limit.report({ kind: 'called', now: 0 });
     limit.use(0, 30);
 
     expect(limit.slotAt(1_000, 0, { priority: 'low' })).toBe(60_000);
+    expect([lowOf(limit, 1_000), limit.send(1_000)]).toEqual([0, 1]);
   });
 
-  test.each([
+  test.each<[string, number, string, number[], (number | undefined)?, number?]>([
     ['that the requests of this process do not explain shows others', 20, '30', [], 1_000],
     ['of a limit that this process has used shows none', 30, '30', [], undefined],
+    ['of a limit that its requests in flight use shows none', 15, '30', [], undefined, 16],
     ['with a short hint shows none, because a bucket may have sent it', 20, '1', [], undefined],
     ['that follows another one after a minute shows others for eight minutes', 20, '30', [-70_000], 481_000],
     ['that follows another one after eight minutes does not', 20, '30', [-480_000], 1_000],
     ['that follows another one within a minute does not', 20, '30', [-10_000], 1_000],
     ['while others are expected changes nothing', 20, '30', [400_000], 400_000],
-  ])('a refusal %s', (_, used, hint, before, calledAt = Number.NEGATIVE_INFINITY) => {
+  ])('a refusal %s', (_, used, hint, before, calledAt = Number.NEGATIVE_INFINITY, inFlight = 0) => {
     const limit = told(30);
     for (const at of before) limit.report({ kind: 'called', now: at });
     limit.use(0, used);
+    limit.state = { ...limit.state, inFlight };
 
     limit.sendRefused(1_000, hint);
 
     expect(limit.state.calledAt).toBe(calledAt);
-  });
-
-  test('a refusal of a limit that the requests in flight use shows none', () => {
-    const limit = told(30);
-    limit.use(0, 15);
-    limit.state = { ...limit.state, inFlight: 16 };
-
-    limit.report({ kind: 'refused', now: 1_000, sentAt: 500, retryAfter: hint('30') });
-
-    expect(limit.state.calledAt).toBe(Number.NEGATIVE_INFINITY);
   });
 });
