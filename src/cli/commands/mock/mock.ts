@@ -206,8 +206,10 @@ async function runBesideMock(
     );
     const child = io.spawn(command, environmentOf(mock, io.env));
     // On a terminal, the command receives Ctrl-C and Ctrl-\ itself. A second SIGINT could end it immediately.
+    // The stdin of a git hook is a pipe.
+    const isOnTerminal = [io.stdin, io.stdout, io.stderr].some(({ isTTY }) => isTTY);
     const release = io.interrupts.takeOver((name) => {
-      if (!io.stdin.isTTY || (name !== 'SIGINT' && name !== 'SIGQUIT')) child.kill(name);
+      if (!isOnTerminal || (name !== 'SIGINT' && name !== 'SIGQUIT')) child.kill(name);
     });
     const { code, signal } = await child.exited.finally(release);
     return code ?? 128 + (constants.signals[signal as NodeJS.Signals] ?? 0);

@@ -192,7 +192,8 @@ test.each([
 });
 
 test('signals are forwarded to the command, except those of a terminal, which it receives itself', async () => {
-  for (const tty of [[], ['stdin']] as const) {
+  // A command whose stdin is a pipe, such as that of a git hook, can be on a terminal, too.
+  for (const tty of [[], ['stdin'], ['stdout'], ['stderr']] as const) {
     const { io, killed, end } = await startCommand('mock -- repl', { tty });
 
     for (const name of ['SIGINT', 'SIGQUIT', 'SIGTERM'] as const) io.interrupt(name);
