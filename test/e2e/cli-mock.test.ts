@@ -110,6 +110,8 @@ describe.skipIf(!hasBundle)('fxrates mock -- command', () => {
   });
 
   test('a file that is not a program exits with 126', async () => {
-    expect((await runBundle(['mock', '--', '/etc/passwd'])).code).toBe(126);
+    const { code, stderr } = await runBundle(['mock', '--', '/etc/passwd']);
+
+    expect({ code, stderr }).toEqual({ code: 126, stderr: expect.stringContaining('  chmod +x /etc/passwd\n') });
   });
 });

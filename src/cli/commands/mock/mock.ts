@@ -248,13 +248,21 @@ function noProxyFor(url: string, env: Env): Readonly<Record<string, string>> {
 function spawnFailure(cause: unknown, [name = '']: readonly string[]): unknown {
   const code = cause instanceof Error && 'syscall' in cause && 'code' in cause ? cause.code : undefined;
   if (code === 'ENOENT') {
-    // The system has the same error for a script whose first line names no program, such as `/bin/sh\r`.
-    const isScript = name.includes('/') && existsSync(name);
-    const hints = isScript ? ['Its first line (#!) names no program. Does the line end with CRLF, not LF?'] : [];
-    const what = isScript ? `cannot start ${name}` : `command not found: ${name}`;
+    const [what, hints] = missing(name);
     return new CliError(what, { code: 'command', hints, exitCode: NOT_FOUND, cause });
   }
-  if (code === 'EACCES')
-    return new CliError(`not a program: ${name}`, { code: 'command', exitCode: NOT_EXECUTABLE, cause });
+  if (code === 'EACCES') {
+    const hints = [`Is it executable?  chmod +x ${quoteForShell(name)}`];
+    return new CliError(`not a program: ${name}`, { code: 'command', hints, exitCode: NOT_EXECUTABLE, cause });
+  }
   return cause;
+}
+
+function missing(name: string): readonly [what: string, hints: readonly string[]] {
+  // The system has the same error for a script whose first line names no program, such as `/bin/sh\r`.
+  if (name.includes('/') && existsSync(name)) {
+    return [`cannot start ${name}`, ['Its first line (#!) names no program. Does the line end with CRLF, not LF?']];
+  }
+  const isLine = name.includes(' '); // it was in quotes, so no shell has split it
+  return [`command not found: ${name}`, isLine ? [commandLine(['mock', '--', 'sh', '-c', name])] : []];
 }

@@ -229,7 +229,10 @@ test('with --json, each line on stderr around a command is JSON', async () => {
 
   const { code, stderr } = await runCli(['mock', '--json', '--', 'no-such-program']);
   expect(code).toBe(127); // as in a shell
-  expect((await runCli('mock -- no-such-program')).stderr).toContain('fxrates: command not found: no-such-program');
+  expect((await runCli('mock -- no-such-program')).stderr).toMatch(/fxrates: command not found: no-such-program\n$/);
+  expect((await runCli(['mock', '--', 'npm test'])).stderr).toContain(
+    "npm test\n\n  fxrates mock -- sh -c 'npm test'\n",
+  );
   expect(jsonLines(stderr)).toMatchObject([
     { event: 'ready', plan: 'free' },
     { error: { code: 'command', message: 'command not found: no-such-program', exit_code: 127 } },
