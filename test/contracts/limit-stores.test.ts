@@ -149,6 +149,7 @@ describe.skipIf(!hasRedis)('over a real Redis', () => {
 
 test('what redisStore() refuses does not compile either', async () => {
   const evaluates = async () => ['0', '', '', '0'];
+  const upstash = { eval: async (_script: string, _keys: string[]) => [], evalsha: evaluates, createScript() {} };
   const refusals = [
     // @ts-expect-error Without the name of the other method, the order of the parameters is unknown.
     () => redisStore({ eval: evaluates }),
@@ -164,6 +165,8 @@ test('what redisStore() refuses does not compile either', async () => {
     () => redisStore(undefined),
     // @ts-expect-error
     () => redisStore('redis://user:password@localhost'),
+    // @ts-expect-error The parameters of its `eval` differ.
+    () => redisStore(upstash),
   ];
 
   for (const refusal of refusals) {
@@ -175,6 +178,15 @@ test('what redisStore() refuses does not compile either', async () => {
   ]) {
     await expect(redisStore(client).exchange('name', '')).resolves.toMatchObject({ isWritten: false });
   }
+});
+
+test.each([
+  ['staging', "redisStore options: expected an object of options, got 'staging'"],
+  [null, 'redisStore options: expected an object of options, got null'],
+  [{ keyPrefix: 'staging' }, "redisStore options: unknown option 'keyPrefix'"],
+  [{ prefix: 7 }, 'redisStore options.prefix: expected a string, got 7'],
+])('redisStore(client, %j) throws', (options, message) => {
+  expect(() => redisStore({ eval: async () => [], evalSha: () => undefined }, options as never)).toThrow(message);
 });
 
 test.each([

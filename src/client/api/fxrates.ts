@@ -90,8 +90,10 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     options: GetOptions & SchemaCallOptions<Schema>,
   ): ApiCall<SchemaOutput<Schema>>;
   get<Data = unknown>(path: string, options?: GetOptions): ApiCall<Data>;
-  get(path: string, { query, ...options }: GetOptions = {}): ApiCall<unknown> {
-    return createApiCall(this.#call({ name: 'get', endpointOf: () => pathEndpoint(path, query), options }));
+  get(path: string, options: GetOptions = {}): ApiCall<unknown> {
+    const { query, ...others } = options ?? {}; // null is refused as the options of any call
+    const endpointOf = () => pathEndpoint(path, query);
+    return createApiCall(this.#call({ name: 'get', endpointOf, options: options && others }));
   }
 
   /**

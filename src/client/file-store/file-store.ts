@@ -6,6 +6,7 @@ import { processState } from '../../process-state.ts';
 import { folderProblem, makeFolder } from '../../replace-file.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
+import { having, requireKnownNames } from '../options/checks.ts';
 import { realClock } from '../time/clock.ts';
 import { type FileContent, type Files, StateFolder, type StoredState } from './state-folder.ts';
 
@@ -31,14 +32,15 @@ export interface FileStoreOptions {
  * @param path the folder; by default `$XDG_STATE_HOME/fxrates/limits`, else `~/.local/state/fxrates/limits`, on Windows
  *   `%LOCALAPPDATA%\fxrates\limits`
  * @example new FxRates({ rateLimit: { store: fileStore() } })
- * @throws {ConfigError} if the path is empty, or omitted by a user without a home folder
+ * @throws {ConfigError} if an option is wrong, or the path is empty, or omitted by a user without a home folder
  */
-export function fileStore(path: string = defaultFolder(), { clock }: FileStoreOptions = {}): LimitStore {
+export function fileStore(path: string = defaultFolder(), options: FileStoreOptions = {}): LimitStore {
   if (typeof path !== 'string' || path === '') {
     throw new ConfigError(`fileStore: expected the path of a folder, got ${path === '' ? "''" : typeof path}`);
   }
+  requireKnownNames(options, ['clock'], 'fileStore options');
   const root = resolve(path);
-  if (clock !== undefined) return createStore(root, clock);
+  if (options.clock !== undefined) return createStore(root, clockOf('fileStore options.clock', options.clock));
   const store = stores.get(root) ?? createStore(root, realClock);
   stores.set(root, store);
   return store;
@@ -46,6 +48,8 @@ export function fileStore(path: string = defaultFolder(), { clock }: FileStoreOp
 
 /** By folder. The clients of a key, also those of other copies of the package, warn of different stores. */
 const stores = processState('file-stores.1', () => new Map<string, LimitStore>());
+
+const clockOf = having<{ now(): number }>('an object with now()', 'now');
 
 function createStore(root: string, clock: { now(): number }): LimitStore {
   const exchange = fileExchange(root, { now: () => clock.now(), files: nodeFiles });

@@ -76,8 +76,17 @@ export function refuse(option: string, value: unknown, expected: string): never 
   throw new ConfigError(`${option}: expected ${expected}, got ${describeValue(value)}`);
 }
 
+export function requireObject(options: unknown, where: string): asserts options is object {
+  if (typeof options !== 'object' || options === null) refuse(where, options, 'an object of options');
+}
+
 /** Rejects misspelt options, which would otherwise have no effect. */
-export function requireKnownNames(options: object, known: readonly string[], where: string): void {
+export function requireKnownNames(
+  options: unknown,
+  known: readonly string[],
+  where: string,
+): asserts options is object {
+  requireObject(options, where);
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const nearest = nearestName(unknown, known);

@@ -190,7 +190,6 @@ function settingsIn<T extends Table>(table: T, options: unknown, within?: string
 }
 
 function givenIn(table: Table, options: unknown, where: string): Readonly<Record<string, unknown>> {
-  if (typeof options !== 'object' || options === null) return refuse(where, options, 'an object of options');
   requireKnownNames(options, Object.keys(table), where);
   return definedOf({ ...options });
 }

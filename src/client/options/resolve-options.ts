@@ -9,7 +9,7 @@ import { defaultTransport } from '../transport/default-transport.ts';
 import { fetchTransport, type Transport } from '../transport/transport.ts';
 import { undiciTransport } from '../transport/undici-transport.ts';
 import type { CallOptions, CallSettings } from './call-options.ts';
-import { refuse } from './checks.ts';
+import { refuse, requireObject } from './checks.ts';
 import type { AnyOptions } from './client-options.ts';
 import { type CacheSettings, readClientOptions, readOptions } from './option-table.ts';
 
@@ -32,7 +32,7 @@ type SentBy = 'fetch' | 'dispatcher' | 'proxy';
 export function resolveOptions(options: AnyOptions & { readonly baseUrl: string | URL }): ClientSettings;
 export function resolveOptions(options: AnyOptions): ClientSettings<string | undefined>;
 export function resolveOptions(options: AnyOptions): ClientSettings<string | undefined> {
-  refuseBareKey(options);
+  requireOptions(options);
   const given = readClientOptions(options);
   // Before environment variables are read, which a browser does not have.
   refuseBrowser();
@@ -55,8 +55,8 @@ export function baseUrlOf(options: AnyOptions): string | undefined {
 }
 
 /** Other SDKs accept the key as the only argument; the error must not show it. */
-function refuseBareKey(options: unknown): void {
-  if (typeof options !== 'string') return;
+function requireOptions(options: unknown): void {
+  if (typeof options !== 'string') return requireObject(options, 'FxRates options');
   throw new ConfigError('FxRates options: expected an object of options, got a string; pass the key as { apiKey }');
 }
 
@@ -113,6 +113,7 @@ export function inheritedOptions(
   options: AnyOptions,
   parent: { readonly options: AnyOptions; readonly cache: CacheSettings | undefined },
 ): AnyOptions {
+  requireOptions(options);
   const { fetch, dispatcher, proxy, ...others } = parent.options;
   const hasTransport = options.fetch !== undefined || options.dispatcher !== undefined || options.proxy === 'env';
   const inherited = hasTransport ? others : { fetch, dispatcher, proxy, ...others };

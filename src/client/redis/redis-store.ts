@@ -1,6 +1,7 @@
 import { ConfigError } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
+import { refuse, requireKnownNames } from '../options/checks.ts';
 
 /** An ioredis client (Redis or Cluster), as far as the store uses it. */
 export interface IoRedisClient {
@@ -63,13 +64,13 @@ return {'0', version, isKnown and '' or state, string.format('%.0f', now)}
  * second, the client warns once, and each process uses its share of the limit until Redis responds again.
  *
  * @example new FxRates({ rateLimit: { store: redisStore(redis) } })
- * @throws {ConfigError} if `client` is not a Redis client
+ * @throws {ConfigError} if `client` is not one of these clients, or an option is wrong
  */
-export function redisStore(
-  client: IoRedisClient | NodeRedisClient,
-  { prefix = 'fxrates' }: RedisStoreOptions = {},
-): LimitStore {
+export function redisStore(client: IoRedisClient | NodeRedisClient, options: RedisStoreOptions = {}): LimitStore {
   const run = scriptRunner(client);
+  requireKnownNames(options, ['prefix'], 'redisStore options');
+  const { prefix = 'fxrates' } = options;
+  if (typeof prefix !== 'string') return refuse('redisStore options.prefix', prefix, 'a string');
   return {
     exchange: async (name, known, offer) =>
       toExchange(await run(`${prefix}:limits:${name}`, argumentsOf(known, offer))),
@@ -82,7 +83,8 @@ function scriptRunner(client: IoRedisClient | NodeRedisClient): ScriptRunner {
   if (hasMethods(client, 'eval', 'evalSha')) {
     return (key, args) => (client as NodeRedisClient).eval(EXCHANGE_SCRIPT, { keys: [key], arguments: args });
   }
-  if (hasMethods(client, 'eval', 'evalsha')) {
+  // A client with createScript() is one of @upstash/redis: its `eval` has other parameters.
+  if (hasMethods(client, 'eval', 'evalsha') && !hasMethods(client, 'createScript')) {
     return (key, args) => (client as IoRedisClient).eval(EXCHANGE_SCRIPT, 1, key, ...args);
   }
   // The URL of Redis can contain a password.

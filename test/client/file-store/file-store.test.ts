@@ -306,6 +306,13 @@ test.each([
   );
 });
 
-test.each(['', 7, null])('fileStore(%j) throws', (path) => {
-  expect(() => fileStore(path as never)).toThrow(/fileStore: expected the path of a folder/);
+test.each([
+  ['', {}, 'fileStore: expected the path of a folder'],
+  [7, {}, 'fileStore: expected the path of a folder'],
+  [null, {}, 'fileStore: expected the path of a folder'],
+  ['limits', null, 'fileStore options: expected an object of options, got null'],
+  ['limits', { now: () => 1 }, "fileStore options: unknown option 'now'"],
+  ['limits', { clock: Date.now }, 'fileStore options.clock: expected an object with now()'],
+])('fileStore(%j, %j) throws', (path, options, message) => {
+  expect(() => fileStore(path as never, options as never)).toThrow(message);
 });

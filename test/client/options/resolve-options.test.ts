@@ -123,14 +123,26 @@ test.each([
 });
 
 test.each([API_KEY, 'a-key-of-another-form-3f9c2d', null, 42])('rejects %j as options', async (value) => {
-  const error = await errorOf(() => new FxRates(value as never));
+  const errors = [
+    await errorOf(() => new FxRates(value as never)),
+    await errorOf(() => new FxRates(given).withOptions(value as never)),
+  ];
 
-  expect(error).toMatchObject({
-    kind: 'config',
-    message: expect.stringMatching(/^FxRates options: expected an object/),
-  });
-  expect(String(error)).not.toContain('89abcdef');
-  expect(String(error)).not.toContain('3f9c2d');
+  for (const error of errors) {
+    expect(error).toMatchObject({
+      kind: 'config',
+      message: expect.stringMatching(/^FxRates options: expected an object/),
+    });
+    expect(String(error)).not.toContain('89abcdef');
+    expect(String(error)).not.toContain('3f9c2d');
+  }
+});
+
+test.each([
+  ['latest', (fx: FxRates) => fx.latest({}, null as never)],
+  ['get', (fx: FxRates) => fx.get('/api/v1/latest', null as never)],
+])('%s rejects null as options', async (_, call) => {
+  await expect(call(new FxRates(given))).rejects.toThrow('call options: expected an object of options, got null');
 });
 
 test.each([
