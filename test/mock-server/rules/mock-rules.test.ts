@@ -424,6 +424,18 @@ test('a rule that is not counted responds to any method, without a key', async (
   ]);
 });
 
+test.each([
+  [true, 1],
+  [false, 0],
+])('a network error with counted: %s uses %i requests of the month', async (counted, used) => {
+  const { mock, id, send } = mockWithKey();
+  mock.rules.add({ fail: { kind: 'network-error' }, counted });
+
+  await expect(send()).rejects.toThrow();
+
+  expect(mock.keys.get(id).month.used).toBe(used);
+});
+
 test('a failure in place of the service is not replaced by that of a newer rule, which looks at the response', async () => {
   const { mock, send } = mockWithKey();
   mock.rules.add({ counted: false, fail: { kind: 'network-error' } });
