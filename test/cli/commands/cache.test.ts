@@ -166,17 +166,6 @@ test.runIf(process.getuid?.() !== 0).each([
   expect(stderr).toContain('permission denied');
 });
 
-test.each([
-  ['latest --cache 0', 2, '--cache expects a time above 0 or snapshot'],
-  ['latest --cache 5x', 2, '--cache expects a duration'],
-  ['latest --cache snapsht', 2, "--cache expects a time above 0 or snapshot, got 'snapsht'"],
-])('%s fails and sends nothing', async (line, expected, says) => {
-  const { code, stdout, stderr, requests } = await run(line);
-
-  expect({ code, stdout, requests }).toEqual({ code: expected, stdout: '', requests: [] });
-  expect(stderr).toContain(says);
-});
-
 test('without a home folder, --cache warns and sends the request', async () => {
   expect(await run('latest --cache 10m', { env: { HOME: undefined } })).toMatchObject({
     code: 0,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { manPage } from '../../../src/cli/parser/help-page.ts';
 import { createProgram } from '../../../src/cli/program/program.ts';
 import { operations } from '../../../src/generated/operations.ts';
-import { runCli, usageError } from '../../helpers/cli-io.ts';
+import { runCli } from '../../helpers/cli-io.ts';
 import { hasProgram } from '../../helpers/has-program.ts';
 import { quotaRecord, success } from '../../helpers/service-replies.ts';
 
@@ -92,17 +92,6 @@ test.each([
 
 test('FXRATES_OUTPUT=json does not affect help', async () => {
   expect((await runCli('help', { env: { FXRATES_OUTPUT: 'json' } })).stdout).toContain('Usage:');
-});
-
-test.each([
-  ['help mcok', 'Did you mean fxrates help mock?'],
-  ['help option', 'Did you mean fxrates help options?'],
-  ['help auth lgoin', 'Did you mean fxrates help auth login?'],
-  ['help nonsense', "no help about 'nonsense'\n\n  Commands: fxrates --help"],
-  ['help constructor', 'Commands: fxrates --help'],
-  ['help auth nonsense', 'Commands: fxrates --help'],
-])('%s names the next step', async (line, hint) => {
-  expect(await usageError(line)).toContain(hint);
 });
 
 const page = manPage(program);

@@ -21,17 +21,6 @@ test.each([
   expect(requests[0]?.url).toBe(`https://api.example.test/api/v1/latest${search}`);
 });
 
-test.each(['base =USD', ' base=USD'])('%j is refused: the service would ignore it and count the call', async (text) => {
-  expect(await usageError(['latest', text])).toContain('starts or ends with white space');
-});
-
-test.each(['?base=EUR&symbols=USD', 'base=EUR&symbols=USD', '/api/v1/latest?base=EUR&symbols=USD'])(
-  '%s, copied from a URL, is rejected, and the error shows it as parameters',
-  async (text) => {
-    expect(await usageError(['latest', text])).toContain('e.g. base=EUR symbols=USD');
-  },
-);
-
 test.each([
   [['/p?base=EUR&x=1', 'base=USD'], '/p?base=EUR&base=USD&x=1'],
   [['/p?base=EUR&q=a?b&c=d'], '/p?base=EUR&q=a%3Fb&c=d'],
@@ -41,19 +30,23 @@ test.each([
   expect(requests[0]?.url).toBe(`https://api.example.test${target}`);
 });
 
-test.each([
-  ['USD', 'base=USD'],
-  ['EUR', 'base=EUR'],
-  ['=EUR', 'base=USD'],
-  ['-', 'base=USD'],
-  ['base:EUR', 'base=USD'],
-])('%s is not a parameter; the message has an example, %s', async (text, example) => {
-  expect(await usageError(['latest', text])).toContain(
-    `'${text}' is not a parameter — parameters are written name=value, e.g. ${example}`,
-  );
-});
+const AS_PARAMETERS = 'e.g. base=EUR symbols=USD';
+const notOne = (text: string, example: string) =>
+  `'${text}' is not a parameter — parameters are written name=value, e.g. ${example}`;
 
 test.each([
+  // The service would ignore it and count the call.
+  [['latest', 'base =USD'], 'starts or ends with white space'],
+  [['latest', ' base=USD'], 'starts or ends with white space'],
+  // Copied from a URL.
+  [['latest', '?base=EUR&symbols=USD'], AS_PARAMETERS],
+  [['latest', 'base=EUR&symbols=USD'], AS_PARAMETERS],
+  [['latest', '/api/v1/latest?base=EUR&symbols=USD'], AS_PARAMETERS],
+  [['latest', 'USD'], notOne('USD', 'base=USD')],
+  [['latest', 'EUR'], notOne('EUR', 'base=EUR')],
+  [['latest', '=EUR'], notOne('=EUR', 'base=USD')],
+  [['latest', '-'], notOne('-', 'base=USD')],
+  [['latest', 'base:EUR'], notOne('base:EUR', 'base=USD')],
   [['latest', 'base='], "'base=' has no value — a variable of the shell may not be set"],
   [['latest', '-p', 'base='], "'base=' has no value"],
   [['latest', 'base=USD\r'], "the value of 'base' ends with a carriage return"],
@@ -61,7 +54,11 @@ test.each([
   [['api', ''], "api expects a path, got ''"],
   [['api', '?base=USD'], "api expects a path, got '?base=USD'"],
   [['api', '/api/v1/latest?base='], "'base=' has no value"],
-])('%j, which is certainly wrong, sends nothing', async (argv, message) => {
+  // Bytes that are lost.
+  [['latest', 'base=caf\uFFFD'], "the parameter 'base' is not valid UTF-8"],
+  [['latest', '-p', 'b\uFFFD=x'], 'is not valid UTF-8'],
+  [['api', '/api/v1/latest?base=\uFFFD'], "the parameter 'base' is not valid UTF-8"],
+])('%j, which is certainly wrong, is refused: %s', async (argv, message) => {
   expect(await usageError(argv)).toContain(message);
 });
 
@@ -101,12 +98,4 @@ test('a parameter with a word of a million letters is sent', async () => {
 
   expect(code).toBe(0);
   expect(requests).toHaveLength(1);
-});
-
-test.each([
-  [['latest', 'base=caf\uFFFD'], "the parameter 'base' is not valid UTF-8"],
-  [['latest', '-p', 'b\uFFFD=x'], 'is not valid UTF-8'],
-  [['api', '/api/v1/latest?base=\uFFFD'], "the parameter 'base' is not valid UTF-8"],
-])('%j is rejected, because its bytes are lost', async (argv, says) => {
-  expect(await usageError(argv)).toContain(says);
 });

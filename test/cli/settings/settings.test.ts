@@ -21,6 +21,9 @@ test.each([
   ['latest --key-stdin --key-file k', "option '--key-stdin' cannot be used with option '--key-file <file>'"],
   ['--no-wait latest --max-wait 5s', "option '--no-wait' cannot be used with option '--max-wait <duration>'"],
   ['latest --get=', '--get expects a path'],
+  ['latest --cache 0', '--cache expects a time above 0 or snapshot'],
+  ['latest --cache 5x', '--cache expects a duration'],
+  ['latest --cache snapsht', "--cache expects a time above 0 or snapshot, got 'snapsht'"],
 ])('%s is refused before anything is sent', async (line, message) => {
   expect(await usageError(line)).toContain(message);
 });

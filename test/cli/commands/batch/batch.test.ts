@@ -84,14 +84,6 @@ test('an empty text in JSON is deliberate, as is --empty', async () => {
   expect(requests[0]?.url).toContain('?n=&base=');
 });
 
-test.each<[FakeIoOptions, string]>([
-  [{ stdin: '' }, 'there are no queries on standard input'],
-  [{ stdin: '# none\n' }, 'there are no queries on standard input'],
-  [{ tty: ['stdin'] }, 'batch expects a file of queries or --each'],
-])('without a file and with %j, the error is: %s', async (options, says) => {
-  expect(await refusal([], options)).toContain(says);
-});
-
 test('--failed-out prints the queries to stderr if the file cannot be written at the end', async () => {
   const gone = join(folder, 'gone');
   mkdirSync(gone);
@@ -314,7 +306,10 @@ test.each([
   expect(stderr).toMatch(end);
 });
 
-test.each([
+test.each<[line: string | readonly string[], message: RegExp, options?: FakeIoOptions]>([
+  [[], /there are no queries on standard input/, { stdin: '' }],
+  [[], /there are no queries on standard input/, { stdin: '# none\n' }],
+  [[], /batch expects a file of queries or --each/, { tty: ['stdin'] }],
   ['- --each base=USD', /batch expects a file of queries or --each/],
   ['--each base=USD,EUR symbols=GBP', / {2}A parameter of all queries: {2}-p symbols=GBP\n/],
   ['--each base', /--each expects name=value,value, got 'base'/],
@@ -332,8 +327,8 @@ test.each([
   ['- --json --no-header', /--no-header removes the header of a batch only with -o csv or table/],
   ['--each base=USD,EUR --each base=GBP', /--each sets 'base' twice/],
   ['base=USD,EUR', / {2}Queries without a file: {2}--each base=USD,EUR\n/],
-])('refuses %s', async (line, message) => {
-  expect(await refusal(line, { stdin: 'n=1' })).toMatch(message);
+])('refuses %s', async (line, message, options = { stdin: 'n=1' }) => {
+  expect(await refusal(line, options)).toMatch(message);
 });
 
 test('a batch without queries succeeds', async () => {
@@ -699,25 +694,20 @@ test.each([
   expect(requests[0]?.url).toContain('/latest?base=USD');
 });
 
-test('a file of bare codes gets one sentence with the next step', async () => {
-  const path = fileOf('codes.txt', 'EUR\nGBP\n# remark\nUSD\n');
-
-  expect(await refusal([path])).toBe(
-    `fxrates: ${path} has only codes — a query is written name=value; nothing was sent\n\n` +
-      `  To send each as base:  sed 's/^/base=/' ${path} | fxrates batch\n`,
-  );
-});
+const BARE = 'only codes — a query is written name=value';
+const ARRAY = 'a JSON array — a query is one line';
 
 test.each([
-  ['[{"base":"EUR"},{"base":"USD"}]\n', 'a JSON array', "-c '.[]'"],
-  ['["EUR", "GBP"]', 'a JSON array', `-r '.[] | "base=" + .'`],
-  ['\n[\n  {"base":"EUR"}\n]\n', 'a JSON array', "-c '.[]'"],
-  ['{\n  "base": "EUR"\n}\n', 'one JSON value in several lines', '-c .'],
-])('a file of one JSON value gets one sentence with the next step (%j)', async (text, what, next) => {
+  ['EUR\nGBP\n# remark\nUSD\n', BARE, "each as base:  sed 's/^/base=/'"],
+  ['[{"base":"EUR"},{"base":"USD"}]\n', ARRAY, "it:  jq -c '.[]'"],
+  ['["EUR", "GBP"]', ARRAY, `it:  jq -r '.[] | "base=" + .'`],
+  ['\n[\n  {"base":"EUR"}\n]\n', ARRAY, "it:  jq -c '.[]'"],
+  ['{\n  "base": "EUR"\n}\n', 'one JSON value in several lines — a query is one line', 'it:  jq -c .'],
+])('a file of other values gets one sentence with the next step (%j)', async (text, what, next) => {
   const path = fileOf('queries.json', text);
 
   expect(await refusal([path])).toBe(
-    `fxrates: ${path} has ${what} — a query is one line; nothing was sent\n\n  To send it:  jq ${next} ${path} | fxrates batch\n`,
+    `fxrates: ${path} has ${what}; nothing was sent\n\n  To send ${next} ${path} | fxrates batch\n`,
   );
 });
 

@@ -71,28 +71,6 @@ test.each([
   expect(started.env['NODE_EXTRA_CA_CERTS']).toBe(expected);
 });
 
-test.each([
-  [['--tls-cert', CERT], '--tls-cert needs --tls-key — the private key of the certificate'],
-  [['--tls-key', KEY], '--tls-key needs --tls-cert — the certificate of the key'],
-  [
-    ['--tls-cert', '/no.pem', '--tls-key', KEY],
-    'cannot use /no.pem — the file does not exist; expected a certificate as PEM',
-  ],
-  [
-    ['--tls-cert', KEY, '--tls-key', KEY],
-    `cannot use ${KEY} and ${KEY} — expected a certificate and its private key, both`,
-  ],
-  [
-    ['--tls-cert', CERT, '--tls-key', fileOf('other.pem', selfSigned().key)],
-    'other.pem — expected a certificate and its private key, both as PEM, the key without a passphrase (key values mismatch)',
-  ],
-])('%j is refused', async (args, message) => {
-  const stderr = await usageError(['mock', '--port', '0', ...args]);
-
-  expect(stderr).toContain(message);
-  expect(stderr).not.toContain('PRIVATE KEY');
-});
-
 test.skipIf(process.platform === 'win32')('--replay reads a pipe once, also if it begins with a mark', async () => {
   const [file, pipe] = [fileOf('marked-replay.json', '\uFEFF{\n"": {\n"USD": 1.10\n}\n}'), join(folder, 'pipe')];
   execFileSync('mkfifo', [pipe]);
@@ -212,17 +190,32 @@ test.each([
   [['--limit', '2/s'], /--limit expects a duration, got 's'/],
   [['--setup', SETUP, '--plan', 'free'], /--plan has no effect — .*setup\.json has keys with plans/],
   [['--replay', fileOf('empty.json', '{}')], /replay is \{\}; expected a recorded envelope/],
+  [['--tls-cert', CERT], /--tls-cert needs --tls-key — the private key of the certificate/],
+  [['--tls-key', KEY], /--tls-key needs --tls-cert — the certificate of the key/],
+  [
+    ['--tls-cert', '/no.pem', '--tls-key', KEY],
+    /cannot use \/no\.pem — the file does not exist; expected a certificate as PEM/,
+  ],
+  [
+    ['--tls-cert', KEY, '--tls-key', KEY],
+    /key\.pem and \S+key\.pem — expected a certificate and its private key, both/,
+  ],
+  [
+    ['--tls-cert', CERT, '--tls-key', fileOf('other.pem', selfSigned().key)],
+    /other\.pem — expected a certificate .* both as PEM, the key without a passphrase \(key values mismatch\)/,
+  ],
+  ...['--state', '--setup', '--replay', '--tls-cert', '--tls-key'].map((option): [string[], RegExp] => [
+    [option, ''],
+    new RegExp(`${option} expects the path of a file, got ''`),
+  ]),
 ])('%j is rejected before the server starts', async (args, message) => {
-  expect(await usageError(['mock', '--port', '0', ...args])).toMatch(message);
+  const stderr = await usageError(['mock', '--port', '0', ...args]);
+
+  expect(stderr).toMatch(message);
+  expect(stderr).not.toContain('PRIVATE KEY');
 });
 
 // `batch` and `--key-file` read in the same way.
 test.skipIf(process.platform === 'win32')('a device without an end is not read as a whole', async () => {
   expect(await usageError('mock --port 0 --setup /dev/zero')).toMatch(/it has more than \d+ bytes/);
-});
-
-test.each(['--state', '--setup', '--replay', '--tls-cert', '--tls-key'])('refuses an empty %s', async (option) => {
-  expect(await usageError(['mock', '--port', '0', option, ''])).toContain(
-    `${option} expects the path of a file, got ''`,
-  );
 });
