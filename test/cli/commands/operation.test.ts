@@ -33,6 +33,16 @@ function helpOf(operation: Operation, io = new FakeIo()): string {
   return helpText(command, new Screen(io, { color: 'auto', quiet: 0, output: 'auto', verbose: 0 }).out);
 }
 
+test('an operation of the contract has help without manual edits', () => {
+  const help = helpOf(historical);
+
+  expect(help).toContain('Rates of a past day. Uses one request of your monthly quota.');
+  expect(help).toContain('$ fxrates historical date=2026-01-21');
+  expect(help).toContain('Usage: fxrates historical [name=value...] [options]');
+  expect(help).toContain('  date=<date>             The day (required)');
+  expect(help).toContain('  symbols[]=<string,…>    Currencies (deprecated)');
+});
+
 test.each([
   [historical, ', e.g. date=2026-01-21'],
   [{ ...historical, query: 'free-form', parameters: [] } as const, ''],
@@ -70,7 +80,14 @@ test.each([
 });
 
 test('true and false become booleans where the contract has them', () => {
-  expect(queryOf(historical, { date: 'true', full: 'true' })).toEqual({ date: 'true', full: true });
+  const query = queryOf(historical, { date: 'true', full: 'true' });
+
+  expect(query).toEqual({ date: 'true', full: true });
+});
+
+test('an unknown and a missing parameter are named', () => {
+  expect(() => queryOf(historical, { dte: '2026' })).toThrow("historical has no parameter 'dte'");
+  expect(() => queryOf(historical, {})).toThrow("historical needs the parameter 'date'");
 });
 
 function parameter(name: string, description: string, rest: Partial<Parameter> = {}): Parameter {
