@@ -71,6 +71,17 @@ test.each(ODD_RECORDS)(
   },
 );
 
+test.each([{ resets_at: 'soon' }, { monthly_used: '1000' }])(
+  'the guard rejects by a record with %j',
+  async (changes) => {
+    const quota = success({ ...exhaustedQuota(), ...changes });
+    const { fx, clock, fetch } = testClient(success(), { quota, quotaGuard: { reserve: 1 } });
+
+    expect(await clock.run(errorOf(fx.latest()))).toMatchObject({ kind: 'quota_exhausted', local: true });
+    expect(fetch.requests).toHaveLength(1);
+  },
+);
+
 test('warns once of the fields of an odd quota record, whatever their values', async () => {
   const odd = [{ monthly_used: '7' }, { monthly_used: '8' }, { plan: 7 }, { monthly_used: '9' }];
   const { fx, clock, warnings } = testClient(odd.map((changes) => success({ ...quotaRecord(), ...changes })));

@@ -102,6 +102,7 @@ test.each<[FxRatesOptions, string]>([
   [{ proxy: undefined }, ''],
   [{ proxy: false }, ''],
   [{ proxy: 'env' }, 'rates.fxrates.test'],
+  [{ proxy: 'env' }, '.fxrates.test'],
   [{ proxy: 'env' }, '*'],
 ])('sends to no proxy with %j and NO_PROXY=%s', async (options, noProxy) => {
   Object.assign(process.env, { HTTP_PROXY: proxy.url, NO_PROXY: noProxy });
