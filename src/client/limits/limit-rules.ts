@@ -191,7 +191,8 @@ function closeGate(state: LimiterState, now: number, waitMs: number | undefined)
   const isLockout = log.size === 0 && waitMs === undefined;
   const tryMs = backoffMs(failures, isLockout ? LOCKOUT_BACKOFF : GATE_BACKOFF);
   const opensAt = Math.max(gate.opensAt, now + Math.max(waitMs ?? 0, SHORTEST_GATE_MS, tryMs));
-  // It contradicts the limit of `quota()` if less than nine tenths of that were used: the limit is read again.
+  // It contradicts the limit of `quota()` if less than nine tenths of that were used: the limit is read again, which also
+  // restores one that `followLog` has lowered.
   const configuredAt = log.size < NEARLY_ALL * state.configured ? LONG_AGO : state.configuredAt;
   const acceptedBefore = gate.test === 'window' ? gate.accepted : log.size;
   const opened = { opensAt, staleBefore: opensAt, room: 1, accepted: 0 };
