@@ -132,7 +132,7 @@ test.each(failing)('a deadline %s ends the call in time and leaves no timer or l
   await expectNothingLeft(scene);
 });
 
-test('many calls, batches and polls at once cause no leak warning, and leave nothing on their signal', async () => {
+test('many calls, batches and polls at once cause no leak warning, and leave nothing on a signal', async () => {
   const { fx, clock } = testClient(success(), { coalesce: false, rateLimit: { perMinute: 1000 } });
   const warnings: unknown[] = [];
   const note = (warning: unknown) => warnings.push(warning);

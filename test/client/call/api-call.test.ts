@@ -159,7 +159,7 @@ test('converts data of any depth in linear time', () => {
   expect((parsed as unknown[])[0]).toBe('1');
 });
 
-test('applies to get and batch; clients of withOptions() override and inherit it, and share cached responses', async () => {
+test('applies to get and batch; withOptions() overrides or inherits it, with one cached response', async () => {
   const { fx, fetch } = textClient(reply, { cache: { maxAgeMs: 60_000 } });
   expect(await fx.get('/api/v1/other')).toEqual(EXACT);
   for await (const { value } of fx.batch([{ n: 1 }])) expect(value).toEqual(EXACT);

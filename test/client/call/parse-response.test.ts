@@ -203,7 +203,7 @@ test.each([
   expect(await errorFor({ status: 403, body })).toMatchObject({ kind, message: expect.stringContaining(message) });
 });
 
-test('an error has the headers of the response, without the key and in ASCII, and its JSON has none', async () => {
+test('an error has the headers of the response, without the key, in ASCII; its JSON has none', async () => {
   const headers = { 'x-other': 'r1', 'x-echo': `key ${API_KEY}` };
 
   const error = (await errorFor(failure(422, { code: 'bad_symbol', headers }))) as FxRatesError;

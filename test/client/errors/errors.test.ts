@@ -174,7 +174,7 @@ test.each([
 });
 
 test.each<[string, object, boolean?]>([
-  ['', { socket: { remotePort: 443 }, list: [1, null] }, false],
+  ['none, so it is the error of the transport', { socket: { remotePort: 443 }, list: [1, null] }, false],
   ['a hundred levels deep', nested(100, { key: API_KEY })],
   ['as a name', { [API_KEY]: true }],
   ['in base64', { headers: [`Basic ${Buffer.from(`:${API_KEY}`).toString('base64')}`] }],
@@ -183,13 +183,13 @@ test.each<[string, object, boolean?]>([
   ['in a map', { map: new Map([['key', API_KEY]]) }],
   // Not searched, so it may contain the key.
   [
-    'perhaps, among many values',
+    'possibly among many values',
     { list: Array.from({ length: 900 }, () => Array.from({ length: 900 }, () => ({ a: 1 }))) },
   ],
-  ['perhaps, among many properties', Object.fromEntries(Array.from({ length: 5_001 }, (_, index) => [`p${index}`, 0]))],
-  ['perhaps, in a long list', Array(5_001).fill(0)],
-  ['perhaps, in a list of millions', Array(5_000_000).fill(0)],
-])('the cause is the error of the transport, without a key in it %s', async (_, extra, isCopy = true) => {
+  ['possibly among many properties', Object.fromEntries(Array.from({ length: 5_001 }, (_, index) => [`p${index}`, 0]))],
+  ['possibly in a long list', Array(5_001).fill(0)],
+  ['possibly in a list of millions', Array(5_000_000).fill(0)],
+])('the cause of an error shows no key that the transport put into it: %s', async (_, extra, isCopy = true) => {
   const thrown = Object.assign(new Error('gone'), { extra });
 
   const { cause } = await failureWith(thrown);

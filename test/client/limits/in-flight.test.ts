@@ -228,14 +228,21 @@ const successes: readonly Sent[] = [
 ];
 
 test.each<[string, readonly Sent[], number?]>([
-  ['three failures in a row', failures(3, 0, 10), 10],
-  ['one of a request that was in flight when it began', [...failures(3, 0, 10), ...failures(1, 0, 200)], 10],
-  ['two failures', failures(2, 0, 10)],
-  ['two failures before a success and two after it', [...failures(2, 9, 9), ...successes, ...failures(2, 30, 40)]],
+  ['three failures', failures(3, 0, 10), 10],
+  [
+    'one more, which was in flight when it began, does not prolong it',
+    [...failures(3, 0, 10), ...failures(1, 0, 200)],
+    10,
+  ],
+  ['two failures are none', failures(2, 0, 10)],
+  [
+    'two failures before a success and two after it are none',
+    [...failures(2, 9, 9), ...successes, ...failures(2, 30, 40)],
+  ],
   ['three failures after a success', [...failures(2, 9, 9), ...successes, ...failures(3, 30, 40)], 40],
-  ['failures of requests sent before the last successful one', [...successes, ...failures(3, 9, 40)]],
+  ['failures of requests sent before the last successful one are none', [...successes, ...failures(3, 9, 40)]],
   ['failures of requests sent with it', [...successes, ...failures(3, 10, 40)], 40],
-])('after %s, an outage began at %3$j', (_, sent, downAt) => {
+])('three failures in a row are an outage: %s', (_, sent, downAt) => {
   const { flight, send, fail } = requests();
 
   const permits = sent.map(([, sentAt]) => send(sentAt));
@@ -288,9 +295,9 @@ test.each([
 });
 
 test.each([
-  ['sent before it does not', 0, true],
-  ['that is not the probe does, if it is sent during the outage', 100, false],
-])('a response to a request %s end an outage', (_, sentAt, isDown) => {
+  ['sent before it does not end', 0, true],
+  ['that is not the probe, but sent during it, ends', 100, false],
+])('a response to a request %s an outage', (_, sentAt, isDown) => {
   const { flight, send, early } = down();
   const sent = sentAt === 0 ? early : send(sentAt);
   send(101); // the probe now

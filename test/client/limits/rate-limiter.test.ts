@@ -297,7 +297,7 @@ test.each([
   ['0.999 s', '0.999', []],
   ['1 s', '1', [1_000]],
   ['the responses of other calls', undefined, []],
-])('a wait for %s is reported from one second on', async (_, retryAfter, reported) => {
+])('a wait is reported from one second on, unless it is for responses: %s', async (_, retryAfter, reported) => {
   const waits: number[] = [];
   const onWait = ({ until }: Wait) => waits.push(until.getTime());
   const { clock, start, limiter } = setUpLimiter({ maxConcurrent: 1, onWait });

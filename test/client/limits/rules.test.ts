@@ -939,7 +939,7 @@ describe('16 low priority', () => {
   const pace = { ...PACE, capacity: 15, tokens: 15, at: 6_000, growsAt: 600_000 };
 
   test.each<[string, Probed, number, Partial<LimiterState>]>([
-    ['not for a test that is due', told(60), 30, { limit: 30, test: 'done', testAt: 1_000 }],
+    ['when the log has room, not for a test that is due', told(60), 30, { limit: 30, test: 'done', testAt: 1_000 }],
     ['when the cap has room', new Probed({ perMinute: 60 }), 60, { pace }],
   ])('beside others, they ask again %s', (_, limit, used, changes) => {
     limit.state = { ...limit.state, ...changes };

@@ -118,7 +118,7 @@ function closedFor(ms: number, { clock, unitMs }: { readonly clock: FakeClock; r
   return () => (clock.now() < endsAt ? rateLimited(String(Math.ceil((endsAt - clock.now()) / unitMs))) : success());
 }
 
-test('two clients of a key warn once in total, and the error of a call that the limiter rejects explains it too', async () => {
+test('two clients of a key warn once in total; the error of a rejected call says why, too', async () => {
   const clock = new FakeClock();
   const { fx, fetch, warnings } = testClient([closedFor(30_000, { clock, unitMs: 1 })], { clock });
   const other = testClient([], { clock, fetch });

@@ -94,7 +94,7 @@ test('the store receives the highest age that a call accepts, in whole milliseco
   expect(store.ttls).toEqual([5001, 9000]);
 });
 
-test('another query, path, service or key has a separate cache entry, another order of parameters has not', async () => {
+test('another query, path, service or key, but no other order, has a separate cache entry', async () => {
   const { fx, fetch, store } = cached();
   const cache = { maxAgeMs: 60_000, store };
   const elsewhere = testClient(counting(), { cache, baseUrl: 'https://other.test' });

@@ -14,7 +14,7 @@ import type { Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, exhaustedQuota, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 import { errorOf, schemaOf, testClient } from '../../helpers/test-client.ts';
 
-test('a method and get() share a request, in any order of parameters; values of one name keep theirs', async () => {
+test('a method and get() share a request, however ordered; values of one name keep their order', async () => {
   const { fx, fetch } = testClient(success());
 
   await Promise.all([

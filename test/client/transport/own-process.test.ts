@@ -57,7 +57,7 @@ test.each<Scene>(['an Agent', 'an Agent with interceptors', 'a MockAgent', 'a pr
 
 const nodeFetch = await bundledProgram(new URL('./node-fetch.child.ts', import.meta.url));
 
-test("Node's own fetch works after a call of the client, which uses a dispatcher that the program then sets", async () => {
+test("Node's own fetch works after a call of the client, also with a dispatcher that is set then", async () => {
   const { stdout, stderr } = await run(process.execPath, [nodeFetch, server.url]);
 
   expect(stderr).toBe('');
