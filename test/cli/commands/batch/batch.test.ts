@@ -453,6 +453,16 @@ test.each([
   expect([again.code, jsonLines(again.stdout).length]).toEqual([0, 2]);
 });
 
+test('a failed query does not repeat a long command', async () => {
+  const bases = Array.from({ length: 200 }, (_, n) => `base${n}`);
+
+  const { stdout } = await batch(`--each n=${bases.join()} --no-wait`, { replies: rateLimited('20') });
+
+  expect(jsonLines(stdout)[199].error.hint).toMatch(
+    /^To wait: {2}fxrates batch --each n=base0,\S{80,100}… --max-wait \w+$/,
+  );
+});
+
 test('if the reader closes the pipe, the batch ends silently and --failed-out has the rest', async () => {
   const path = join(folder, 'closed.txt');
   const options = { stdin: lines(3), stdoutError: 'EPIPE' };
