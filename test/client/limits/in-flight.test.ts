@@ -322,6 +322,49 @@ test('each failed probe lengthens the wait by half; the last one is 90 s after t
   expect(waits.slice(-3)).toEqual([12_000, 12_000, 12_000]);
 });
 
+test('a probe is sent when it is due; no other request is, and the outage lasts until it ends', () => {
+  const { flight, send } = down();
+  expect([flight.room(474), flight.room(475), flight.nextRoomAt]).toEqual([0, 1, 475]);
+
+  const probe = send(475);
+
+  expect([flight.room(475), flight.nextRoomAt]).toEqual([0, Number.POSITIVE_INFINITY]);
+  expect(flight.healthAt(1_000_000).isDown).toBe(true);
+  flight.responded(probe, 500);
+  expect([flight.health.isDown, flight.nextRoomAt]).toEqual([false, Number.POSITIVE_INFINITY]);
+});
+
+test('calls do not wait for an outage that is announced to be longer than they wait, until it is over', () => {
+  const { flight, send, fail } = requests();
+  expect(flight.isDownForLong(0)).toBe(false);
+
+  fail(send(0), 0, { hintMs: 120_000 });
+
+  expect([0, 119_999, 120_000].map((now) => flight.isDownForLong(now))).toEqual([true, true, false]);
+  expect(flight.healthAt(210_000).isDown).toBe(true);
+  expect(flight.healthAt(210_001).isDown).toBe(false);
+});
+
+test('with a margin, a response takes the average and four average deviations', () => {
+  const { flight, send } = requests();
+  const take = (...durations: readonly number[]) => durations.map((ms) => flight.responded(send(0), ms));
+  take(100);
+  expect([flight.responseMs(), flight.responseMs(true)]).toEqual([100, 100]);
+
+  take(180, 110); // averages of 110 and 110, deviations of 10 and 8.75
+
+  expect([flight.responseMs(), flight.responseMs(true)]).toEqual([110, 145]);
+});
+
+test('a permit ends with the first report', () => {
+  const ends: unknown[] = [];
+  const permit = new Permit((_, { kind }) => void ends.push(kind), { sentAt: 0, ticket: 0, retryOf: undefined });
+  permit.end({ kind: 'accepted' });
+  permit.end({ kind: 'unused' });
+
+  expect(ends).toEqual(['accepted']);
+});
+
 test('an outage that no request has tested for longer than calls wait is forgotten', async () => {
   const { clock, limiter } = setUp();
   for (let failure = 1; failure <= 3; failure += 1) (await limiter.acquire()).end(FAILED);
