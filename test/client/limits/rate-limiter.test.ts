@@ -273,17 +273,15 @@ test('a wait of more than a minute is reported once, with the time of the last c
 });
 
 test.each([
-  [30, 4, [30, 31]],
-  [2, 2, [2, 3]],
-])(
-  'of a limit of %i, the %i calls in flight are among those that wait for a response',
-  async (perMinute, sent, calls) => {
-    const { limiter } = setUpLimiter({ perMinute });
-    for (let call = 0; call < sent; call += 1) await limiter.acquire();
+  [30, 4, [30, 31], [0, 60_000]],
+  [2, 2, [1, 2, 3], [0, 0, 60_000]],
+])('of a limit of %i, the %i calls in flight are among those that wait for a response', async (...row) => {
+  const [perMinute, sent, calls, expected] = row;
+  const { limiter } = setUpLimiter({ perMinute });
+  for (let call = 0; call < sent; call += 1) await limiter.acquire();
 
-    expect(calls.map((count) => limiter.etaMs(count, { concurrency: 256 }))).toEqual([0, 60_000]);
-  },
-);
+  expect(calls.map((count) => limiter.etaMs(count, { concurrency: 256 }))).toEqual(expected);
+});
 
 test('beside others, the last call of low priority is expected after equal intervals', async () => {
   const { limiter } = setUpLimiter({ perMinute: 30 });
