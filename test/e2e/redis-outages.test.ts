@@ -195,7 +195,8 @@ describe.skipIf(!hasRedis).concurrent.each(LIBRARIES)('a Redis that fails, by %s
 
     await untilUsedAgain(admin, makeCalls);
 
-    expect(warnings).toEqual([]);
+    const ofMachine = /no response within 1000 ms/; // one that stalls for a second
+    expect(warnings.filter((warning) => !ofMachine.test(warning))).toEqual([]);
   });
 
   test('Redis restarts empty: no call fails, at most one warning, and it is used again', async () => {
