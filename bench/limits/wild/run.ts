@@ -59,7 +59,7 @@ export async function runScenario(scenario: Scenario, { seed, trace, createCall 
   const bound = clairvoyant(scenario, planned, { seed, startedAt });
   startJumps(scenario, time, processes);
   const job = new JobRun(scenario, time, processes);
-  processes[0]?.startBatch(scenario.batch ?? 0);
+  if (scenario.batch !== undefined) processes[0]?.startBatch(scenario.batch);
   await job.run(planned, 20 * bound.makespanMs + GIVE_UP_MS);
   return outcomeOf(job, { bound, processes, server, planned });
 }

@@ -205,8 +205,8 @@ async function runBesideMock(
         : `fxrates: mock server at ${url}, ${planText(mock)}\n  Clock, switches, journal:  ${adminUrl}\n`,
     );
     const child = io.spawn(command, environmentOf(mock, io.env));
-    // On a terminal, the command receives Ctrl-C and Ctrl-\ itself. A second SIGINT could end it immediately.
-    // The stdin of a git hook is a pipe.
+    // On a terminal, the command receives Ctrl-C and Ctrl-\ itself, also if its stdin is a pipe, as in a git hook. A second
+    // SIGINT could end it immediately.
     const isOnTerminal = [io.stdin, io.stdout, io.stderr].some(({ isTTY }) => isTTY);
     const release = io.interrupts.takeOver((name) => {
       if (!isOnTerminal || (name !== 'SIGINT' && name !== 'SIGQUIT')) child.kill(name);
