@@ -29,8 +29,8 @@ export interface RequestFailure {
   readonly error: unknown;
 }
 
-/** Receives the end of a request. */
-export type OnEnd = (permit: Permit, end: RequestEnd) => RetryAfterReading | undefined;
+/** Receives the end of a request, and the dated time of its response if that was earlier. */
+export type OnEnd = (permit: Permit, end: RequestEnd, arrivedAt?: number) => RetryAfterReading | undefined;
 
 /** Permits one request now. The first report about the request ends the permit; later ones are ignored. */
 export class Permit {
@@ -55,11 +55,11 @@ export class Permit {
     this.firstFailedAt = retryOf?.firstFailedAt ?? UNBOUNDED;
   }
 
-  /** Reports how the request ended. Returns how the Retry-After of a refusal is read. */
-  end(end: RequestEnd): RetryAfterReading | undefined {
+  /** Reports how the request ended, at `arrivedAt` or now. Returns how the Retry-After of a refusal is read. */
+  end(end: RequestEnd, arrivedAt?: number): RetryAfterReading | undefined {
     if (!this.#isOpen) return undefined;
     this.#isOpen = false;
-    return this.#onEnd(this, end);
+    return this.#onEnd(this, end, arrivedAt);
   }
 }
 
@@ -130,7 +130,7 @@ export class InFlight {
   /** An outage is over, as far as is known, if for as long as calls wait for its end no request has tested the service. */
   healthAt(now: number): ServiceHealth {
     const isKnown = this.#probe !== undefined || now <= this.health.retryAt + LONGEST_OUTAGE_MS;
-    if (this.health.isDown && !isKnown) this.#isUp();
+    if (this.health.isDown && !isKnown) this.#recover();
     return this.health;
   }
 
@@ -171,10 +171,10 @@ export class InFlight {
     if (!isFirst) this.#deviationMs += AVERAGE_WEIGHT * (Math.abs(difference) - this.#deviationMs);
     this.#lastSuccessSentAt = Math.max(this.#lastSuccessSentAt, permit.sentAt);
     this.#failuresInARow = 0;
-    if (isNews && this.health.isDown) this.#isUp();
+    if (isNews && this.health.isDown) this.#recover();
   }
 
-  #isUp(): void {
+  #recover(): void {
     this.health = UP;
     this.#failedProbes = 0;
     this.#failuresInARow = 0;

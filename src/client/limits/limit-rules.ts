@@ -4,12 +4,12 @@ import {
   addInFlight,
   type Gate,
   isUnknown,
+  LARGEST_RAMP,
   type LimiterSettings,
   type LimiterState,
   LONG_AGO,
   LONGEST_WAIT_MS,
   lowIntervalMs,
-  MANY_CALLS,
   type Pace,
   UNBOUNDED,
   WINDOW_MS,
@@ -124,7 +124,7 @@ function acceptBehindGate({ gate, limit, log }: LimiterState, refusals: number):
   const accepted = gate.accepted + 1;
   const isOver = gate.test === 'limit' ? log.size <= limit : accepted >= limit;
   if (isOver) return { ...gate, refusals, accepted, room: UNBOUNDED, test: 'none' };
-  const room = accepted === gate.acceptedBefore ? 1 : Math.min(MANY_CALLS, gate.room + 1);
+  const room = accepted === gate.acceptedBefore ? 1 : Math.min(LARGEST_RAMP, gate.room + 1);
   return { ...gate, refusals, accepted, room };
 }
 

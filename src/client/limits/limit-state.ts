@@ -14,8 +14,8 @@ export const LONG_AGO = Number.NEGATIVE_INFINITY;
 export const UNBOUNDED = Number.POSITIVE_INFINITY;
 /** Every plan allows so many requests per minute. */
 export const SMALLEST_LIMIT = 30;
-/** Most requests in flight while it is unknown how many the service accepts. */
-export const MANY_CALLS = 16;
+/** Most requests in flight during a ramp. */
+export const LARGEST_RAMP = 16;
 
 const time = z.number();
 const count = z.int().check(z.gte(0));

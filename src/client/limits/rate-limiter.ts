@@ -21,7 +21,7 @@ export interface RateLimiterOptions extends LimiterSettings {
   /** The store through which processes share the limit, and its name there. Default: this process does not share it. */
   readonly shared?: Sharing | undefined;
   /** Called once per outage of the store, when this process continues alone. */
-  readonly onOutage?: ((reason: string) => void) | undefined;
+  readonly onOutage?: ((reason: string, outage: number) => void) | undefined;
 }
 
 /** One wait of the calls of a key, however many there are. */
@@ -75,7 +75,7 @@ export interface KeyLimits {
   readonly waiting: number;
   /** Number of requests without a response yet. */
   readonly inFlight: number;
-  /** Number of requests that may be in flight now: fewer after a refusal, when it is not known how many are accepted. */
+  /** Number of requests that may be in flight now: fewer after a refusal, a timeout or an outage. */
   readonly maxConcurrent: number;
   /** Earliest time at which a call made now can be sent. */
   readonly nextSlotAt: Date;
@@ -376,10 +376,10 @@ export class RateLimiter {
     this.#options.onLongWait?.({ waiting, perMinute: this.#limit.state.limit, isPart, lastMs });
   }
 
-  readonly #end: OnEnd = (permit, end) => {
-    const now = this.#time.datedNow();
+  readonly #end: OnEnd = (permit, end, arrivedAt) => {
+    const now = arrivedAt ?? this.#time.datedNow();
     const { sentAt } = permit;
-    const tookMs = now - sentAt - (this.#time.skippedMs - permit.skippedMs);
+    const tookMs = Math.max(0, now - sentAt - (this.#time.skippedMs - permit.skippedMs));
     if (end.kind === 'failed') this.#inFlight.failed(permit, now, { ...end, tookMs });
     else if (end.kind === 'accepted' || end.kind === 'refused') this.#inFlight.responded(permit, now, tookMs);
     else this.#inFlight.left(permit);

@@ -100,7 +100,9 @@ const RESERVED = [
   ...['content-length', 'transfer-encoding', 'upgrade', 'expect'],
 ];
 /** RFC 9110 §5.6.2. */
-const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+export const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+/** Latin-1 without line breaks, as `Headers` accepts it. */
+export const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** The headers by their names in lower case. @throws ConfigError that names the option and the header; its value may be a secret and is not shown */
 export function resolveHeaders(option: string, headers: unknown): Readonly<Record<string, string>> {
@@ -127,7 +129,7 @@ function requireHeader([name, value]: [string, unknown], option: string): readon
     throw new ConfigError(`${option}: '${name}' cannot be set${next}`);
   }
   if (!TOKEN.test(name)) refuse(option, name, 'a valid header name');
-  const isText = typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
+  const isText = typeof value === 'string' && HEADER_VALUE.test(value);
   if (isText) return [lower, value];
   throw new ConfigError(
     `${option}: the value of '${name}' must be a string of Latin-1 characters without line breaks, got a ${typeof value}`,

@@ -153,7 +153,7 @@ const POLL = {
   } as const satisfies Rows<Omit<PollOptions, keyof CallOptions>>),
 };
 
-/** Every option: where it may be set, what it accepts, and its default. `client-options.ts` and its neighbours document them. */
+/** The options of calls and loops. `call-options.ts` documents them, as `client-options.ts` does those of a client. */
 const PLACES = { call: CALL, batch: BATCH, poll: POLL } as const;
 type Places = typeof PLACES;
 
@@ -244,16 +244,16 @@ export class MemoryStore implements CacheStore {
   }
 
   set(key: string, value: string): void {
-    this.#drop(key);
+    this.delete(key);
     this.#entries.set(key, value);
     this.#size += key.length + value.length;
     for (const oldest of this.#entries.keys()) {
       if (this.#size <= this.#capacity) return;
-      this.#drop(oldest);
+      this.delete(oldest);
     }
   }
 
-  #drop(key: string): void {
+  delete(key: string): void {
     const value = this.#entries.get(key);
     if (value !== undefined && this.#entries.delete(key)) this.#size -= key.length + value.length;
   }

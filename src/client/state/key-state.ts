@@ -49,7 +49,6 @@ export class KeyState implements RetainedState {
   /** How Retry-After is read, with the next step, for the errors of refused calls; `undefined` for plain seconds. */
   unitInWords: Warning | undefined;
   #evidence: RetryAfterReading['evidence'] | undefined;
-  #hasWarnedOfInvalid = false;
   /** Clients and the number of their waiting calls. Each receives one event per wait. */
   readonly #waiting = new Map<ClientEvents, number>();
   /** The client of the last call that waited. It receives a warning if no call waits. */
@@ -87,10 +86,8 @@ export class KeyState implements RetainedState {
 
   /** A 429 has arrived for a call of `events`. Warns once of each change of the unit, and once of an invalid value. */
   sawRefusal(reading: RetryAfterReading | undefined, parsed: RetryAfter | undefined, events: ClientEvents): void {
-    if (parsed?.form === 'invalid' && !this.#hasWarnedOfInvalid) {
-      this.#hasWarnedOfInvalid = true; // once per key, because each value may differ
-      events.warnOnce(invalidRetryAfterWarning(this.key, parsed.text));
-    }
+    if (parsed?.form === 'invalid')
+      events.warnOnce(invalidRetryAfterWarning(this.key, parsed.text), { topic: `retry-after: ${this.key}` });
     const { unit, evidence } = reading ?? {};
     // A small number during a trial is read in seconds and does not affect the trial.
     if (parsed?.form !== 'integer' || !evidence || (evidence === 'on-trial' && unit === 'seconds')) return;
@@ -150,18 +147,19 @@ function createLimiter(
 ): RateLimiter | undefined {
   if (rateLimit === false) return undefined;
   const { store, ...limit } = rateLimit;
-  let outages = 0;
   return new RateLimiter({
     ...limit,
-    ...{ maxRetryAfterMs, retryAfterUnit, clock, random },
+    maxRetryAfterMs,
+    retryAfterUnit,
+    clock,
+    random,
     onWait: (wait) => state.reportWait(wait),
     onLongWait: (wait) => state.warn(longWaitWarning(state, wait), { code: 'FXRATES_LONG_WAIT' }),
     shared: store && { store, name },
-    onOutage: (storeFailure) => {
-      outages += 1;
+    onOutage: (storeFailure, occasion) => {
       const summary = `rateLimit.store: the store failed (${storeFailure})`;
       const advice = 'this process uses its share of the limit until the store responds again';
-      state.warn({ summary, advice, storeFailure }, { occasion: outages });
+      state.warn({ summary, advice, storeFailure }, { occasion });
     },
   });
 }

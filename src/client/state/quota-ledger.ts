@@ -66,16 +66,19 @@ export class QuotaLedger {
     return { quota, asOf: new Date(asOfMs), usedSince, remaining };
   }
 
-  /** Whether the record is no older than `maxAgeMs`, or `quota()` has just failed. */
+  /** Whether no lookup is due: the record is no older than `maxAgeMs`, or `quota()` has just failed. */
   isUpToDate(maxAgeMs: number): boolean {
+    return this.#isYounger(maxAgeMs) || this.#isWithin(FAILURE_PAUSE_MS, this.#failedAtMs);
+  }
+
+  #isYounger(maxAgeMs: number): boolean {
     const estimate = this.estimate();
-    if (estimate !== undefined && this.#isWithin(maxAgeMs, estimate.asOf.getTime())) return true;
-    return this.#isWithin(FAILURE_PAUSE_MS, this.#failedAtMs);
+    return estimate !== undefined && this.#isWithin(maxAgeMs, estimate.asOf.getTime());
   }
 
   /** Whether a fresh record has more than twice the requests that the key can make while it is fresh. */
   get isPlenty(): boolean {
-    if (!this.isUpToDate(RECORD_FRESH_MS)) return false;
+    if (!this.#isYounger(RECORD_FRESH_MS)) return false;
     const { quota, remaining } = this.estimate() ?? {};
     const perMinute = quota && perMinuteIn(quota);
     return remaining !== undefined && perMinute !== undefined && remaining > 2 * perMinute;

@@ -12,6 +12,7 @@ import {
 import { parseBody, sortedTarget } from '../call/endpoint.ts';
 import { isTemporary } from '../errors/errors.ts';
 import { describeValue, thrownMessage } from '../errors/program-values.ts';
+import { HEADER_VALUE, TOKEN } from '../options/checks.ts';
 import { type CacheSettings, MemoryStore } from '../options/option-table.ts';
 import type { ClientSettings } from '../options/resolve-options.ts';
 import { granularityMs } from '../state/quota-record.ts';
@@ -90,7 +91,7 @@ class ResponseCache {
   readonly #settings: CacheSettings;
   readonly #next: Handler;
   readonly #guard: StoreGuard;
-  /** What this client could not write to the store since its last success. A store that can still be read may refuse writes. */
+  /** What this client could not write to the store. A store that can still be read may refuse writes. */
   #memory: MemoryStore | undefined;
 
   constructor(context: StepContext, settings: CacheSettings, next: Handler) {
@@ -251,10 +252,7 @@ class ResponseCache {
     if (this.#guard.awayUntil !== undefined) return keep();
     const set = async () => this.#settings.store.set(name, text, Math.ceil(ttlMs));
     const written = (result: unknown) => {
-      if (result !== false) {
-        this.#memory = undefined;
-        return;
-      }
+      if (result !== false) return this.#memory?.delete(name); // the others are in memory alone
       keep(); // Keyv catches the errors of its adapter
       this.#context.events.warnOnce(
         'cache: the store keeps no responses (set() returned false); they are cached in memory',
@@ -279,12 +277,10 @@ const guards = new WeakMap<CacheSettings['store'], { readonly time: SteadyTime; 
 function guardOf(store: CacheSettings['store'], { settings: { time }, events }: StepContext): StoreGuard {
   const known = guards.get(store);
   if (known?.time === time) return known.guard;
-  let outages = 0;
-  const onOutage = (error: unknown) => {
-    outages += 1;
+  const onOutage = (error: unknown, occasion: number) => {
     const why = thrownMessage(error);
     events.warnOnce(`cache: the store failed (${why}); until it responds again, responses are cached in memory`, {
-      occasion: outages,
+      occasion,
     });
   };
   const guard = new StoreGuard({ time, timeoutMs: STORE_TIMEOUT_MS, onOutage });
@@ -302,7 +298,7 @@ const storedEntry = z.object({
   storedAtMs: z.number(),
   snapshotMs: z.optional(z.number()),
   status: z.int(),
-  headers: z.array(z.tuple([z.string(), z.string()])),
+  headers: z.array(z.tuple([z.string().check(z.regex(TOKEN)), z.string().check(z.regex(HEADER_VALUE))])),
 });
 
 /** A line of JSON with the metadata, then the body as received: a body inside JSON would be parsed twice. */
@@ -316,7 +312,7 @@ export function decodeEntry(stored: unknown): CacheEntry | undefined {
     const text = String(stored);
     const lineEnd = text.indexOf('\n');
     const { version, ...entry } = storedEntry.parse(JSON.parse(text.slice(0, Math.max(0, lineEnd))));
-    return { ...entry, headers: [...new Headers(entry.headers)], rawBody: text.slice(lineEnd + 1) };
+    return { ...entry, rawBody: text.slice(lineEnd + 1) };
   } catch {
     return undefined; // another program wrote it
   }

@@ -137,7 +137,7 @@ async function lookUp(
   });
   try {
     const { data } = await send(call);
-    const record = data as QuotaData; // the endpoint has parsed it
+    const record = data as QuotaData; // an odd one as the service sent it
     ledger.lookedUp(record);
     return record;
   } catch (error) {

@@ -259,13 +259,15 @@ class Attempts {
   async #report(failure: AttemptFailure, state: KeyState, wasSent: boolean): Promise<AttemptFailure> {
     const { send, events } = this.#parts;
     const call = this.#call;
+    const arrivedAt = state.time.datedNow(); // a hint counts from its response
     const lookup = { call, state, send: (own: Call) => sendDirectly(own, state, send) };
     const explained = await explainFailure(failure, lookup).catch(
       (error: unknown) => ({ kind: 'failed', error }) as const,
     );
     const isAborted = explained.kind === 'failed' && explained.error instanceof AbortError;
     if (explained.kind === 'rate_limited') state.lastRefusal = explained;
-    const reading = this.#permit?.end(endOf(isAborted ? failure : explained, { wasSent, unit: state.retryAfterUnit }));
+    const end = endOf(isAborted ? failure : explained, { wasSent, unit: state.retryAfterUnit });
+    const reading = this.#permit?.end(end, arrivedAt);
     if (explained.kind === 'rate_limited') {
       state.sawRefusal(reading, explained.retryAfter, events);
       this.#refusal = explained;

@@ -10,8 +10,8 @@ export interface StoreGuardOptions {
   readonly time: SteadyTime;
   /** A use of the store that takes longer has failed. */
   readonly timeoutMs: number;
-  /** Called once per outage. */
-  readonly onOutage: (error: unknown) => void;
+  /** Called once per outage, with its number from 1. */
+  readonly onOutage: (error: unknown, outage: number) => void;
 }
 
 /**
@@ -22,6 +22,7 @@ export class StoreGuard {
   readonly #options: StoreGuardOptions;
   /** When a store that is away may be tried again, in the dated time. */
   #tryAgainAt: number | undefined;
+  #outages = 0;
 
   constructor(options: StoreGuardOptions) {
     this.#options = options;
@@ -77,7 +78,10 @@ export class StoreGuard {
   failed(error: unknown): unknown {
     const isNew = this.#tryAgainAt === undefined;
     this.#tryAgainAt = this.#options.time.datedNow() + PAUSE_MS;
-    if (isNew) this.#options.onOutage(error);
+    if (isNew) {
+      this.#outages += 1;
+      this.#options.onOutage(error, this.#outages);
+    }
     return error;
   }
 }

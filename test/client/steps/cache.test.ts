@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { type CacheOptions, type CallOptions, FxRatesError, type FxRatesOptions } from '../../../src/client/index.ts';
 import { decodeEntry, encodeEntry } from '../../../src/client/steps/cache.ts';
@@ -61,6 +61,15 @@ test('a cached response has the digits, headers and status as received, until it
   await clock.advance(1);
   expect(await metaOf()).toMatchObject({ source: 'network', ageMs: 0, data: { n: 2 } });
   expect(await metaOf()).toMatchObject({ source: 'cache', ageMs: 0, data: { n: 2 } });
+});
+
+test('a cached response needs no global Headers (--no-experimental-fetch)', async () => {
+  const { fx, fetch } = cached();
+  vi.stubGlobal('Headers', undefined);
+
+  for (const _ of [1, 2]) await fx.latest();
+
+  expect(fetch.requests).toHaveLength(1);
 });
 
 test.each([
@@ -545,7 +554,8 @@ test.each<[string, Misbehaviour, string]>([
   await metaOf({ n: 2 });
   await clock.advance(2_000);
   store.entries.clear();
-  expect(await metaOf()).toMatchObject({ source: 'network' }); // the store has the last word again
+  expect(await metaOf()).toMatchObject({ source: 'cache' }); // the store never had it
+  expect(await metaOf({ n: 2 })).toMatchObject({ source: 'network' }); // the store has the last word again
   expect(fetch.requests).toHaveLength(4);
 });
 

@@ -120,6 +120,29 @@ test.each<[string, readonly Reply[], Reply, readonly string[], FxRatesOptions?]>
   expect(fetch.requests.map(({ url }) => url.split('/').at(-1))).toEqual(requests);
 });
 
+test('the Retry-After of a refusal counts from its response, not from the end of the quota() that explains it', async () => {
+  const { fx, clock } = testClient([slowDown, success({ EUR: 1 })], { quota: 'never' });
+  const startedAt = clock.now();
+
+  await clock.run(fx.latest());
+  const refusedFor = clock.now() - startedAt;
+  await clock.run(fx.latest({ base: 'EUR' }, { deadlineMs: 1_000 })); // the time of that quota() is no round trip
+
+  expect(refusedFor).toBe(10_000);
+});
+
+test('after a quota() that failed, an old record with many requests left explains no refusal', async () => {
+  const quota: Reply[] = [plenty, failure(503), success(exhaustedQuota())];
+  const client = testClient([failure(429, { code: 'monthly_limit' })], { quota: () => quota.shift() ?? 'never' });
+  await client.clock.run(client.fx.quota());
+  await client.clock.advance(3 * 3_600_000);
+  const startedAt = client.clock.now();
+
+  expect(await client.clock.run(errorOf(client.fx.latest()))).toMatchObject({ kind: 'quota_exhausted', local: false });
+  expect(quotaRequests(client)).toBe(3);
+  expect(client.clock.now() - startedAt).toBeLessThan(5_000);
+});
+
 const DATE = 'Wed, 21 Jan 2026 14:20:00 GMT';
 
 test.each<[string, object, number, FxRatesOptions?]>([

@@ -195,7 +195,11 @@ export class SharedLimit implements Limit {
     this.#reports = this.#reports.filter(({ kind, now }) => kind === 'configured' || now > expired);
     const reports = this.#reports.map((report) => shifted(report, aheadMs));
     const own = {
-      ...{ id, reports, demand, inFlight: this.#inFlight, settings: this.#known.settings },
+      id,
+      reports,
+      demand,
+      inFlight: this.#inFlight,
+      settings: this.#known.settings,
       refusedUntil: this.#refusedUntil + aheadMs,
     };
     return decide(state, own, this.#exchange.now());

@@ -32,7 +32,7 @@ export interface StoreExchangeOptions {
   readonly name: string;
   readonly clock: Clock;
   /** Called once per outage of the store. */
-  readonly onOutage?: ((reason: string) => void) | undefined;
+  readonly onOutage?: ((reason: string, outage: number) => void) | undefined;
 }
 
 /** A state that a process offers to the store. */
@@ -60,7 +60,7 @@ export class StoreExchange {
   constructor(options: StoreExchangeOptions) {
     this.#options = options;
     this.#time = steadyTime(options.clock);
-    const onOutage = (error: unknown) => options.onOutage?.(thrownMessage(error));
+    const onOutage = (error: unknown, outage: number) => options.onOutage?.(thrownMessage(error), outage);
     this.guard = new StoreGuard({ time: this.#time, timeoutMs: EXCHANGE_TIMEOUT_MS, onOutage });
     this.#name = `${LIMITER_STATE_VERSION}:${options.name}`;
   }
