@@ -116,7 +116,7 @@ export class StateFolder {
       if (this.#exists('')) return false;
       throw error;
     }
-    this.#removeUnusedFolders(stored.writtenAtMs);
+    this.#removeUnusedFolders();
     return true;
   }
 
@@ -149,10 +149,11 @@ export class StateFolder {
     this.#files.writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
   }
 
-  /** Removes the folders of keys and origins that are no longer used. Runs only when a folder is added. */
-  #removeUnusedFolders(nowMs: number): void {
+  /** Removes the folders of keys and origins that are no longer used. Runs only when this folder is added. */
+  #removeUnusedFolders(): void {
     const parent = dirname(this.#path);
     try {
+      const nowMs = this.#files.lstatSync(this.#path).mtimeMs; // by the clock of the file system, as theirs
       const paths = this.#files
         .readdirSync(parent)
         .filter(isFolderName)

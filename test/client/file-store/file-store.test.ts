@@ -79,20 +79,28 @@ test('a state from before the clock was set back is ignored and can be replaced'
   expect(await store.exchange('key', '', offer('b'))).toMatchObject({ isWritten: true });
 });
 
-test('folders unused for a day are removed when a key is used for the first time', async () => {
+test('folders unused for a day, by the clock of the disk, are removed when a key is used for the first time', async () => {
+  const used = (folder: string, agoMs: number) => {
+    const at = new Date(fs.statSync(join(root, folder)).mtimeMs - agoMs);
+    fs.utimesSync(join(root, folder), at, at);
+  };
   await store.exchange('old', '', offer('a'));
   const [old = ''] = folders();
-  fs.mkdirSync(join(root, `${old}.${'0'.repeat(36)}`)); // of a process that was killed
-  clock.set(DAY / 2);
-  await store.exchange('young', '', offer('a'));
-  const halfADay = folders().length;
-  clock.set(DAY / 2 + 60_000);
+  const ofKilled = `${old}.${'0'.repeat(36)}`;
+  fs.mkdirSync(join(root, ofKilled));
   fs.writeFileSync(join(root, 'notes.txt'), 'of the user');
+  for (const folder of [old, ofKilled, 'notes.txt']) used(folder, DAY + 60_000);
+  clock.set(30 * DAY); // of a mock server
+  await store.exchange('young', '', offer('a'));
+  const left = folders();
+  const [young = ''] = left.filter((name) => name !== 'notes.txt');
+  used(young, DAY - 60_000);
   await store.exchange('new', '', offer('a'));
 
-  expect(halfADay).toBe(3);
-  expect(folders()).not.toContain(old);
-  expect(folders()).toContain('notes.txt');
+  expect(left).toEqual(expect.arrayContaining([young, 'notes.txt']));
+  expect(left).toHaveLength(2);
+  expect(folders()).toEqual(expect.arrayContaining([young, 'notes.txt']));
+  expect(folders()).toHaveLength(3);
 });
 
 function replaceByFile(folder: string): void {
