@@ -1,5 +1,5 @@
-// Exports all types, so that those of a new operation are included. Under the second name are also those that the client
-// has types of the same name for.
+// All types of the contract, so that those of a new operation are included. One whose name the client also exports is only in
+// `ContractTypes`.
 export type * from '../generated/types.ts';
 export type * as ContractTypes from '../generated/types.ts';
 export type { Batch, BatchItem, RemainingQueries } from './api/batch.ts';
@@ -23,7 +23,7 @@ export {
   TimeoutError,
 } from './errors/errors.ts';
 export type { KeyLimits } from './limits/rate-limiter.ts';
-export type { LimitStore } from './limits/shared/limit-store.ts';
+export type { LimitExchange, LimitOffer, LimitStore } from './limits/shared/limit-store.ts';
 export type {
   BatchOptions,
   BatchProgress,

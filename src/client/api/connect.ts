@@ -48,7 +48,7 @@ export function connect({ options, settings: open, ...parts }: ClientParts): Cli
   const apiKey = givenKey(options);
   const baseUrl = open.baseUrl ?? baseUrlOf(options);
   const name = options.apiKey === undefined ? 'FXRATES_API_KEY' : 'apiKey';
-  if (typeof apiKey === 'string' && shared === undefined) ApiKey.from(apiKey, name);
+  if (apiKey !== undefined && typeof apiKey !== 'function' && shared === undefined) ApiKey.from(apiKey, name);
   if (apiKey === undefined || baseUrl === undefined) return undefined;
   const proxy = options.proxy === 'env' ? environmentProxy(process.env, baseUrl) : undefined;
   const settings = { ...open, baseUrl, ...(proxy && { transport: proxyTransport(proxy) }) };

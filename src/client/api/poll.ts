@@ -4,7 +4,7 @@ import type { QuotaData } from '../../generated/types.ts';
 import type { ResponseMeta } from '../call/api-call.ts';
 import { AbortError, ConfigError, isTemporary } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
-import type { PollOptions, PollSchedule } from '../options/call-options.ts';
+import type { CallOptions, PollOptions, PollSchedule } from '../options/call-options.ts';
 import type { QuotaEstimate } from '../options/client-options.ts';
 import { readOptions } from '../options/option-table.ts';
 import { resolveCall } from '../options/resolve-options.ts';
@@ -182,11 +182,13 @@ class Rounds<Data> implements RunningPoll {
 
   /** @throws the error of `quota()`, if no quota record is known */
   async #updateQuota(): Promise<void> {
-    const { every, settings, request } = this.#parts;
+    const { every, settings, request, call } = this.#parts;
     const { asOf } = this.#estimate() ?? {};
     const ageMs = settings.clock.now() - (asOf?.getTime() ?? Number.NEGATIVE_INFINITY);
     if (typeof every === 'number' || (ageMs >= 0 && ageMs < SHARED_KEY_MS)) return;
-    await request('quota', undefined, { priority: 'high', signal: this.#stop.toSignal() }).catch((error: unknown) => {
+    const { headers, timeoutMs, maxRetries } = call;
+    const options: CallOptions = { headers, timeoutMs, maxRetries, priority: 'high', signal: this.#stop.toSignal() };
+    await request('quota', undefined, options).catch((error: unknown) => {
       if (this.#stop.aborted) throw this.#stop.reason;
       if ((this.#interval ?? this.#estimate()) === undefined) throw error;
     });

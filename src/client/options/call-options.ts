@@ -11,15 +11,17 @@ type HeadersOption = Headers | Readonly<Record<string, string | undefined>>;
 /** Options of one call. They override the client's options of the same name. */
 export interface CallOptions {
   /**
-   * Time limit for one attempt in milliseconds, including the response body. That of the client also limits each call of an
-   * `apiKey` function.
+   * Time limit for one attempt in milliseconds, including the response body. After the retries, the call rejects with
+   * `TimeoutError` (`scope: 'attempt'`). That of the client also limits each call of an `apiKey` function.
    *
    * @default 10_000
    */
   readonly timeoutMs?: number | undefined;
   /**
    * Time limit for a whole call in milliseconds, including queue, attempts and waits. With `false`, a call waits for the
-   * rate limit as long as necessary; set a number in a request handler. That of the client does not apply to `batch()`.
+   * rate limit as long as necessary; set a number in a request handler. A call that is too late rejects with `TimeoutError`
+   * (`scope: 'deadline'`); one that cannot be sent in time rejects at once with `RateLimitError` (`reason: 'deadline'`), or
+   * during an outage with `ServerError` or `NetworkError`. That of the client does not apply to `batch()`.
    *
    * @default false
    * @example 5_000
@@ -33,7 +35,8 @@ export interface CallOptions {
    */
   readonly maxRetries?: number | undefined;
   /**
-   * Whether a call waits for the rate limit, or rejects with `RateLimitError`. That of the client does not apply to `batch()`.
+   * Whether a call waits for the rate limit, or rejects with `RateLimitError`; with `'throw'`, it does not wait for an outage
+   * either, and rejects with `ServerError` or `NetworkError`. That of the client does not apply to `batch()`.
    *
    * @default 'wait'
    */
@@ -200,8 +203,8 @@ export interface PollOptions<Id extends OperationId = OperationId> extends CallO
   /**
    * Interval from one call to the next in milliseconds. `'snapshot'` uses the snapshot interval of the plan. `'quota'` spreads
    * the requests left, without the reserve of `quotaGuard` and the usual use by other calls and processes, until the quota
-   * resets. All polls of a key in the process share these requests. The interval is never shorter than the snapshot interval;
-   * with `'quota'`, never shorter than one minute.
+   * resets. All polls of a key in the process share these requests. With both, the interval is never shorter than the
+   * snapshot interval; with `'quota'`, never shorter than one minute.
    *
    * @default 'quota'
    * @example 300_000

@@ -107,7 +107,7 @@ export interface QuotaGuardOptions {
 
 /** Estimate of a key's quota: the last quota record, and the requests of this process since. Other processes are not counted. */
 export interface QuotaEstimate {
-  /** The last quota record of the service. */
+  /** The last quota record, as the service sent it: fields that differ from the contract have caused a warning. */
   readonly quota: QuotaData;
   /** Time at which the record arrived. */
   readonly asOf: Date;
@@ -169,7 +169,7 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'>
   readonly baseUrl?: string | URL | undefined;
   /**
    * The key, or a function that returns it. The function is called before the first call, and again if the key cannot be
-   * used (see `ApiKeyOption`). If omitted, the constructor reads `FXRATES_API_KEY`; if that is not set, the first call reads
+   * used: after 401 or 403, with an exhausted quota, or if Retry-After exceeds `maxRetryAfterMs`. If omitted, the constructor reads `FXRATES_API_KEY`; if that is not set, the first call reads
    * it again.
    *
    * @default process.env.FXRATES_API_KEY

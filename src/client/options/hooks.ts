@@ -66,7 +66,7 @@ export interface QuotaEvent extends KeyEvent {
    * update its estimate (`'refresh'`) or to learn the per-minute limit (`'limit'`).
    */
   readonly reason: QuotaReason;
-  /** The quota record of the service. */
+  /** The quota record, as the service sent it: fields that differ from the contract have caused a warning. */
   readonly quota: QuotaData;
 }
 

@@ -11,8 +11,8 @@ import { updateRecord } from './quota-lookup.ts';
 import type { StepContext } from './send.ts';
 
 /**
- * Updates the quota record of a call's key, unless it is younger than `maxAgeMs`. `false` if `quota()` failed; warns once
- * about options that then have no effect. `send` sends `quota()`.
+ * Updates the quota record of a call's key, unless it is younger than `maxAgeMs` or `quota()` has just failed. `false` if it
+ * fails now; warns once about options that then have no effect. `send` sends `quota()`.
  */
 export async function refreshQuota(
   { states, events, settings }: StepContext,
@@ -102,8 +102,9 @@ export class QuotaGuard {
     quota.release(call);
     const estimate = quota.estimate();
     if (estimate === undefined || !this.#isLow(estimate.remaining)) return;
-    if (this.#reportedFor === estimate.quota.resets_at) return;
-    this.#reportedFor = estimate.quota.resets_at;
+    const period = String(estimate.quota.resets_at); // an odd record may have none
+    if (this.#reportedFor === period) return;
+    this.#reportedFor = period;
     callHook<QuotaEstimate>(this.#options.onLow, estimate);
   }
 
@@ -112,7 +113,7 @@ export class QuotaGuard {
   }
 
   #require(quota: QuotaLedger, left: number | undefined): void {
-    if (this.#isLow(left)) throw refusal(quota.estimate()?.quota, left, this.#options.reserve);
+    if (this.#isLow(left)) throw reserveError(quota.estimate()?.quota, left, this.#options.reserve);
   }
 
   /** Whether all processes together, within the limit per minute, cannot have used up what the record has left. */
@@ -132,7 +133,7 @@ function isExempt({ endpoint, settings }: Call): boolean {
   return !endpoint.consumesQuota || settings.priority === 'high';
 }
 
-function refusal(record: QuotaData | undefined, left: number, reserve: number): QuotaExhaustedError {
+function reserveError(record: QuotaData | undefined, left: number, reserve: number): QuotaExhaustedError {
   const reset = record && resetsAtMsIn(record) !== undefined ? `The quota resets at ${record.resets_at}; to` : 'To';
   return new QuotaExhaustedError(
     `Not sent: about ${Math.max(0, left)} requests of the monthly quota are left for new calls, and quotaGuard ` +

@@ -52,8 +52,8 @@ interface SharedCall {
   readonly name: string | undefined;
   readonly response: Promise<ApiResponse>;
   callers: number;
-  /** The first batch among its callers. */
-  batch: BatchRequests | undefined;
+  /** The batches among its callers. */
+  readonly batches: Set<BatchRequests>;
   /** Removes it from the calls of the client. */
   readonly remove: () => void;
 }
@@ -65,7 +65,7 @@ function sharedOf({ call, response, endedAt }: EndedCall, now: number): SharedCa
     call,
     name: undefined,
     callers: 1, // the one that began it, so that this caller gets a copy of the data
-    batch: undefined,
+    batches: new Set(),
     response: Promise.resolve({ ...response, cached }),
     remove() {},
   };
@@ -196,19 +196,20 @@ export class SharedCalls {
     const inFlight = name === undefined ? undefined : this.#calls[name];
     const ended = name === undefined || inFlight !== undefined ? undefined : batch?.find(name, startedAt, maxAgeMs);
     const joined = inFlight ?? (ended && sharedOf(ended, startedAt));
-    if (name === undefined || joined === undefined) batch?.start(name);
-    else batch?.join(name);
-    const shared = joined ?? this.#start(caller, key, name);
-    shared.batch ??= batch;
-    return shared;
+    if (name === undefined || joined === undefined) return this.#start(caller, key, name);
+    batch?.join(name);
+    if (batch !== undefined) joined.batches.add(batch);
+    return joined;
   }
 
   /** Other callers can join the call under its `name`. */
-  #start({ endpoint, settings, deadlineAt }: Caller, key: ApiKey, name?: string): SharedCall {
+  #start({ endpoint, settings, deadlineAt, batch }: Caller, key: ApiKey, name?: string): SharedCall {
+    batch?.start(name);
+    const batches = new Set(batch && [batch]);
     const call = new Call({ endpoint, settings, key, deadlineAt, signal: new Cancellation(), quotaReason: 'call' });
     const response = this.#run(call, (received) => this.#ended(shared, received));
     const remove = this.#context.lifetime.add(call, response);
-    const shared: SharedCall = { call, name, callers: 0, batch: undefined, response, remove };
+    const shared: SharedCall = { call, name, callers: 0, batches, response, remove };
     if (name !== undefined) this.#calls[name] = shared;
     return shared;
   }
@@ -233,12 +234,13 @@ export class SharedCalls {
   }
 
   #ended(shared: SharedCall, response?: ApiResponse): void {
-    const { call, name, batch, remove } = shared;
+    const { call, name, batches, remove } = shared;
     remove();
     if (name === undefined || this.#calls[name] !== shared) return;
     delete this.#calls[name];
     if (response === undefined || response.cached !== undefined) return;
-    batch?.keep(name, { call, response, endedAt: this.#context.settings.time.now() });
+    const endedAt = this.#context.settings.time.now();
+    for (const batch of batches) batch.keep(name, { call, response, endedAt });
   }
 }
 

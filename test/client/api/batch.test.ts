@@ -127,6 +127,15 @@ test('two batches share no response', async () => {
   expect(fetch.requests).toHaveLength(2);
 });
 
+test('of two batches that share a request, each keeps the response', async () => {
+  const { fx, fetch } = testClient(echo);
+  const run = () => listOf(fx.batch([{ n: 0 }, { n: 1 }, { n: 0 }], { concurrency: 1 }));
+
+  await Promise.all([run(), run()]);
+
+  expect(fetch.requests.map(numberIn)).toEqual([0, 1]);
+});
+
 test('a batch keeps the last thousand responses', async () => {
   const options = { rateLimit: false, coalesce: true } as const;
   const { fx, fetch } = testClient(echo, options);

@@ -94,6 +94,17 @@ test('a poll of quota() without known snapshots is made once a minute', async ()
   expect(records[0]?.monthly_limit).toBe(1_000);
 });
 
+test('quota() is called with the headers and the time limit of the poll', async () => {
+  const { fx, clock, fetch } = testClient(success(), { quota: 'never' });
+  const startedAt = clock.now();
+
+  const options = { headers: { 'x-team': 'a' }, timeoutMs: 2_000, maxRetries: 0 };
+  expect(await clock.run(errorOf(first(fx.poll({}, options), 1)))).toMatchObject({ kind: 'timeout', limitMs: 2_000 });
+
+  expect(clock.now() - startedAt).toBe(2_000);
+  expect(fetch.requests.map(({ headers }) => headers['x-team'])).toEqual(['a']);
+});
+
 test('the reserve of the guard is not spread, except for a poll that may use it', async () => {
   const options = { quota: success(quotaRecord()), quotaGuard: { reserve: 129 } };
   const intervalOf = async (priority: 'normal' | 'high') => {

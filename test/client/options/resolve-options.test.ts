@@ -93,6 +93,10 @@ const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
 };
 const wrongOptions = Object.entries(wrong).flatMap(([name, values]) => values.map((value) => [name, value] as const));
 
+test.each(wrong.apiKey)('the key %o is refused at once, also without a base URL', async (apiKey) => {
+  expect(await errorOf(() => new FxRates({ apiKey } as object))).toMatchObject({ kind: 'config' });
+});
+
 test.each(wrongOptions)('the option %s cannot be %o', async (name, value) => {
   const error = await errorOf(() => new FxRates({ ...given, [name]: value }));
 

@@ -47,6 +47,16 @@ test.each<[string, Reply, number]>([
   expect(await clock.left()).toBe(0);
 });
 
+test('onLow is called for a record without a reset, too', async () => {
+  const lows: unknown[] = [];
+  const quota = success({ ...roomyQuota({ monthly_used: 990 }), resets_at: undefined });
+  const { clock, fx } = guarded(success(), { quota, quotaGuard: { reserve: 10, onLow: (low) => lows.push(low) } });
+
+  for (const _ of [1, 2]) await clock.run(errorOf(fx.latest()));
+
+  expect(lows).toMatchObject([{ remaining: 10 }]);
+});
+
 test.each<[string, Reply, FxRatesOptions, string]>([
   [
     'quotaGuard',
