@@ -123,8 +123,12 @@ export abstract class FxRatesError extends Error {
 }
 
 const NO_DETAILS = {
-  ...{ code: undefined, status: undefined, headers: undefined, bodyExcerpt: undefined },
-  ...{ callId: undefined, attempts: undefined },
+  code: undefined,
+  status: undefined,
+  headers: undefined,
+  bodyExcerpt: undefined,
+  callId: undefined,
+  attempts: undefined,
 };
 const NOT_LOGGED: readonly string[] = ['headers', 'bodyExcerpt', 'issues', 'quota'];
 
@@ -195,7 +199,7 @@ export class RateLimitError extends FxRatesError {
   declare readonly retryAt: Date | undefined;
 
   constructor(message: string, details: RateLimitDetails) {
-    super(message, { ...{ retryAfterMs: undefined, retryAt: undefined }, ...details });
+    super(message, { retryAfterMs: undefined, retryAt: undefined, ...details });
   }
 }
 
@@ -216,7 +220,8 @@ export class QuotaExhaustedError extends FxRatesError {
   ) {
     const resetsAt = quota && new Date(quota.resets_at);
     const isKnown = resetsAt !== undefined && !Number.isNaN(resetsAt.getTime());
-    super(message, { ...details, ...{ quota, local, resetsAt: isKnown ? resetsAt : undefined } });
+    const fields = { ...details, quota, local, resetsAt: isKnown ? resetsAt : undefined };
+    super(message, fields);
   }
 }
 
@@ -297,7 +302,7 @@ export class ResponseError extends FxRatesError {
   declare readonly issues: readonly SchemaIssue[];
 
   constructor(message: string, details: ErrorDetails & Partial<Pick<ResponseError, 'issues'>> = {}) {
-    super(message, { ...{ issues: undefined }, ...details });
+    super(message, { issues: undefined, ...details });
     this.issues ??= [];
   }
 }

@@ -38,7 +38,12 @@ function failureOf(error: unknown, { key, attempts }: FailedAttempt, baseUrl: st
     (errors.some(isOfParser) ? NOT_HTTP : []);
   const reason = meaning === undefined ? why : `${why}; ${meaning}`;
   const failure = new NetworkError(`No valid HTTP response from ${new URL(baseUrl).host}: ${reason}`, {
-    ...{ cause, code, attempts, advice, remedy, why: reason },
+    cause,
+    code,
+    attempts,
+    advice,
+    remedy,
+    why: reason,
     isProxyFailure: ofProxy !== undefined,
     isCertificateFailure: ABOUT_CERTIFICATES.has(code ?? ''),
   });

@@ -126,7 +126,14 @@ function unavailableError({ attempts }: Call, { failure: cause, reason, waitMs }
   const Unavailable = status === undefined ? NetworkError : ServerError;
   const retryAfter = { form: 'wait', ms: waitMs } as const;
   return new Unavailable(`The service is down${shown}`, {
-    ...{ code, status, headers, bodyExcerpt, attempts, cause, advice, retryAfter },
+    code,
+    status,
+    headers,
+    bodyExcerpt,
+    attempts,
+    cause,
+    advice,
+    retryAfter,
   });
 }
 
