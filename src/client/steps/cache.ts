@@ -194,9 +194,10 @@ class ResponseCache {
    */
   async #snapshotMs(call: Call, cached: StoredResponse | undefined): Promise<number> {
     const { snapshotMs = 0 } = cached ?? {};
-    const { quota: ofKey } = this.#context.states.of(call.key);
+    const state = this.#context.states.of(call.key);
+    const { quota: ofKey } = state;
     if (!ofKey.isUpToDate(PLAN_MS) && this.#hasInterval(cached)) return snapshotMs;
-    await refreshQuota(this.#context, call, { maxAgeMs: PLAN_MS, send: this.#next });
+    await refreshQuota(this.#context, { call, state, send: this.#next }, PLAN_MS);
     const quota = ofKey.estimate()?.quota;
     if (quota === undefined) return snapshotMs;
     const ageMs = granularityMs(quota.snapshot_granularity);

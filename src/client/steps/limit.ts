@@ -1,4 +1,4 @@
-import type { AttemptFailure, Call, Handler, Refusal } from '../call/call.ts';
+import type { AttemptFailure, Call, Refusal } from '../call/call.ts';
 import {
   FxRatesError,
   NetworkError,
@@ -12,23 +12,23 @@ import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-fl
 import type { NotSent, Place, RateLimiter } from '../limits/rate-limiter.ts';
 import { type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
 import type { KeyState } from '../state/key-state.ts';
-import { lookUpLimit } from './quota-lookup.ts';
+import { type Lookup, lookUpLimit } from './quota-lookup.ts';
 import type { StepContext } from './send.ts';
 
 interface SlotContext extends Pick<StepContext, 'events'> {
   readonly limiter: RateLimiter;
-  readonly state: KeyState;
   /** The last refusal of the call. */
   readonly refusal: Refusal | undefined;
-  /** Sends a `quota()` of the client, if the limiter wants the limit of the plan. */
-  readonly ask: Handler;
+  /** For the limit of the plan, if the limiter wants it. */
+  readonly lookup: Lookup & { readonly state: KeyState };
 }
 
 /** Waits for the place of a call in the limit of its key. @throws an error with the reason if the call may not wait */
-export async function waitForPermit(call: Call, place: Place | Promise<Place>, options: SlotContext): Promise<Permit> {
-  const { limiter, state, events, ask, refusal } = options;
+export async function waitForPermit(place: Place | Promise<Place>, options: SlotContext): Promise<Permit> {
+  const { limiter, lookup, events, refusal } = options;
+  const { call, state } = lookup;
   const learnLimit = () => {
-    if (call.quotaReason === 'call' && limiter.isLimitWanted) lookUpLimit({ call, state, send: ask });
+    if (call.quotaReason === 'call' && limiter.isLimitWanted) lookUpLimit(lookup);
   };
   state.join(events);
   try {

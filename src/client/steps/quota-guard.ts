@@ -1,5 +1,5 @@
 import type { QuotaData } from '../../generated/types.ts';
-import type { Call, Handler } from '../call/call.ts';
+import type { Call } from '../call/call.ts';
 import { FxRatesError, QuotaExhaustedError } from '../errors/errors.ts';
 import { callHook } from '../errors/program-values.ts';
 import type { QuotaEstimate, QuotaGuardOptions } from '../options/client-options.ts';
@@ -7,22 +7,22 @@ import type { ClientSettings } from '../options/resolve-options.ts';
 import type { KeyState } from '../state/key-state.ts';
 import { type QuotaLedger, SHARED_KEY_MS } from '../state/quota-ledger.ts';
 import { perMinuteIn, remainingOf, resetsAtMsIn } from '../state/quota-record.ts';
-import { updateRecord } from './quota-lookup.ts';
+import { type Lookup, updateRecord } from './quota-lookup.ts';
 import type { StepContext } from './send.ts';
 
 /**
  * Updates the quota record of a call's key, unless it is younger than `maxAgeMs` or `quota()` has just failed. `false` if it
- * fails now; warns once about options that then have no effect. `send` sends `quota()`.
+ * fails now; warns once about options that then have no effect.
  */
 export async function refreshQuota(
-  { states, events, settings }: StepContext,
-  call: Call,
-  { maxAgeMs, send }: { readonly maxAgeMs: number; readonly send: Handler },
+  { events, settings }: Pick<StepContext, 'events' | 'settings'>,
+  lookup: Lookup,
+  maxAgeMs: number,
 ): Promise<boolean> {
-  const state = states.of(call.key);
-  const error = await updateRecord({ call, state, send }, maxAgeMs);
+  const { call, state } = lookup;
+  const error = await updateRecord(lookup, maxAgeMs);
   if (error !== undefined && state.quota.estimate() === undefined)
-    events.warnOnce(unknownQuotaWarning(state.key, error, settings));
+    events.warnOnce(unknownQuotaWarning(call.key.masked, error, settings));
   return error === undefined;
 }
 
@@ -63,11 +63,12 @@ export class QuotaGuard {
    * Reserves a request for a call, which may then wait for the limit. `false` if the record is too old and could not be
    * updated. @throws QuotaExhaustedError if only the reserve is left
    */
-  async admit(call: Call, send: Handler): Promise<boolean> {
-    const { quota } = this.#context.states.of(call.key);
+  async admit(lookup: Lookup): Promise<boolean> {
+    const { call, state } = lookup;
+    const { quota } = state;
     let isKnown = true;
     if (!isExempt(call)) {
-      if (!this.#isCertain(quota, quota.available())) isKnown = await this.update(call, send);
+      if (!this.#isCertain(quota, quota.available())) isKnown = await this.update(lookup);
       this.#require(quota, quota.available());
     }
     if (call.endpoint.consumesQuota) quota.reserve(call); // in the tick of the check, because other calls would pass it, too
@@ -78,23 +79,25 @@ export class QuotaGuard {
    * Before a call that has waited: starts an update of the record if it is not certain. `false` if the call must wait for an
    * update, because only the reserve is left by this record.
    */
-  checkRecord(call: Call, { quota }: KeyState, send: Handler): boolean {
+  checkRecord(lookup: Lookup): boolean {
+    const { call, state } = lookup;
+    const { quota } = state;
     const left = quota.availableTo(call);
     if (isExempt(call) || this.#isCertain(quota, left)) return true;
     if (this.#isLow(left)) return false;
-    this.update(call, send).catch(() => undefined); // the call was aborted
+    this.update(lookup).catch(() => undefined); // the call was aborted
     return true;
   }
 
   /** The call is sent now. @throws QuotaExhaustedError if only the reserve is left: others have used the quota meanwhile */
-  pass(call: Call, { quota }: KeyState): void {
+  pass({ call, state: { quota } }: Lookup): void {
     if (!isExempt(call)) this.#require(quota, quota.availableTo(call));
     if (call.endpoint.consumesQuota) quota.sending(call);
   }
 
   /** Updates the record. `false` if that fails; the estimate is then used as it is. */
-  update(call: Call, send: Handler): Promise<boolean> {
-    return refreshQuota(this.#context, call, { maxAgeMs: NO_AGE, send });
+  update(lookup: Lookup): Promise<boolean> {
+    return refreshQuota(this.#context, lookup, NO_AGE);
   }
 
   /** The call has ended. Reports once per period that only the reserve is left. */

@@ -51,9 +51,8 @@ const MOST_UPDATES = 5;
 export function retry(context: StepContext): Handler {
   const { quotaGuard } = context.settings;
   const guard = quotaGuard && new QuotaGuard(context, quotaGuard);
-  const sendUntilDone: Handler = (call) => new Attempts(call, parts).run();
-  const parts = { ...context, guard, send: send(context), ask: sendUntilDone };
-  return sendUntilDone;
+  const parts = { ...context, guard, send: send(context) };
+  return (call) => new Attempts(call, parts).run();
 }
 
 interface AttemptsParts extends StepContext {
@@ -61,8 +60,6 @@ interface AttemptsParts extends StepContext {
   readonly guard: QuotaGuard | undefined;
   /** Sends one attempt. */
   readonly send: Send;
-  /** Sends a `quota()` of the client itself. */
-  readonly ask: Handler;
 }
 
 /** Sends a `quota()` of the client itself once, without the queue. */
@@ -149,12 +146,17 @@ class Attempts {
     return this.#call.quotaReason === 'call';
   }
 
+  /** For a `quota()` of the client itself. */
+  #lookup(state: KeyState) {
+    return { call: this.#call, state, send: (own: Call) => new Attempts(own, this.#parts).run() };
+  }
+
   /** Passes the guard; if there is a limiter, waits for one of its slots. `false` if the wait has ended early. */
   async #waitForTurn(state: KeyState): Promise<boolean> {
-    const { guard, ask } = this.#parts;
+    const { guard } = this.#parts;
     if (guard !== undefined && this.#admittedBy !== state) {
       this.#admittedBy = state;
-      if (!(await guard.admit(this.#call, ask))) this.#updatesLeft = 0;
+      if (!(await guard.admit(this.#lookup(state)))) this.#updatesLeft = 0;
     }
     this.#requireQuota(state);
     const { limiter } = state;
@@ -186,11 +188,11 @@ class Attempts {
     wait: Cancellation,
     limit: { readonly limiter: RateLimiter; readonly state: KeyState },
   ): Promise<boolean> {
-    const { ask, keys, events } = this.#parts;
-    const { state } = limit;
+    const { keys, events } = this.#parts;
+    const { limiter, state } = limit;
     const ends = [...this.#endsByQuota(state), ...(this.#isForCaller ? [keys.waits] : [])];
-    const waiting = { ...limit, events, ask, refusal: this.#refusal };
-    const permit = await this.#waited(() => waitForPermit(this.#call, place, waiting), { wait, ends });
+    const waiting = { limiter, lookup: this.#lookup(state), events, refusal: this.#refusal };
+    const permit = await this.#waited(() => waitForPermit(place, waiting), { wait, ends });
     if (permit === undefined) return false;
     this.#permit = permit;
     this.#requireQuota(state); // another call may have been refused in the same moment
@@ -199,14 +201,13 @@ class Attempts {
 
   /** `false` if the call has to wait for a slot again, because the guard needed a newer quota record. */
   async #passGuard(guard: QuotaGuard, state: KeyState): Promise<boolean> {
-    const { ask } = this.#parts;
-    const call = this.#call;
-    if (this.#updatesLeft === 0 || guard.checkRecord(call, state, ask)) {
-      guard.pass(call, state);
+    const lookup = this.#lookup(state);
+    if (this.#updatesLeft === 0 || guard.checkRecord(lookup)) {
+      guard.pass(lookup);
       return true;
     }
     this.#permit?.end(UNUSED); // `quota()` may need the slot
-    this.#updatesLeft = (await guard.update(call, ask)) ? this.#updatesLeft - 1 : 0;
+    this.#updatesLeft = (await guard.update(lookup)) ? this.#updatesLeft - 1 : 0;
     return false;
   }
 

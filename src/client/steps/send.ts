@@ -54,7 +54,7 @@ export function send({ settings, events }: StepContext): Send {
     const { call } = attempt;
     const { timeoutMs } = call.settings;
     const isRetry = call.next.reason === 'retry';
-    const plain = headersOf(call, userAgent);
+    const plain = requestHeaders(call, userAgent);
     const transmit = (to: string, others: Readonly<Record<string, string>>, ended: Cancellation) => {
       onSent();
       const { url, headers } = authenticate(to, { key: call.key, form, others });
@@ -103,7 +103,7 @@ export function send({ settings, events }: StepContext): Send {
 }
 
 /** The headers of the program, whose `user-agent` is appended to that of the client. */
-function headersOf({ settings: { headers: own } }: Call, userAgent: string): Readonly<Record<string, string>> {
+function requestHeaders({ settings: { headers: own } }: Call, userAgent: string): Readonly<Record<string, string>> {
   const { 'user-agent': program } = own;
   const agents = program === undefined ? userAgent : `${userAgent} ${program}`;
   return { accept: 'application/json', ...own, 'user-agent': agents };

@@ -236,6 +236,7 @@ test.each([
 
   now = ageMs;
 
-  expect(guard.checkRecord(call, { quota } as KeyState, () => expect.unreachable())).toBe(isEnough);
+  const lookup = { call, state: { quota } as KeyState, send: () => expect.unreachable() };
+  expect(guard.checkRecord(lookup)).toBe(isEnough);
   expect(guard.updates).toBe(updates);
 });
