@@ -143,10 +143,11 @@ export function respondWithoutService(
   request: ParsedRequest,
   turns: RuleTurns,
 ): Reply | undefined {
-  const { answering } = turns;
-  const isCounted = [answering, turns.of('fail')].every((turn) => turn?.rule.counted !== false);
+  const isCounted = [turns.answering, turns.of('fail')].every((turn) => turn?.rule.counted !== false);
   if (isCounted) return undefined;
   const facts = factsOf(service, request);
+  // A counted response is for what the service would have served.
+  const answering = turns.of('respond', ({ counted }) => !counted);
   const answer = answering && answerOf(answering, turns, answeredRequest(service, request));
   return {
     response: answer === undefined ? noResponse('') : completed(answer, { now: facts.at }),

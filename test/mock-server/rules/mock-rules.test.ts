@@ -443,7 +443,22 @@ test('a failure in place of the service is not replaced by that of a newer rule,
   mock.rules.add({ match: { status: 200 }, fail: { kind: 'bad-json' } });
 
   await expect(send('/api/v1/latest')).rejects.toThrow();
-  expect(mock.journal.list()).toMatchObject([{ status: 0, rule: ['rule_1', 'rule_2'], quota: undefined }]);
+  expect(mock.journal.list()).toMatchObject([{ status: 0, rule: ['rule_1'], quota: undefined }]);
+});
+
+test.each<[string, RuleOptions]>([
+  ['fails in the network', { fail: { kind: 'network-error' } }],
+  ['gets a damaged response of the network', { respond: { status: 502 }, fail: { kind: 'bad-json' } }],
+])('a request that %s does not use up a response in place of the service', async (_, failure) => {
+  const { mock, send } = mockWithKey();
+  mock.rules.add({ ...failure, id: 'down', counted: false, times: 1 });
+  mock.rules.add({ id: 'busy', respond: { status: 503 }, times: 1 });
+
+  await send().catch(() => undefined);
+  const { status } = await send();
+
+  expect(status).toBe(503);
+  expect(mock.journal.list()).toMatchObject([{ rule: ['down'] }, { rule: ['busy'] }]);
 });
 
 test('a request that nearly matches a rule says so in its reason', async () => {
