@@ -166,11 +166,19 @@ function createSetupKey({ plan, limits, usage = {}, revoked = false }: SetupKey,
   return created;
 }
 
-/** What a space of the mock contains. It does not have the keys of the mock, so no rules for one of them. */
+/** What a space of the mock contains. It does not have the keys of the mock. */
 export function initialStateOfSpace({ initial }: MockState, key: SetupKey): InitialState {
-  const isForAnyKey = ({ match }: CheckedRule) => match.keyId === undefined;
-  const { rules, optionRules } = initial;
-  return { keys: [key], rules: rules.filter(isForAnyKey), optionRules: optionRules.filter(isForAnyKey) };
+  return initialStateWith([key], initial, new Map());
+}
+
+/** The initial state with other keys: without the rules for one that the mock then does not have. */
+function initialStateWith(
+  keys: readonly SetupKey[],
+  { rules, optionRules }: InitialState,
+  known: ReadonlyMap<string, unknown>,
+): InitialState {
+  const isPossible = ({ match: { keyId } }: CheckedRule) => keyId === undefined || known.has(keyId);
+  return { keys, rules: rules.filter(isPossible), optionRules: optionRules.filter(isPossible) };
 }
 
 export const resetOptions = strictObject({
@@ -189,8 +197,8 @@ export function startState(mock: MockState, { keepKeys = false }: ResetOptions =
   const { state, initial } = mock;
   Object.assign(state, emptyStateOf(mock), keepKeys ? resetKeyUse(state, mock.now()) : {});
   // Any adapter can be opened later. Each refuses the rules that it cannot reproduce.
-  const { keys, rules, optionRules } = initial;
-  const created = within('setup', () => applySetup({ keys: keepKeys ? [] : keys, rules }, mock)).keys;
+  const { keys, rules, optionRules } = keepKeys ? initialStateWith([], initial, state.keys) : initial;
+  const created = within('setup', () => applySetup({ keys, rules }, mock)).keys;
   applySetup({ keys: [], rules: optionRules }, mock);
   return created;
 }
