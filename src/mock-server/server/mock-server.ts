@@ -13,7 +13,7 @@ import { type CheckedMockOptions, checkOptions, type MockServerOptions } from '.
 import { restoreSnapshot } from '../mock/snapshot.ts';
 import { StatePersister } from '../mock/state-file.ts';
 import { checkAdapterSupport } from '../rules/failures.ts';
-import type { CreatedKey } from '../service/keys.ts';
+import { type CreatedKey, hashOf } from '../service/keys.ts';
 import { createGate } from './gate.ts';
 
 /**
@@ -47,9 +47,13 @@ export class MockServer extends MockMethods implements AsyncDisposable {
     this.#state = options.state === undefined ? undefined : StatePersister.open(options.state, mock);
   }
 
-  /** The keys that the option `setup` has created, in its order. `reset()` creates the same keys again. */
+  /**
+   * The keys that the option `setup` has created, in its order, without those that the mock does not have after `restore()`
+   * or with the state of a file. `reset()` creates all of them again.
+   */
   get setupKeys(): readonly CreatedKey[] {
-    return this.#setupKeys;
+    const { keysByHash } = this.#mock.state;
+    return this.#setupKeys.filter(({ key }) => keysByHash.has(hashOf(key)));
   }
 
   /**

@@ -162,6 +162,23 @@ test.each([
   expect(readdirSync(dirname(state))).toEqual(['state.json']);
 });
 
+test('setupKeys has only the keys of the setup that the state file has, until a reset', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  const setup = { keys: [{}] };
+  const first = createMockServer({ seed: 1, setup, state });
+  await first.close();
+
+  await using same = createMockServer({ seed: 1, setup: { keys: [{}, {}] }, state });
+  const { setupKeys } = same;
+  await same.close();
+  await using other = createMockServer({ seed: 2, setup, state });
+
+  expect([setupKeys, other.setupKeys]).toEqual([first.setupKeys, []]);
+  other.reset();
+  const [{ key = '' } = {}] = other.setupKeys;
+  expect((await sender(other, key)()).status).toBe(200);
+});
+
 test('an empty file, such as one of mktemp, is an empty state', async () => {
   const state = join(temporaryFolder(), 'state.json');
   writeFileSync(state, '');
