@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
@@ -17,7 +17,6 @@ import type {
   TlsOptions,
 } from '../../../mock-server/index.ts';
 import { nearestName } from '../../../nearest-name.ts';
-import { maskKey } from '../../../redactor.ts';
 import { CliError, changedCommand, systemReason, usageError } from '../../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
 import { type Io, readLimited } from '../../io/io.ts';
@@ -108,10 +107,11 @@ export async function startMock(options: StartOptions, invocation: Invocation): 
   const clock = { mode: 'real', now, frozen } as const;
   const given = { seed, clock, behaviour, recording: replay, journalSize, setup: setupText };
   const fresh = await createMock(given, options);
-  const [first, ...rest] = fresh.setupKeys as readonly [CreatedKey, ...CreatedKey[]]; // `readSetup` adds a missing key
+  const [first] = fresh.setupKeys as readonly [CreatedKey]; // `readSetup` adds a missing key
   const wanted = printedKey(first, fresh);
-  const isResumed = state !== undefined && existsSync(state);
   const mock = state === undefined ? fresh : await createMock({ ...given, state }, options);
+  // An empty file, such as one created for a mount, is an empty state.
+  const isResumed = state !== undefined && (statSync(state, { throwIfNoEntry: false })?.size ?? 0) > 0;
   const listening = await mock.serve({ port, host, allowRemote, tls, adminToken }).catch(async (cause: unknown) => {
     await mock.close().catch(() => undefined); // the first error is the one to report
     throw await serveError(cause, options, invocation);
@@ -120,9 +120,10 @@ export async function startMock(options: StartOptions, invocation: Invocation): 
   if (behaviour !== undefined) mock.behaviour.set(behaviour);
   if (isResumed && replay !== undefined) mock.latest.replay(replay);
   // The state of another seed or setup has other keys.
-  const isUsable = hasKey(first, mock) && isDeepStrictEqual(printedKey(first, mock), wanted);
+  const known = mock.setupKeys.map((key) => printedKey(key, mock));
+  const isUsable = known.some((key) => isDeepStrictEqual(key, wanted));
   const main = isUsable ? wanted : printedKey(mock.createKey({ plan: wanted.plan, limits: wanted.limits }), mock);
-  const others = rest.filter((key) => key.id !== main.id && hasKey(key, mock)).map((key) => printedKey(key, mock));
+  const others = known.filter(({ id }) => id !== wanted.id);
   const warnings = isResumed ? overriddenByStateFile(state, mock.snapshot(), options) : [];
   for (const warning of [...warnings, ...remoteWarning(host, listening.port)]) void invocation.screen.warn(warning);
   const certificate = options.tlsCert && resolve(options.tlsCert);
@@ -136,11 +137,6 @@ export async function startMock(options: StartOptions, invocation: Invocation): 
 function printedKey({ id, key }: CreatedKey, { accounts, keys }: MockServer): PrintedKey {
   const { accountId, limits, state } = keys.get(id);
   return { id, key, plan: accounts.get(accountId).plan, limits, state };
-}
-
-/** By its id and its last digits: the mock does not store the key itself. */
-function hasKey({ id, key }: CreatedKey, { keys }: MockServer): boolean {
-  return keys.list().some((known) => known.id === id && known.masked === maskKey(key));
 }
 
 /** The printed URL has a loopback address, also if other machines can connect. */

@@ -40,6 +40,7 @@ test('a file that exists overrides --now and --seed, and a warning says so', asy
     return stderr.split('\n').filter((line) => line.includes('"warning"'));
   };
 
+  writeFileSync(state, ''); // as mktemp creates it: no state
   expect(await warnings(given)).toEqual([]);
   expect(await warnings(['--state', state, '--seed', '7'])).toEqual([]);
   expect(await warnings(['--state', state])).toEqual([]);
@@ -90,6 +91,7 @@ test('a state of another setup never prints one key twice', async () => {
 
   const second = await withMock(['--state', state, '--setup', setup], async (ready) => ready);
 
+  expect(second.plan).toBe('developer');
   expect(second).not.toHaveProperty('keys'); // the list of more than one
 });
 
