@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { parse as parseQuery } from 'node:querystring';
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { redactKeys } from '../../redactor.ts';
 import { type RecordedValues, recordedHeaders, recordedQuery, recordedValues } from '../input/masked-keys.ts';
@@ -73,11 +72,11 @@ export function parseRequest(
 function parsedTarget(target: string, known: Map<string, ParsedTarget>): ParsedTarget {
   const { path, query } = parseTarget(target);
   const parameters = new URLSearchParams(query);
+  const recordedParameters = Object.freeze(recordedQuery(parameters));
   const keys = parameters.getAll('api_key');
   parameters.delete('api_key');
   const hasKeyInUrl = redactKeys(target) !== target || keys.some(Boolean);
-  const values = parseQuery(query, '&', '=', { maxKeys: 0 }) as RecordedValues; // none is undefined
-  const recorded = { path: redactKeys(path), query: Object.freeze(recordedQuery(values)), hasKeyInUrl };
+  const recorded = { path: redactKeys(path), query: recordedParameters, hasKeyInUrl };
   const parsed = { path, parameters, keyInUrl: keys[0], recorded };
   if (MAY_HAVE_KEY.test(target) || target.length > LONGEST_KNOWN) return parsed;
   if (known.size === MOST_KNOWN) known.clear();
@@ -92,7 +91,7 @@ const LONGEST_KNOWN = 500;
 const MAY_HAVE_KEY = /_live_|%|key|token/i;
 
 /**
- * Splits a request target into its path and its query, without the question mark. The absolute form `http://host/path`
+ * Splits a request target into its path and its query, with the question mark. The absolute form `http://host/path`
  * (RFC 9112 §3.2.2) counts as its path.
  */
 export function parseTarget(target: string): { readonly path: string; readonly query: string } {
@@ -100,9 +99,7 @@ export function parseTarget(target: string): { readonly path: string; readonly q
   const fragment = local.indexOf('#');
   const sent = fragment === -1 ? local : local.slice(0, fragment);
   const question = sent.indexOf('?');
-  return question === -1
-    ? { path: sent, query: '' }
-    : { path: sent.slice(0, question), query: sent.slice(question + 1) };
+  return question === -1 ? { path: sent, query: '' } : { path: sent.slice(0, question), query: sent.slice(question) };
 }
 
 /** Path of the control panel and the admin API. The service has no path below it. */

@@ -67,9 +67,15 @@ export function recordedValues(values: RecordedValues): RecordedValues {
   return values;
 }
 
-/** Parameters without the keys in them, also in their names. */
-export function recordedQuery(values: RecordedValues): RecordedValues {
-  return maskedValues(values, recordedParameter);
+/** Parameters by name, without the keys in them, also in their names. */
+export function recordedQuery(parameters: URLSearchParams): RecordedValues {
+  const values = new Map<string, string | string[]>();
+  for (const [name, value] of parameters) {
+    const earlier = values.get(name);
+    if (Array.isArray(earlier)) earlier.push(value);
+    else values.set(name, earlier === undefined ? value : [earlier, value]);
+  }
+  return maskedValues(Object.fromEntries(values), recordedParameter);
 }
 
 function maskedValues(values: RecordedValues, mask: (name: string, value: string) => string): RecordedValues {

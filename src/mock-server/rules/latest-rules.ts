@@ -228,10 +228,9 @@ function recordedRule(id: string, match: RuleMatch, respond: Answer): RuleOption
 
 /** A pattern for these parameters and no others. */
 function exactQuery(query: string): RuleMatch {
-  const parameters = new URLSearchParams(query);
-  const names = Array.from(new Set(parameters.keys()));
-  const values = recordedQuery(Object.fromEntries(names.map((name) => [name, parameters.getAll(name)])));
-  return { query: { ...values, [ANY]: { absent: true } } };
+  const values = Object.entries(recordedQuery(new URLSearchParams(query)));
+  const all = values.map(([name, value]) => [name, [value].flat()]); // a list is the whole list of the values
+  return { query: { ...Object.fromEntries(all), [ANY]: { absent: true } } };
 }
 
 function notRecorded(queries: readonly string[]): Answer {
