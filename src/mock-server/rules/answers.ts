@@ -76,7 +76,8 @@ export function codeIn(body: string): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-function textOf(field: string, value: unknown): string {
+/** A value as JSON. Throws `MockServerError` if JSON cannot represent it. */
+export function textOf(field: string, value: unknown): string {
   const json = jsonOf(value);
   if (json === undefined) throw invalidOption(field, value, 'a string or a value that JSON can represent');
   return json;

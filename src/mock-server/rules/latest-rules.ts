@@ -20,7 +20,7 @@ import {
 } from '../input/checked-input.ts';
 import { recordedQuery } from '../input/masked-keys.ts';
 import { checkLength, expectedText, fieldError, invalidOption, show, within } from '../input/mock-server-error.ts';
-import { MOST_ANSWERS, preparedAnswer } from './answers.ts';
+import { MOST_ANSWERS, preparedAnswer, textOf } from './answers.ts';
 import {
   addRules,
   checkedRules,
@@ -172,7 +172,10 @@ export function recordedRules(recording: Recording): readonly RuleOptions[] {
 
 function* rulesOf(recording: Recording): Steps<readonly RuleOptions[]> {
   // `trim` also removes a byte order mark.
-  const documents = typeof recording === 'string' ? documentsIn(recording.trim()) : [documentOf(recording)];
+  const documents =
+    typeof recording === 'string'
+      ? documentsIn(recording.trim())
+      : [recording].filter(isEnvelope).map((envelope) => documentOf('replay', envelope));
   const [first] = documents;
   if (documents.length === 1 && first !== undefined && isEnvelope(first.value)) {
     return [recordedRule(RECORDED, {}, recordedAnswer('replay', first))];
@@ -212,7 +215,7 @@ function* rulesByQuery(byQuery: RecordedByQuery): Steps<readonly RuleOptions[]> 
     const query = text === ANY ? ANY : canonicalQuery(text);
     if (answers.has(query))
       throw invalidOption('replay', text, 'each query once; the order of its parameters does not matter');
-    answers.set(query, recordedAnswer(`replay[${JSON.stringify(text)}]`, recorded));
+    answers.set(query, recordedAnswer(placeOf(text), recorded));
     yield;
   }
   const { [ANY]: other, ...known } = Object.fromEntries(answers);
@@ -220,6 +223,10 @@ function* rulesByQuery(byQuery: RecordedByQuery): Steps<readonly RuleOptions[]> 
     recordedRule(`${RECORDED}.${index + 1}`, exactQuery(query), answer),
   );
   return [recordedRule(RECORDED, {}, other ?? notRecorded(Object.keys(known))), ...rules];
+}
+
+function placeOf(query: string): string {
+  return `replay[${JSON.stringify(query)}]`;
 }
 
 function recordedRule(id: string, match: RuleMatch, respond: Answer): RuleOptions {
@@ -252,7 +259,10 @@ function recordedMembers(documents: readonly JsonDocument[]): RecordedByQuery {
     if (!isJsonObject(value)) continue;
     for (const { name, text: part } of members(text)) {
       const recorded = value[name];
-      byQuery.set(name, typeof recorded === 'string' ? documentOf(recorded) : { text: part, value: recorded });
+      byQuery.set(
+        name,
+        typeof recorded === 'string' ? documentOf(placeOf(name), recorded) : { text: part, value: recorded },
+      );
     }
   }
   return byQuery;
@@ -260,12 +270,12 @@ function recordedMembers(documents: readonly JsonDocument[]): RecordedByQuery {
 
 function recordedFields(recording: unknown): RecordedByQuery {
   const fields = isJsonObject(recording) ? Object.entries(recording) : [];
-  return new Map(fields.map(([query, recorded]) => [query, documentOf(recorded)]));
+  return new Map(fields.map(([query, recorded]) => [query, documentOf(placeOf(query), recorded)]));
 }
 
 /** A recorded value, or the JSON text of one. The value is `undefined` if it is neither. */
-function documentOf(recorded: unknown): JsonDocument {
-  const text = typeof recorded === 'string' ? recorded.trim() : JSON.stringify(recorded);
+function documentOf(option: string, recorded: unknown): JsonDocument {
+  const text = typeof recorded === 'string' ? recorded.trim() : textOf(option, recorded);
   return { text, value: parseJson(text) };
 }
 

@@ -167,12 +167,25 @@ test.each([
   ['{ "base=EUR": [] }', 'replay["base=EUR"] is []; expected an envelope, or the data of one.'],
   ['[]', 'replay is []; expected a recorded envelope, or an object of responses by query'],
   ['rates.ndjson', '}: the content of the file, not its path.'],
+  [undefined, 'replay is missing; expected a recorded envelope'],
   [{ 'base=EUR': 7 }, 'replay["base=EUR"] is 7; expected an envelope, or the data of one.'],
   [{ 'a=1&b=2': {}, 'b=2&a=1': {} }, 'replay is "b=2&a=1"; expected each query once'],
   [{ success: false, error: { code: 'x' } }, 'replay.error is {"code":"x"}; expected a recorded error'],
 ])('the recording %j is refused', (recording, message) => {
   expect(() => createMockServer().latest.replay(recording as never)).toThrow(message);
   expect(() => recordedRules(recording as never)).toThrow(message);
+});
+
+test.each([
+  ['a cycle', (data: object) => Object.assign(data, { data })],
+  ['NaN', (data: object) => Object.assign(data, { rate: Number.NaN })],
+  ['a bigint', (data: object) => Object.assign(data, { rate: 1n })],
+])('a recording with %s, which JSON cannot represent, is refused', (_, spoil) => {
+  const error = (place: string) =>
+    expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(`${place} is `) });
+
+  expect(() => recordedRules({ 'base=EUR': spoil({}) })).toThrow(error('replay["base=EUR"]'));
+  expect(() => recordedRules({ success: true, data: spoil({}) })).toThrow(error('replay'));
 });
 
 test('an array begins again for a space and after a reset, and continues in a copy of the mock', async () => {
