@@ -32,11 +32,14 @@ export interface FileStoreOptions {
  * @param path the folder; by default `$XDG_STATE_HOME/fxrates/limits`, else `~/.local/state/fxrates/limits`, on Windows
  *   `%LOCALAPPDATA%\fxrates\limits`
  * @example new FxRates({ rateLimit: { store: fileStore() } })
- * @throws {ConfigError} if an option is wrong, or the path is empty, or omitted by a user without a home folder
+ * @throws {ConfigError} if an option is wrong, or the path is empty, begins with `~`, or is omitted by a user without a home folder
  */
 export function fileStore(path: string = defaultFolder(), options: FileStoreOptions = {}): LimitStore {
   if (typeof path !== 'string' || path === '') {
     throw new ConfigError(`fileStore: expected the path of a folder, got ${path === '' ? "''" : typeof path}`);
+  }
+  if (/^~[/\\]/.test(path)) {
+    throw new ConfigError(`fileStore: only a shell replaces the ~ of '${path}'; pass join(homedir(), …)`);
   }
   requireKnownNames(options, ['clock'], 'fileStore options');
   const root = resolve(path);

@@ -23,6 +23,8 @@ interface InterceptParts {
 
 const NO_REQUEST = 'middleware: next() was called without a request; pass the one of the middleware: next(request)';
 
+type Next = (outgoing: MiddlewareRequest) => Promise<Response>;
+
 /** Sends one attempt through the middleware, the first of the list outermost. */
 export async function intercept(parts: InterceptParts): Promise<TransportResponse> {
   const { middleware, call, attempt, url, headers, maxBytes, transmit } = parts;
@@ -41,10 +43,10 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
     received.set(shown, response);
     return shown;
   };
-  const chain = middleware.reduceRight<(outgoing: MiddlewareRequest) => Promise<Response>>(
-    (next, current) => async (outgoing) => current(outgoing, next),
-    send,
-  );
+  const chain = middleware.reduceRight<Next>((next, current) => {
+    const handled = withoutUnhandled(next);
+    return async (outgoing) => current(outgoing, handled);
+  }, send);
   const outgoing: MiddlewareRequest = {
     url,
     method: 'GET',
@@ -59,6 +61,15 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
   const response = await chain(outgoing);
   requireResponse(response, 'middleware');
   return received.get(response) ?? readResponse(response, { maxBytes, cancellation: attempt });
+}
+
+/** A middleware may leave out the `await` of `next()`, whose rejection would then end the process. */
+function withoutUnhandled(next: Next): Next {
+  return (outgoing) => {
+    const response = next(outgoing);
+    response.catch(() => undefined);
+    return response;
+  };
 }
 
 /** @throws ConfigError for another host, which must not receive the key */

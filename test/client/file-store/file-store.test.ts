@@ -318,6 +318,7 @@ test.each([
   ['', {}, 'fileStore: expected the path of a folder'],
   [7, {}, 'fileStore: expected the path of a folder'],
   [null, {}, 'fileStore: expected the path of a folder'],
+  ['~/limits', {}, "fileStore: only a shell replaces the ~ of '~/limits'; pass join(homedir(), …)"],
   ['limits', null, 'fileStore options: expected an object of options, got null'],
   ['limits', { now: () => 1 }, "fileStore options: unknown option 'now'"],
   ['limits', { clock: Date.now }, 'fileStore options.clock: expected an object with now()'],

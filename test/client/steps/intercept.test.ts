@@ -197,6 +197,27 @@ test('timeoutMs ends a request for which its middleware does not wait', async ()
   expect(fetch.requests[0]?.signal.aborted).toBe(true);
 });
 
+test.each([[[]], [[pass]]])(
+  'a next() without await leaves no unhandled rejection, with %j behind it',
+  async (others) => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    const forgetful: Middleware = async (request, next) => {
+      void next(request);
+      return Response.json(success({ from: 'fallback' }).body);
+    };
+    const { fx, clock } = testClient('never', { middleware: [forgetful, ...others], timeoutMs: 500 });
+
+    expect(await clock.run(fx.latest())).toEqual({ from: 'fallback' });
+    await clock.advance(500);
+    await quiet();
+
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+  },
+);
+
 test.each<[string, ResponseInit & { readonly body?: string }, string]>([
   ['no content', { status: 204 }, 'response'],
   ['a body that is too long', { body: 'x'.repeat(2_000) }, 'response'],

@@ -28,9 +28,12 @@ import { lowerFirst } from '../../terminal/text.ts';
 
 const PLAN_NAMES = Object.keys(plans) as readonly PlanName[]; // Object.keys loses the type
 
+/** `[::1]`, as in a URL. */
+const withoutBrackets = (host: string) => host.replace(/^\[(.*)\]$/, '$1');
+
 export const mockOptions = () => [
   new CliOption('--port <port>', '0: any free port (default: 4010; 0 with a command)', wholeNumber(0, 65_535)),
-  new CliOption('--host <address>', 'address (default: 127.0.0.1; :: for IPv6 too)'),
+  new CliOption('--host <address>', 'address (default: 127.0.0.1; :: for IPv6 too)', withoutBrackets),
   new CliOption('--allow-remote', 'accept other machines (default host: 0.0.0.0)'),
   fileOption('--tls-cert <file>', 'serve https with this certificate (PEM)'),
   fileOption('--tls-key <file>', 'private key of the certificate (PEM)'),

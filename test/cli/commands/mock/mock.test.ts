@@ -253,6 +253,7 @@ test.each([
   ['--allow-remote', /^fxrates: the mock listens on all addresses, port \d+; other machines can connect/],
   ['--allow-remote --json', /^\{"event":"warning","message":"the mock listens on all addresses, port /],
   ['--allow-remote --host 127.0.0.1', /^(?!.*listens on)/s],
+  ['--host [::1]', /^(?!.*listens on)/s],
   ['', /^(?!.*listens on)/s],
 ])('mock %s says whether other machines can connect', async (line, message) => {
   const { stop } = await startMock(line);
