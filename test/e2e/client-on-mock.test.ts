@@ -70,6 +70,67 @@ test.each([
   await expect(other.latest()).resolves.toMatchObject({ base: expect.any(String) });
 });
 
+test('after close(), clients forget the used-up month of a key that the next mock has, too', async () => {
+  const exhaust = async (mock: MockServer, { key, keyId }: { readonly key: string; readonly keyId: string }) => {
+    const fx = new FxRates({ baseUrl: mock.baseUrl, apiKey: key });
+    await fx.latest();
+    mock.keys.setUsage(keyId, { month: 1000 });
+    await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: false });
+    return fx;
+  };
+  const start = () => {
+    const mock = createMockServer({ seed: 7 });
+    mock.listen();
+    const { key, id: keyId } = mock.createKey();
+    return { mock, key, keyId };
+  };
+  const first = start();
+  const fx = await exhaust(first.mock, first);
+  await first.mock.close();
+
+  const { mock, ...next } = start();
+
+  await expect(fx.latest()).resolves.toBeDefined();
+  await first.mock.close(); // again: it has no keys that a client can know
+  await exhaust(mock, next);
+  await first.mock.close();
+  await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: true });
+  await mock.close();
+});
+
+test('a client forgets the used-up month of a space that was closed and opened again', async () => {
+  await using mock = createMockServer();
+  const { url } = await mock.serve();
+  const first = mock.space({ name: 'one' });
+  await using fx = new FxRates({ baseUrl: url, apiKey: first.key });
+  await fx.latest();
+  first.keys.setUsage(first.keyId, { month: 1000 });
+  await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: false });
+
+  await first.close();
+  mock.space({ name: 'one' });
+
+  await expect(fx.latest()).resolves.toBeDefined();
+});
+
+test.each([
+  ['the mock', { ok: 20, network: 20 }],
+  ['its space', { ok: 20, authentication: 20 }],
+])('the calls in flight end when %s is closed', async (what, kinds) => {
+  await using mock = createMockServer({ clock: 'virtual' });
+  const space = mock.space({ limits: { requests: 20 } });
+  const { url } = await mock.serve();
+  const fx = new FxRates({ apiKey: space.key, baseUrl: url, clock: space.clock, rateLimit: { perMinute: 20 } });
+  const sent = calls(fx, 40);
+  await space.journal.waitFor({ status: 200 }, { count: 20 });
+
+  await (what === 'the mock' ? mock : space).close();
+
+  const ended = (await sent).map(kindOf);
+  const numbers = Object.keys(kinds).map((kind) => [kind, ended.filter((one) => one === kind).length]);
+  expect(Object.fromEntries(numbers)).toEqual(kinds);
+});
+
 test('a fork does not make the clients of its mock forget their limit', async () => {
   const { mock, fx, id } = clientOnMock();
   await fx.latest();

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { keyGenerations } from '../../process-state.ts';
 import { createFetch, type Fetch } from '../adapters/fetch.ts';
 import { type BehaviourOptions, createMockBehaviour, type MockBehaviour } from '../behaviour/behaviour.ts';
 import type { PresetName } from '../behaviour/switch.ts';
@@ -36,7 +35,7 @@ import {
   newKey,
 } from '../service/keys.ts';
 import { MINUTE_MS, rateLimitOf } from '../service/rate-windows.ts';
-import { keyLimitOptions, planName, type ServiceContext, type ServiceState } from '../service/service-state.ts';
+import { keyLimitOptions, planName, type ServiceContext } from '../service/service-state.ts';
 import { createHandler } from './handle-request.ts';
 import {
   applySetup,
@@ -45,8 +44,10 @@ import {
   initialStateOfSpace,
   type MockState,
   type ResetOptions,
+  renew,
   resetOptions,
   startState,
+  usedKeys,
 } from './mock-state.ts';
 import { checkedSetup, type Setup, type SetupResult } from './options.ts';
 import { checkedSnapshot, restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
@@ -260,20 +261,6 @@ function nextWindow({ state, now }: ServiceContext): number {
     }
   }
   return latest > now() ? latest : (Math.floor(now() / MINUTE_MS) + 1) * MINUTE_MS;
-}
-
-/** The SHA-256 of each key of which a client can know something. */
-function usedKeys({ keys }: ServiceState): readonly string[] {
-  const used = Array.from(keys.values()).filter(
-    (key) => key.window !== undefined || key.quotaEndpointWindow !== undefined,
-  );
-  return used.map(({ hash }) => hash);
-}
-
-/** Clients in this process forget what they know of these keys, such as a month that was used up. */
-function renew(hashes: readonly string[]): void {
-  const generations = keyGenerations();
-  for (const hash of hashes) generations.set(hash, (generations.get(hash) ?? 0) + 1);
 }
 
 export const spaceOptions = strictObject({
