@@ -23,6 +23,23 @@ export function escapeUnits(character: string): string {
     .join('');
 }
 
+interface Target {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** Path and query of a request. Characters that are valid in a query are not encoded, so that it is readable. */
+export function targetOf({ path, query }: Target): string {
+  const parameters = Object.entries(query).flatMap(([name, values]) =>
+    [values].flat().map((value) => `${encoded(name)}=${encoded(value)}`),
+  );
+  return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
+}
+
+function encoded(text: string): string {
+  return encodeURIComponent(text).replace(/%(?:2C|3A|2F|E2%80%A6)/g, decodeURIComponent);
+}
+
 /** The problem of a file for which `utf8Text` returns `undefined`. */
 export const UTF16_PROBLEM = 'it is UTF-16; save it as UTF-8';
 

@@ -1,4 +1,4 @@
-import { valuePairs } from '../input/masked-keys.ts';
+import { targetOf } from '../../text.ts';
 import type { JournalEntry } from './journal.ts';
 
 /** The key of a request, in words. */
@@ -26,15 +26,4 @@ const MOST_LINES = 20;
 function lineOf(entry: JournalEntry): string {
   const { number, method, status, why } = entry;
   return `  #${number} ${method} ${targetOf(entry)} ${statusText(status)}, ${keyText(entry)}: ${why}`;
-}
-
-/** Path and query, with keys masked. */
-export function targetOf({ path, query }: Pick<JournalEntry, 'path' | 'query'>): string {
-  const parameters = valuePairs(query).map(([name, value]) => `${encode(name)}=${encode(value)}`);
-  return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
-}
-
-// Characters that are valid in a query are not encoded, so that it is readable.
-function encode(text: string): string {
-  return encodeURIComponent(text).replace(/%(?:2C|3A|2F|E2%80%A6)/g, decodeURIComponent);
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { targetOf } from '../../text.ts';
 import { inTurns, pause } from '../clock/event-loop.ts';
 import {
   atOnce,
@@ -12,7 +13,7 @@ import {
 } from '../input/checked-input.ts';
 import { checkId, checkLength, invalidOption, MockServerError, show, within } from '../input/mock-server-error.ts';
 import { nearMisses, type RequestPattern } from '../matching/request-pattern.ts';
-import { formatRequests, targetOf } from './entry-text.ts';
+import { formatRequests } from './entry-text.ts';
 import {
   createMatcher,
   filterDifferences,

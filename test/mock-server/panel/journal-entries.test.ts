@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { createMockServer, type JournalEntry } from '../../../src/mock-server/index.ts';
-import { targetOf } from '../../../src/mock-server/journal/entry-text.ts';
 import { curlCommand, matchingEntries, minuteChart } from '../../../src/mock-server/panel/browser/journal-entries.ts';
 import { type MockView, readQuery, writeQuery } from '../../../src/mock-server/panel/browser/mock-view.ts';
+import { targetOf } from '../../../src/text.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 const ORIGIN = 'http://127.0.0.1:4010';

@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { Argument } from 'commander';
 import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
 import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
-import { oneLine } from '../../../text.ts';
+import { oneLine, targetOf } from '../../../text.ts';
 import { CliError, changedCommand, usageError } from '../../errors/cli-error.ts';
 import { printError } from '../../errors/print-error.ts';
 import { exitCodes } from '../../io/exit-codes.ts';
@@ -171,11 +171,10 @@ function logRequests(mock: MockServer, { screen }: Invocation): void {
 const MOST_UNREAD_LINES = 1_000;
 
 /** `14:20:01 GET /api/v1/latest?base=EUR 429 rate_limited: …`, in UTC like the mock's quota month. */
-function requestLine({ at, method, path, query, status, why, space }: JournalEntry): string {
-  const pairs = Object.entries(query).flatMap(([name, values]) => [values].flat().map((value) => `${name}=${value}`));
-  const target = pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
+function requestLine(entry: JournalEntry): string {
+  const { at, method, status, why, space } = entry;
   const place = space === undefined ? '' : `[${space}] `;
-  return oneLine(`${new Date(at).toISOString().slice(11, 19)} ${place}${method} ${target} ${status} ${why}`);
+  return oneLine(`${new Date(at).toISOString().slice(11, 19)} ${place}${method} ${targetOf(entry)} ${status} ${why}`);
 }
 
 function requestEvent({ at, method, path, query, status, code, why, space }: JournalEntry): string {

@@ -1,4 +1,5 @@
-import { keyText, statusText, targetOf } from '../../journal/entry-text.ts';
+import { targetOf } from '../../../text.ts';
+import { keyText, statusText } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import { type MockView, type PanelQuery, windowText } from './mock-view.ts';
 

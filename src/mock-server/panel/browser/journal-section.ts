@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { targetOf } from '../../../text.ts';
 import { valuePairs } from '../../input/masked-keys.ts';
-import { keyText, statusText, targetOf } from '../../journal/entry-text.ts';
+import { keyText, statusText } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import { html, Rows, Section, Select, withValue } from './html.ts';
 import { curlCommand, isServed, keyFilterOf, matchingEntries, operationFilterOf } from './journal-entries.ts';

@@ -81,12 +81,14 @@ test('requests are logged to stderr with the reason, without key, and cannot for
 
   const response = await fetch(`${io.written.stdout.trim()}/api/v1/latest?api_key=nonsense`);
   await fetch(`${io.written.stdout.trim()}/api/v1/latest?base=%1b%5b2J%0a14:20:01%20GET`);
+  await fetch(`${io.written.stdout.trim()}/api/v1/latest?base=EUR%26symbols%3DUSD`);
   await clock.advance(1_000);
   await stop();
 
   expect(response.status).toBe(401);
   expect(io.written.stderr).toMatch(/^23:59:\d\d GET \/api\/v1\/latest\?api_key=… 401 /m);
-  expect(io.written.stderr).toContain('?base=\\u001b[2J\\n14:20:01 GET 401 ');
+  expect(io.written.stderr).toContain('?base=%1B%5B2J%0A14:20:01%20GET 401 ');
+  expect(io.written.stderr).toContain('?base=EUR%26symbols%3DUSD 401 '); // and not as two parameters
   for (const text of ['nonsense', '\u001b']) expect(io.written.stderr).not.toContain(text);
 });
 
