@@ -6,7 +6,8 @@ export type { Batch, BatchItem, RemainingQueries } from './api/batch.ts';
 export { FxRates } from './api/fxrates.ts';
 export type { Poll, PollItem } from './api/poll.ts';
 export type { ApiCall, ResponseMeta } from './call/api-call.ts';
-export type { Attempt } from './errors/errors.ts';
+export type { GetOptions } from './call/endpoint.ts';
+export type { Attempt, SchemaIssue } from './errors/errors.ts';
 export {
   AbortError,
   type AnyFxRatesError,
@@ -23,7 +24,7 @@ export {
   TimeoutError,
 } from './errors/errors.ts';
 export type { KeyLimits } from './limits/rate-limiter.ts';
-export type { LimitExchange, LimitOffer, LimitStore } from './limits/shared/limit-store.ts';
+export type { LimitStore } from './limits/shared/limit-store.ts';
 export type {
   BatchOptions,
   BatchProgress,
@@ -37,6 +38,7 @@ export type {
   CacheStore,
   FxRatesOptions,
   Middleware,
+  MiddlewareRequest,
   QuotaEstimate,
   QuotaGuardOptions,
   RateLimitOptions,

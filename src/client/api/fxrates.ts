@@ -64,9 +64,10 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
    * @throws {ConfigError} if an option is wrong
    */
   constructor(options?: FxRatesOptions<ClientNumbers>);
-  constructor(options: FxRatesOptions<ClientNumbers> & Derived = {}) {
+  constructor(given: FxRatesOptions<ClientNumbers> & Derived = {}) {
     super();
-    const settings = resolveOptions(options);
+    const settings = resolveOptions(given);
+    const options = { ...given }; // the program may change its object
     const { [PARENT]: parent } = options;
     const lifetime = new Lifetime(parent?.lifetime);
     const events = new ClientEvents(options, lifetime.warned);

@@ -154,10 +154,11 @@ function callOf({ endpoint, key, id }: Call) {
 
 /** The method of a level; `undefined` if the logger does not have it. */
 function logOf(logger: Logger | undefined, level: (typeof LEVELS)[number]): Log | undefined {
-  const method = logger?.[level]?.bind(logger);
-  if (method === undefined) return undefined;
+  const method: unknown = logger?.[level];
+  if (logger === undefined || typeof method !== 'function') return undefined;
+  const log = method.bind(logger);
   const isConsole = logger === globalThis.console; // it would print the fields over many lines
-  return ({ message, fields }) => (isConsole ? (method as (line: string) => void)(message) : method(message, fields));
+  return ({ message, fields }) => (isConsole ? log(message) : log(message, fields));
 }
 
 /** The console, whose lines come from many sources. */

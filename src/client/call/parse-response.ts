@@ -14,11 +14,13 @@ import type { ApiKey } from '../key/api-key.ts';
 import { parseRetryAfter } from '../limits/retry-after.ts';
 import type { StandardSchema } from '../options/call-options.ts';
 import type { Clock } from '../time/clock.ts';
-import { headerIn, type TransportResponse } from '../transport/transport.ts';
+import { headerIn, headersOf, type TransportResponse } from '../transport/transport.ts';
 import type { ApiResponse, Call, Refusal } from './call.ts';
 import { parseBody } from './endpoint.ts';
 
 const EXCERPT_LENGTH = 200;
+/** In this part of a body, the key is masked and the text of an error is found: a whole one takes a second per MiB at worst. */
+const SHOWN_LENGTH = 20_000;
 /** Codes are short names; a longer text is part of no contract. */
 const LONGEST_CODE = 100;
 
@@ -32,7 +34,7 @@ interface Arrival {
 export function parseResponse(response: TransportResponse, call: Call, arrival: Arrival): ApiResponse | Refusal {
   const { status, headers, rawBody, problem } = response;
   if (status >= 300 && status < 400) throw unexpectedStatus(response, call); // whatever its body says
-  const body = parseJson(rawBody); // the text is empty if there was a problem with it
+  const body = parseJson(rawBody);
   const failedStatus = status >= 400 ? status : statusOfFailure(body, status);
   if (failedStatus !== undefined) return refusalIn(failedStatus, { response, call, body, ...arrival });
   if (status < 200) throw unexpectedStatus(response, call);
@@ -119,8 +121,8 @@ function codeIn(body: unknown, { key }: Call): string | undefined {
 }
 
 /** A firewall or proxy responds with HTML or text, which says nothing about the key. */
-function isPage(body: unknown, { rawBody }: TransportResponse): boolean {
-  return body === undefined && rawBody.trim() !== '';
+function isPage(body: unknown, { rawBody, problem }: TransportResponse): boolean {
+  return body === undefined && (rawBody.trim() !== '' || problem !== undefined);
 }
 
 /**
@@ -136,14 +138,16 @@ const NAMES_OF_TEXT = [
   'error',
   'errors',
   'msg',
+  'info',
   'reason',
 ];
 const DEEPEST_TEXT = 4;
 
 /** The service's own words about a failure, on one line and without the key; `undefined` if the body has none. */
 function saidIn(body: unknown, { rawBody }: TransportResponse, { key }: Call): string | undefined {
-  const text = body === undefined ? pageText(key.redact(rawBody)) : (textIn(body) ?? unknownForm(body, rawBody));
-  const line = key.redact((text ?? '').replace(/\s+/g, ' ').trim());
+  const start = rawBody.slice(0, SHOWN_LENGTH);
+  const text = body === undefined ? pageText(key.redact(start)) : (textIn(body) ?? unknownForm(body, start));
+  const line = key.redact((text ?? '').slice(0, SHOWN_LENGTH).replace(/\s+/g, ' ').trim());
   return line === '' ? undefined : line.slice(0, EXCERPT_LENGTH);
 }
 
@@ -159,9 +163,14 @@ function textIn(value: unknown, depth = 0): string | undefined {
   return undefined;
 }
 
-/** JSON in another form than the envelope is shown as it is. */
+/** JSON in another form than the envelope is shown as it is, and so is an error in the envelope without any of the names. */
 function unknownForm(body: unknown, rawBody: string): string | undefined {
-  const isOther = typeof body === 'object' && body !== null && !('success' in body);
+  if (isJsonObject(body) && 'success' in body) {
+    const { error } = body;
+    const { code: _, status: __, ...others } = isJsonObject(error) ? error : {}; // these two are shown in any case
+    return Object.keys(others).length > 0 ? JSON.stringify(error) : undefined;
+  }
+  const isOther = typeof body === 'object' && body !== null;
   return isOther && Object.keys(body).length > 0 ? rawBody : undefined;
 }
 
@@ -215,7 +224,8 @@ function detailsOf(
   { status, headers, rawBody, problem }: Checked['response'] & Partial<Pick<TransportResponse, 'problem'>>,
   { key, attempts }: Call,
 ) {
-  const bodyExcerpt = problem === undefined ? key.redact(rawBody).slice(0, EXCERPT_LENGTH) : undefined;
+  const bodyExcerpt =
+    problem === undefined ? key.redact(rawBody.slice(0, SHOWN_LENGTH)).slice(0, EXCERPT_LENGTH) : undefined;
   // Node 20 and 22 have no Headers with --no-experimental-fetch.
   const shown = typeof Headers === 'function' ? headersWithoutKey(headers, key) : undefined;
   return { status, headers: shown, attempts, bodyExcerpt };
@@ -244,28 +254,27 @@ function mismatch(
   { response, call, root = '' }: Checked & { readonly root?: string },
 ): ResponseError {
   const { path = [], message = 'it names no issue' } = issues[0] ?? {};
-  const names = path.map((part) => String(typeof part === 'object' ? part.key : part));
+  // Not `path.map`: that of arktype creates a path of the class, which puts the length of the list into it.
+  const names = Array.from(path, (part) => String(typeof part === 'object' ? part.key : part));
   const where = names.length === 0 ? root : `${names.join('.')}: `;
   return new ResponseError(call.key.redact(`The ${what}: ${where}${message}`), {
     ...detailsOf(response, call),
-    issues: issues.map((issue) => (mayShowKey(issue, call.key) ? withoutKey(issue, call.key) : issue)),
+    issues: Array.from(issues, (issue) => (mayShowKey(issue, call.key) ? withoutKey(issue, call.key) : issue)),
   });
 }
 
 /** A schema quotes values and names of properties. */
 function withoutKey({ message, path = [] }: SchemaIssue, { redact }: ApiKey): SchemaIssue {
   const masked = (part: PropertyKey) => (typeof part === 'string' ? redact(part) : part);
-  const maskedPath = path.map((part) => (typeof part === 'object' ? { key: masked(part.key) } : masked(part)));
+  const maskedPath = Array.from(path, (part) => (typeof part === 'object' ? { key: masked(part.key) } : masked(part)));
   return { message: redact(message), path: maskedPath };
 }
 
 /** A copy of the headers with the key masked. */
 export function headersWithoutKey(headers: TransportResponse['headers'], key: ApiKey): Headers {
-  const shown = new Headers();
   // A service may use the key as the name of a header, which cannot contain the ellipsis of a masked key.
   const redacted = (text: string) => key.redact(text).replaceAll('…', '...');
-  for (const [name, value] of headers) shown.append(redacted(name), redacted(value));
-  return shown;
+  return headersOf(headers.map(([name, value]) => [redacted(name), redacted(value)]));
 }
 
 function shownHeader(name: string, { headers }: TransportResponse, { key }: Call): string | undefined {

@@ -218,9 +218,9 @@ export class QuotaExhaustedError extends FxRatesError {
     message: string,
     { quota, local = false, ...details }: ErrorDetails & Partial<Pick<QuotaExhaustedError, 'quota' | 'local'>> = {},
   ) {
-    const resetsAt = quota && new Date(quota.resets_at);
-    const isKnown = resetsAt !== undefined && !Number.isNaN(resetsAt.getTime());
-    const fields = { ...details, quota, local, resetsAt: isKnown ? resetsAt : undefined };
+    const text: unknown = quota?.resets_at; // an odd record can have any value
+    const resetsAt = new Date(typeof text === 'string' ? text : Number.NaN);
+    const fields = { ...details, quota, local, resetsAt: Number.isNaN(resetsAt.getTime()) ? undefined : resetsAt };
     super(message, fields);
   }
 }

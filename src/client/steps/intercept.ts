@@ -10,6 +10,9 @@ import { readResponse, requireResponse, type TransportResponse } from '../transp
 const SENT_TWICE =
   'middleware: next() was called twice, but an attempt sends one request; rethrow the error of next(), and the client retries the call (maxRetries)';
 
+const SENT_LATE =
+  'middleware: next() was called after the middleware had returned, and no limit would count the request; make a call of the client instead';
+
 interface InterceptParts {
   readonly middleware: readonly Middleware[];
   readonly call: Call;
@@ -31,10 +34,12 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
   /** A response that the middleware did not read is not read a second time. */
   const received = new WeakMap<Response, TransportResponse>();
   let hasSent = false;
+  let hasReturned = false;
   const send = async (outgoing: MiddlewareRequest): Promise<Response> => {
     if (hasSent) throw new ConfigError(SENT_TWICE);
     hasSent = true;
     if (attempt.aborted) throw attempt.reason; // the call has ended, so nothing may be sent
+    if (hasReturned) throw new ConfigError(SENT_LATE);
     const given: unknown = outgoing?.url;
     const target = isUrl(given) ? String(given) : given; // a middleware may set a URL object
     if (typeof target !== 'string') throw new ConfigError(NO_REQUEST);
@@ -58,9 +63,13 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
     signal: attempt.toSignal(),
     revealKey: () => call.key.reveal(),
   };
-  const response = await chain(outgoing);
+  const response = await chain(outgoing).finally(() => {
+    hasReturned = true;
+  });
   requireResponse(response, 'middleware');
-  return received.get(response) ?? readResponse(response, { maxBytes, cancellation: attempt });
+  const known = received.get(response);
+  if (known === undefined) return readResponse(response, { maxBytes, cancellation: attempt });
+  return { ...known, headers: [...response.headers] }; // the middleware may have changed them
 }
 
 /** A middleware may leave out the `await` of `next()`, whose rejection would then end the process. */

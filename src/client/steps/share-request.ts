@@ -111,7 +111,7 @@ export class SharedCalls {
     const { time } = this.#context.settings;
     const { call } = shared;
     const { attempts } = call;
-    const waiting = { time, attempts, leave: () => this.#leave(shared) };
+    const waiting = { time, attempts, limit: deadlineOf(caller), leave: () => this.#leave(shared) };
     let part = { response: shared.response, call, isOwn };
     let response: ApiResponse;
     try {
@@ -120,12 +120,10 @@ export class SharedCalls {
       const stored = storedInstead(call, error, this.#context.settings); // such as after the deadline of this caller
       if (stored === undefined) throw error;
       part = { response: Promise.resolve(stored), call, isOwn: false };
-      const checkUntil = time.now() + caller.settings.timeoutMs;
-      response = await waitAsCaller(
-        this.#checked(part, caller),
-        { ...caller, deadlineAt: checkUntil },
-        { ...waiting, leave() {} },
-      );
+      const { timeoutMs: limitMs } = caller.settings;
+      const checking = { ...waiting, limit: { scope: 'attempt', limitMs }, leave() {} } as const;
+      const deadlineAt = time.now() + limitMs;
+      response = await waitAsCaller(this.#checked(part, caller), { ...caller, deadlineAt }, checking);
     }
     const durationMs = time.now() - caller.startedAt;
     return {
@@ -145,7 +143,7 @@ export class SharedCalls {
     const remove = lifetime.add({ signal, attempts }, loading);
     try {
       const leave = () => signal.cancel(new AbortError());
-      return await waitAsCaller(loading, caller, { time: settings.time, attempts, leave });
+      return await waitAsCaller(loading, caller, { time: settings.time, attempts, limit: deadlineOf(caller), leave });
     } catch (thrown) {
       const call = { id: randomUUID(), attempts, next: FIRST };
       const error = errorOfCall(thrown, call);
@@ -256,20 +254,26 @@ interface Waiting {
   readonly time: SteadyTime;
   /** For the error: the attempts made so far. Copied, because the request continues if it has other callers. */
   readonly attempts: readonly Attempt[];
+  /** For the error of a wait that takes too long. */
+  readonly limit: Pick<TimeoutError, 'scope' | 'limitMs'>;
   /** Called when the caller stops waiting. */
   readonly leave: () => void;
+}
+
+function deadlineOf({ settings: { deadlineMs } }: Caller): Waiting['limit'] {
+  return { scope: 'deadline', limitMs: deadlineMs };
 }
 
 /** Waits for `work`, but not longer than the caller's signal and deadline allow. */
 function waitAsCaller<T>(
   work: Promise<T>,
-  { signal, settings: { deadlineMs }, deadlineAt }: Caller,
-  { time, attempts, leave }: Waiting,
+  { signal, deadlineAt }: Caller,
+  { time, attempts, limit, leave }: Waiting,
 ): Promise<T> {
   if (signal === undefined && deadlineAt === Number.POSITIVE_INFINITY) return work;
   const wait = new Cancellation();
   const abort = () => wait.cancel(new AbortError({ cause: signal?.reason, attempts: [...attempts] }));
-  const late = () => wait.cancel(new TimeoutError({ scope: 'deadline', limitMs: deadlineMs, attempts: [...attempts] }));
+  const late = () => wait.cancel(new TimeoutError({ ...limit, attempts: [...attempts] }));
   const unlisten = signal && onAbort(signal, abort);
   const cancelTimer = deadlineAt === Number.POSITIVE_INFINITY ? undefined : time.at(deadlineAt, late);
   const result = abortable(work, wait).finally(() => {

@@ -56,6 +56,7 @@ export interface Transport {
 
 /** A body as text, or the problem with it; the status is valid in both cases. */
 interface ReadBody {
+  /** With a problem, what the words of an error can be read from. */
   readonly rawBody: string;
   readonly problem: string | undefined;
   /** The next step. */
@@ -96,7 +97,7 @@ function problemOf(problem: string, advice?: string): ReadBody {
 
 function readText(bytes: Buffer): ReadBody {
   if (isAscii(bytes)) return { rawBody: bytes.toString('latin1'), problem: undefined }; // faster than decoding UTF-8
-  if (!isUtf8(bytes)) return problemOf('The body is not UTF-8'); // RFC 8259 §8.1
+  if (!isUtf8(bytes)) return { rawBody: bytes.toString('latin1'), problem: 'The body is not UTF-8' }; // RFC 8259 §8.1
   const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   return { rawBody: bytes.toString('utf8', hasByteOrderMark ? 3 : 0), problem: undefined };
 }

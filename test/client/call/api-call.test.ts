@@ -68,6 +68,14 @@ test.each<[string, StandardSchema, unknown, unknown]>([
   await expect(checked(by, data)).resolves.toEqual(output);
 });
 
+/** As the paths of arktype: an array class whose constructor adds its arguments, so that its `map()` adds a length. */
+class NumberedPath extends Array<PropertyKey> {
+  constructor(...parts: PropertyKey[]) {
+    super();
+    this.push(...parts);
+  }
+}
+
 test.each([
   ['does not match the schema: it names no issue', []],
   ['does not match the schema: is odd', [{ message: 'is odd' }]],
@@ -76,6 +84,7 @@ test.each([
     'does not match the schema: rates.EUR.0: is odd',
     [{ message: 'is odd', path: [{ key: 'rates' }, 'EUR', { key: 0 }] }],
   ],
+  ['does not match the schema: must be an array', [{ message: 'must be an array', path: new NumberedPath() }]],
 ])('the data of an operation %s', async (text, issues) => {
   const wrong = schemaOf(() => ({ issues }));
 

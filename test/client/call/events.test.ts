@@ -1,9 +1,15 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { CallEvent, FxRates, FxRatesOptions, QuotaEvent, RequestEvent } from '../../../src/client/index.ts';
+import {
+  type CallEvent,
+  FxRates,
+  type FxRatesOptions,
+  type QuotaEvent,
+  type RequestEvent,
+} from '../../../src/client/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
-import type { Reply } from '../../helpers/fake-fetch.ts';
-import { failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
-import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
+import { fakeFetch, type Reply } from '../../helpers/fake-fetch.ts';
+import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { BASE_URL, differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
 
 const warnings: Error[] = [];
 const note = (warning: Error) => warnings.push(warning);
@@ -315,6 +321,18 @@ test('logs waits and retries at level info, attempts at level debug, none by def
     expect.stringMatching(/200 in 0 ms, attempt 3 \(rate_limited\), waited \d+ ms$/),
     expect.stringMatching(/^debug: latest: network in (\d+) ms, of which it waited \1 ms$/),
   ]);
+});
+
+test('a level that the logger has no function for is not logged, and the program may change its options', async () => {
+  const lines: string[] = [];
+  const logger = { warn: (line: string) => lines.push(line), info: true, debug: undefined };
+  const options = { baseUrl: BASE_URL, apiKey: API_KEY, fetch: fakeFetch(success()), logLevel: 'debug', logger };
+  const fx = new FxRates(options as object);
+  Object.assign(options, { onCall: () => lines.push('of another client') });
+
+  await fx.latest();
+
+  expect(lines).toEqual([]);
 });
 
 test('without a logger, logLevel logs to the console, one short line per event', async () => {

@@ -1,14 +1,17 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
-import { FxRates, FxRatesError, ResponseError } from '../../../src/client/index.ts';
+import { parseResponse } from '../../../src/client/call/parse-response.ts';
+import { FxRates, FxRatesError, type FxRatesOptions, ResponseError } from '../../../src/client/index.ts';
+import { realClock } from '../../../src/client/time/clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { respond, startRawServer } from '../../helpers/raw-server.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
-import { errorOf, testClient } from '../../helpers/test-client.ts';
+import { aCall, errorOf, testClient } from '../../helpers/test-client.ts';
 
 /** The error of one attempt with this response. `quota()` returns a record with many requests left. */
-async function errorFor(reply: Reply): Promise<unknown> {
-  const { fx, clock } = testClient(reply, { quota: success(quotaRecord()), maxRetries: 0, onLimit: 'throw' });
+async function errorFor(reply: Reply, options: FxRatesOptions = {}): Promise<unknown> {
+  const quota = success(quotaRecord());
+  const { fx, clock } = testClient(reply, { quota, maxRetries: 0, onLimit: 'throw', ...options });
   return clock.run(errorOf(fx.latest()));
 }
 
@@ -175,6 +178,8 @@ test.each<[number, unknown, string]>([
   [400, 'base must be\nthree letters\n', `${TARGET}: base must be three letters (HTTP 400)`],
   [400, `x${' long'.repeat(100)}`, `${TARGET}: x${' long'.repeat(39)} lon (HTTP 400)`],
   [400, { success: false, error: { code: null } }, `${TARGET} (HTTP 400)`],
+  [400, { success: false, error: { code: 104, info: 'No requests left.' } }, `${TARGET}: No requests left. (HTTP 400)`],
+  [400, { success: false, error: { code: 104, type: 'limit' } }, `${TARGET}: {"code":104,"type":"limit"} (HTTP 400)`],
   [400, '{}', `${TARGET} (HTTP 400)`],
   [400, '['.repeat(50_000) + ']'.repeat(50_000), `${TARGET}: [[[`],
   [400, 'null', `${TARGET} (HTTP 400)`],
@@ -194,13 +199,37 @@ test.each<[number, unknown, string]>([
   expect(error.bodyExcerpt).toBe(masked.slice(0, 200));
 });
 
+const LATIN_1 = () => new Response(Buffer.from('<h1>Accès refusé</h1>', 'latin1'), { status: 403 });
+
 test.each([
   [GATEWAY.replace('502 Bad Gateway', 'Access denied'), 'request', 'with a page: Access denied (HTTP 403)'],
   ['Forbidden', 'request', 'with a page: Forbidden (HTTP 403)'],
   [{ message: 'Forbidden' }, 'authentication', 'with the key fx_live_…cdef: Forbidden (HTTP 403)'],
   ['', 'authentication', 'The service does not allow this request with the key fx_live_…cdef (HTTP 403)'],
+  [LATIN_1, 'request', 'with a page: Accès refusé (HTTP 403)'],
+  ['x'.repeat(2_000), 'request', 'with a page (HTTP 403)'],
 ])('a 403 is a problem of the key unless its body is a page: %j', async (body, kind, message) => {
-  expect(await errorFor({ status: 403, body })).toMatchObject({ kind, message: expect.stringContaining(message) });
+  const reply = typeof body === 'function' ? body : { status: 403, body };
+
+  expect(await errorFor(reply, { maxResponseBytes: 1_000 })).toMatchObject({
+    kind,
+    message: expect.stringContaining(message),
+  });
+});
+
+test('of a long hostile body, only the start is searched for the key', async () => {
+  const call = aCall();
+  const redact = vi.fn(call.key.redact);
+  call.key = Object.create(call.key, { redact: { value: redact } });
+  const rawBody = `${'%25'.repeat(60)}${API_KEY}${'%25'.repeat(2 ** 20)}`;
+  const response = { status: 500, headers: [], rawBody, problem: undefined };
+
+  const error = (await errorOf(() =>
+    parseResponse(response, call, { basePath: '', clock: realClock }),
+  )) as FxRatesError;
+
+  expect(error.bodyExcerpt).toBe(`${'%25'.repeat(60)}fx_live_…cdef%25%25%`);
+  expect(Math.max(...redact.mock.calls.map(([text]) => text.length))).toBeLessThanOrEqual(20_000);
 });
 
 test('an error has the headers of the response, without the key, in ASCII; its JSON has none', async () => {

@@ -271,9 +271,10 @@ test('a schema that does not end does not hold the stale response beyond timeout
   const { fx, clock } = await stale('never', { keep: { staleIfErrorMs: 60_000 } });
   const schema = schemaOf(() => new Promise(() => undefined));
 
-  const error = await clock.run(errorOf(fx.latest({}, { deadlineMs: 300, timeoutMs: 1_000, schema })));
-
-  expect(error).toMatchObject({ kind: 'timeout' });
+  for (const deadlineMs of [300, false] as const) {
+    const error = await clock.run(errorOf(fx.latest({}, { deadlineMs, timeoutMs: 1_000, schema })));
+    expect(error).toMatchObject({ kind: 'timeout', scope: 'attempt', limitMs: 1_000 });
+  }
 });
 
 /** Waits until the client has done what it does after a response. */

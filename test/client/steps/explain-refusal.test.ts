@@ -71,6 +71,13 @@ test.each(ODD_RECORDS)(
   },
 );
 
+test.each([null, 1_769_904_000, 'soon', [], {}])('resetsAt is unknown if resets_at is %j', async (resetsAt) => {
+  const quota = success({ ...exhaustedQuota(), resets_at: resetsAt });
+  const { fx, clock } = testClient(failure(402), { quota });
+
+  expect(await clock.run(errorOf(fx.latest()))).toMatchObject({ kind: 'quota_exhausted', resetsAt: undefined });
+});
+
 test.each([{ resets_at: 'soon' }, { monthly_used: '1000' }])(
   'the guard rejects by a record with %j',
   async (changes) => {

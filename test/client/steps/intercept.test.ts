@@ -180,6 +180,37 @@ test('a next() after the end of the attempt sends nothing, and rejects with the 
   expect(fetch.requests).toEqual([]);
 });
 
+test('a header that a middleware changes is the one that the client reads', async () => {
+  const shorter: Middleware = async (request, next) => {
+    const response = await next(request);
+    response.headers.set('retry-after', '1');
+    response.headers.set('x-request-id', 'of the middleware');
+    return response;
+  };
+  const { fx, clock } = testClient([rateLimited('30'), success()], { middleware: [shorter] });
+  const startedAt = clock.now();
+
+  const { meta } = await clock.run(fx.latest().withMeta());
+
+  expect(clock.now() - startedAt).toBeLessThan(5_000);
+  expect(meta.requestId).toBe('of the middleware');
+});
+
+test('a next() after the middleware has returned sends nothing, because no limit would count it', async () => {
+  const late: unknown[] = [];
+  const revalidating: Middleware = async (request, next) => {
+    void clock.sleep(20).then(() => next(request).catch((error: unknown) => late.push(error)));
+    return Response.json(success({ from: 'cache' }).body);
+  };
+  const { fx, clock, fetch } = testClient(success(), { middleware: [revalidating] });
+
+  expect(await clock.run(fx.latest())).toEqual({ from: 'cache' });
+  await clock.advance(20);
+
+  expect(late).toMatchObject([{ kind: 'config' }]);
+  expect(fetch.requests).toEqual([]);
+});
+
 test('timeoutMs ends a request for which its middleware does not wait', async () => {
   const kinds: unknown[] = [];
   const fallback: Middleware = async (request, next) => {

@@ -1,5 +1,5 @@
 /** Compiled only, as TypeScript (`.mts`). The compiler must be able to write the types of the exports into declarations. */
-import { FxRates } from 'fxrates';
+import { FxRates, ResponseError } from 'fxrates';
 import { fileStore } from 'fxrates/file-store';
 import { createMockServer } from 'fxrates/mock-server';
 import { mockHandlers } from 'fxrates/msw';
@@ -14,6 +14,7 @@ export const poll = fx.poll({ base: 'EUR' });
 export const limits = fx.limits();
 export const estimate = fx.quotaEstimate();
 export const store = fileStore();
+export const issues = new ResponseError('').issues;
 
 export const mock = createMockServer();
 export const created = mock.createKey();
