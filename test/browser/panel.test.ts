@@ -108,6 +108,28 @@ browserTest('shows requests as they come, with the reason for each refusal', asy
   expect(mock.journal.list()).toEqual([]);
 });
 
+browserTest('shows the end of an older request, and says that older keys are not shown', async () => {
+  await using panel = await serving();
+  const { mock, key, url, call, adminUrl, page } = panel;
+  mock.rules.add({ nth: 1, delayMs: 60_000 });
+  const leave = new AbortController();
+  const left = fetch(`${url}/api/v1/quota`, { headers: { authorization: key }, signal: leave.signal });
+  await mock.journal.waitFor();
+  await call();
+  const problems = await openPanel(page, adminUrl);
+  const older = page.getByRole('button', { name: 'GET /api/v1/quota' });
+  await older.getByText('200', { exact: true }).waitFor();
+  expect(await page.getByText('Only the newest 200 keys are shown.').count()).toBe(0);
+
+  leave.abort();
+  await expect(left).rejects.toThrow();
+  for (let created = 0; created < 200; created += 1) mock.createKey();
+
+  await older.getByText('no response').waitFor();
+  await page.getByText('Only the newest 200 keys are shown.').waitFor();
+  expect(problems).toEqual([]);
+});
+
 browserTest('adds rules, shows how many requests used them, edits and removes them', async () => {
   await using panel = await serving();
   const { mock, call, adminUrl, page } = panel;

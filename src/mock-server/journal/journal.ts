@@ -131,6 +131,7 @@ export class Journal {
   /** A ring: entry number n is at (n - 1) % size. */
   #ring: JournalEntry[] = [];
   #last = 0;
+  #changes = 0;
   readonly #subscriptions = new Set<Subscription>();
   /** Whether the mock or the space is closed. While it is true, waits end at once, also those of rules. */
   isClosed = false;
@@ -156,8 +157,14 @@ export class Journal {
     return this.#last;
   }
 
+  /** How often an entry was added or replaced. */
+  get changes(): number {
+    return this.#changes;
+  }
+
   /** Stores an entry, whose number is one more than the last. */
   add(entry: JournalEntry): void {
+    this.#changes += 1;
     if (this.#size > 0) this.#ring[this.#last % this.#size] = entry;
     this.#last += 1;
     for (const { listener } of this.#subscriptions) notify(listener, entry);
@@ -165,6 +172,7 @@ export class Journal {
 
   /** Stores an entry in place of an earlier one of the same request, if that is still in the journal. Returns the entry. */
   replace(earlier: JournalEntry, entry: JournalEntry): JournalEntry {
+    this.#changes += 1;
     const place = (earlier.number - 1) % this.#size;
     if (this.#ring[place] === earlier) this.#ring[place] = entry;
     for (const { onReplaced } of this.#subscriptions) onReplaced?.(earlier, entry);

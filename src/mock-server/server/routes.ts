@@ -55,6 +55,7 @@ const list = z.object({
   entries: z.array(journalEntry).describe('Oldest first.'),
   total: z.number().int().describe('Number of matching requests, regardless of the limit.'),
   dropped: z.number().int().describe('Number of older requests that were dropped, matching or not.'),
+  changes: z.number().int().describe('How often a request was added, or one of them was changed by its end.'),
 });
 
 const filtered = z.strictObject({ filter: requestFilter.optional().describe('Which requests; by default all.') });
@@ -258,7 +259,8 @@ export const adminRoutes: readonly AdminRoute[] = [
     },
     async run({ state, body: { filter = {}, count, timeoutMs }, signal }) {
       const entries = await waitForRequests(state, { filter, count, timeoutMs, signal });
-      return { entries, total: entries.length, dropped: state.journal.dropped };
+      const { dropped, changes } = state.journal;
+      return { entries, total: entries.length, dropped, changes };
     },
   }),
   method('DELETE /requests', 'journal.clear', { summary: 'Empty the journal' }),
@@ -362,10 +364,11 @@ function clockStateOf({ mock: { clock } }: Pick<AdminCall<unknown, unknown>, 'mo
 
 function* listRequests(mock: MockState, { limit, ...filter }: RequestFilter & { readonly limit: number }) {
   const { journal } = mock;
+  const { changes } = journal; // before the steps, between which the journal can change
   const found = yield* select(journal.entries, checkedFilter(filter, mock));
   // With a cursor the oldest that were not read yet, without one the newest.
   const entries = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit);
-  return { entries, total: found.length, dropped: journal.dropped };
+  return { entries, total: found.length, dropped: journal.dropped, changes };
 }
 
 type Listed = z.output<typeof list>;

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { plans } from '../../../generated/service.ts';
 import { html, Refusal, Rows, Section, Select } from './html.ts';
-import { durationText, type MockView, type SectionProps, timeText, windowText } from './mock-view.ts';
+import { durationText, MOST_KEYS, type MockView, type SectionProps, timeText, windowText } from './mock-view.ts';
 import { type BodySchema, SchemaForm } from './schema-form.ts';
 
 type ShownAccount = MockView['accounts'][number];
@@ -35,6 +35,7 @@ export function AccountSection(props: SectionProps) {
         <${Refusal} refusal=${refusal} path="/accounts" />
       <//>`
     }
+    ${view.keys.length === MOST_KEYS && html`<p class="hint">Only the newest ${MOST_KEYS} keys are shown.</p>`}
     <${Rows} items=${view.accounts.toReversed()} row=${row} empty="No accounts yet." atOnce=${10} attributes=${{ 'aria-label': 'Accounts, newest first' }} />
   <//>`;
 }

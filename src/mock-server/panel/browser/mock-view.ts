@@ -13,13 +13,17 @@ export type ClockState = Readonly<z.output<typeof clockState>>;
 export interface MockView {
   readonly clock: ClockState;
   readonly accounts: readonly Account[];
-  /** The newest ones. */
+  /** The newest ones, at most `MOST_KEYS`. */
   readonly keys: readonly KeySummary[];
   readonly switches: readonly SwitchDescription[];
   readonly rules: readonly ShownRule[];
   /** The requests in the journal, newest first. */
   readonly entries: readonly JournalEntry[];
+  /** How often the journal has changed. */
+  readonly changes: number;
 }
+
+export const MOST_KEYS = 200;
 
 /** A call that the mock refused, and why. */
 export interface RejectedCall {

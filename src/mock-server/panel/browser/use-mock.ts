@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { ClockState, MockView, SectionProps } from './mock-view.ts';
+import { type ClockState, MOST_KEYS, type MockView, type SectionProps } from './mock-view.ts';
 
 /** The current state of the mock or a space, read every second and after each change. */
 export function useMock(space: string) {
@@ -9,12 +9,12 @@ export function useMock(space: string) {
   const [spaces, setSpaces] = useState<readonly string[]>([]);
   const [lost, setLost] = useState<Error>();
   const [refusal, setRefusal] = useState<SectionProps['refusal']>();
-  const shown = useRef<MockView['entries']>([]);
+  const shown = useRef<ShownJournal>({ entries: [], changes: 0 });
   const load = useCallback(async () => {
     try {
       setSpaces(await callAdmin<readonly string[]>('GET', '/spaces'));
       const view = await readView(scope, shown.current);
-      shown.current = view.entries;
+      shown.current = { entries: view.entries, changes: view.changes };
       setRead({ scope, view });
       setLost(undefined);
     } catch (error) {
@@ -82,24 +82,29 @@ function asError(error: unknown): Error {
   return new Error('The mock server does not respond. After you restart it, open the address that it prints.');
 }
 
-async function readView(scope: string, shown: MockView['entries']): Promise<MockView> {
-  const [clock, accounts, keys, switches, rules, entries] = await Promise.all([
+type ShownJournal = Pick<MockView, 'entries' | 'changes'>;
+
+async function readView(scope: string, shown: ShownJournal): Promise<MockView> {
+  const [clock, accounts, keys, switches, rules, journal] = await Promise.all([
     callAdmin<ClockState>('GET', `${scope}/clock`),
     callAdmin<MockView['accounts']>('GET', `${scope}/accounts`),
-    callAdmin<MockView['keys']>('GET', `${scope}/keys?limit=200`),
+    callAdmin<MockView['keys']>('GET', `${scope}/keys?limit=${MOST_KEYS}`),
     callAdmin<MockView['switches']>('GET', `${scope}/behaviour`),
     callAdmin<MockView['rules']>('GET', `${scope}/rules`),
     readEntries(scope, shown),
   ]);
-  return { clock, accounts, keys, switches, rules, entries };
+  return { clock, accounts, keys, switches, rules, ...journal };
 }
 
-/** The newest requests. They are read again only if the newest one has changed. */
-async function readEntries(scope: string, shown: MockView['entries']): Promise<MockView['entries']> {
-  const newest = async (limit: number) =>
-    (await callAdmin<Pick<MockView, 'entries'>>('GET', `${scope}/requests?limit=${limit}`)).entries.toReversed();
+/** The newest requests. They are read again only if the journal has changed. */
+async function readEntries(scope: string, shown: ShownJournal): Promise<ShownJournal> {
+  const newest = async (limit: number) => {
+    const read = await callAdmin<ShownJournal>('GET', `${scope}/requests?limit=${limit}`);
+    return { entries: read.entries.toReversed(), changes: read.changes };
+  };
   const last = await newest(1);
-  return JSON.stringify(last) === JSON.stringify(shown.slice(0, 1)) ? shown : await newest(MOST_ENTRIES);
+  const isShown = JSON.stringify(last) === JSON.stringify({ ...shown, entries: shown.entries.slice(0, 1) });
+  return isShown ? shown : await newest(MOST_ENTRIES);
 }
 
 /** The default `journalSize` of the mock. */
