@@ -9,8 +9,8 @@ export class MockServerError extends Error {
   /** Stable code for programs, for example `invalid_option`, `not_found`, `unexpected_requests` or `key_limit_reached`. */
   readonly code: string;
   /**
-   * HTTP status with which the admin API reports this error; with code `probe_failed`, the status of the
-   * service's response; `undefined` otherwise.
+   * HTTP status with which the admin API reports this error, also of a mock in process; `undefined` stands for 400. With code
+   * `probe_failed` or `no_mock_server`, the status of the response of that server; `undefined` without one.
    */
   readonly status: number | undefined;
   /** The invalid option or field, for example `rules[2].respond.status`; `undefined` for other errors. */

@@ -220,7 +220,9 @@ function noServer(origin: string, error: unknown, mostMs: number): MockServerErr
 
 function refusalOf(status: number, content: unknown, origin: string): MockServerError {
   const { data } = problem.safeParse(content);
-  if (data !== undefined) return new MockServerError(data.error.message, { ...data.error, status });
+  // As in process, where an error about an argument has no status.
+  const own = status === 400 ? undefined : status;
+  if (data !== undefined) return new MockServerError(data.error.message, { ...data.error, status: own });
   const text = `The server at ${origin} is not an fxrates mock server (status ${status}); start one with fxrates mock.`;
   return new MockServerError(text, { code: 'no_mock_server', status });
 }

@@ -1,7 +1,12 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { connectMockServer, createMockServer, type RemoteMockServer } from '../../../src/mock-server/index.ts';
+import {
+  connectMockServer,
+  createMockServer,
+  type MockServer,
+  type RemoteMockServer,
+} from '../../../src/mock-server/index.ts';
 import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
 import { listen } from '../../helpers/listen.ts';
 import { servedMock } from '../../helpers/served-mock.ts';
@@ -62,7 +67,7 @@ test('moves, freezes and resumes the clock', async () => {
   expect(await clock.advanceTo('quota-reset')).toBe(Date.UTC(2026, 1, 1));
   expect(await clock.advanceTo(new Date('2026-03-01'))).toBe(Date.UTC(2026, 2, 1));
   expect(await clock.now()).toBe(it.mock.clock.now());
-  await expect(clock.advanceTo(0)).rejects.toMatchObject({ code: 'invalid_option', status: 400 });
+  await expect(clock.advanceTo(0)).rejects.toMatchObject({ code: 'invalid_option', status: undefined });
   await clock.freeze();
   expect(it.mock.clock.isFrozen).toBe(true);
   await clock.resume();
@@ -148,6 +153,31 @@ test('each call of the table is a method or a value of the mock, and a method of
     expect([path, found(it.mock, path) === undefined]).toEqual([path, false]);
     expect([path, typeof found(it.remote, path)]).toEqual([path, 'function']);
   }
+});
+
+test.each<[string, number | undefined, (mock: MockServer | RemoteMockServer) => unknown]>([
+  ['an invalid option', undefined, (mock) => mock.createKey({ plan: 'gold' as never })],
+  ['an invalid snapshot', undefined, (mock) => mock.restore({} as never)],
+  [
+    'a rule that is not possible',
+    undefined,
+    (mock) => mock.rules.add({ fail: { kind: 'malformed-chunk' }, match: { via: 'msw' } }),
+  ],
+  ['an unknown id', 404, (mock) => mock.keys.get('key_9')],
+  ['a failed expectation', 422, (mock) => mock.expectRequests().toHaveCount(1)],
+])('%s is the same error in process and remotely, with status %s', async (_, status, act) => {
+  await using it = await servedMock();
+  const errorOf = async (mock: MockServer | RemoteMockServer) => {
+    const { message, code, field, status } = await Promise.resolve(mock)
+      .then(act)
+      .then(() => expect.fail(), Object);
+    return { message, code, field, status };
+  };
+
+  const local = await errorOf(it.mock);
+
+  expect(await errorOf(it.remote)).toEqual(local);
+  expect(local.status).toBe(status);
 });
 
 test('rejects an invalid URL and a missing token', async () => {
