@@ -1,6 +1,7 @@
 import type { FetchLike } from '../../client/index.ts';
 import { maskKey } from '../../redactor.ts';
 import { visible } from '../../text.ts';
+import { monotonicNow } from '../io/io.ts';
 import type { Invocation } from '../settings/settings.ts';
 
 /** A longer body is cut in `-vv`. */
@@ -34,12 +35,12 @@ export class HttpTrace {
     const own = this.#path && new URL(baseUrl).pathname.replace(/\/+$/, '') + this.#path;
     return async (url, init) => {
       onSend();
-      const { clock } = this.#invocation.io;
+      const { io } = this.#invocation;
       await this.#showRequest(url, init.headers);
-      const sentAt = clock.now();
+      const sentAt = monotonicNow(io);
       const response = await fetch(url, { ...init, redirect: 'manual' });
       this.lastDate = response.headers.get('date');
-      await this.#showResponse(response, clock.now() - sentAt);
+      await this.#showResponse(response, monotonicNow(io) - sentAt);
       const isOfPath = new URL(url).pathname === own;
       if (!isOfPath && this.#invocation.settings.verbose < 2) return response; // a body can be large
       const { status, statusText, headers, body } = response;

@@ -5,6 +5,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { beforeEach, expect, test } from 'vitest';
 import { createMockServer, recordedRules } from '../../../../src/mock-server/index.ts';
 import { type FakeIoOptions, runCli, usageError } from '../../../helpers/cli-io.ts';
+import { FakeClock } from '../../../helpers/fake-clock.ts';
 import { success } from '../../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
 
@@ -139,6 +140,21 @@ test.each([
 
   expect(stderr).toMatch(expected);
   expect(stderr).not.toContain('abcdefg');
+});
+
+test('-v measures a response in real time, although the system clock is set back', async () => {
+  const clock = new FakeClock();
+  const reply = () => {
+    clock.set(-60_000);
+    return { body: BODY };
+  };
+
+  const { stderr } = await runCli('latest -v', {
+    replies: reply,
+    clock: Object.assign(clock, { monotonicNow: () => 5 }),
+  });
+
+  expect(stderr).toContain('< 200 in 0 ms\n');
 });
 
 test.each([
