@@ -41,28 +41,23 @@ export interface Switches {
 /** The switches for one request, and those that its response depends on. */
 export class RequestSwitches implements Switches {
   readonly values: BehaviourValues;
-  used = NO_SWITCHES;
+  /** In the order of their use. */
+  used = NONE;
 
   constructor({ values }: Behaviour) {
     this.values = values;
   }
 
   use<Name extends SwitchName>(name: Name): BehaviourValues[Name] {
-    const { names, next } = this.used;
-    const known = next.get(name) ?? (names.includes(name) ? this.used : undefined);
-    this.used = known ?? { names: Object.freeze([...names, name]), next: new Map() };
-    if (known === undefined) next.set(name, this.used);
+    if (this.used === NONE) this.used = [name];
+    else if (!this.used.includes(name)) this.used.push(name);
     return this.values[name];
   }
 }
 
-/** Switches in the order of their use. Requests that use the same ones share the names, also in the journal. */
-interface SwitchList {
-  readonly names: readonly SwitchName[];
-  readonly next: Map<SwitchName, SwitchList>;
-}
-
-const NO_SWITCHES: SwitchList = { names: Object.freeze([]), next: new Map() };
+/** Of the requests that depend on no switch. */
+const NONE: SwitchName[] = [];
+Object.freeze(NONE);
 
 /** The switches of one mock. */
 export class Behaviour implements Switches {

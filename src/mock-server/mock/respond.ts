@@ -83,7 +83,7 @@ export function respond(service: EmulatedService, request: ParsedRequest, turns?
   const route = findRoute(method, request.target.path);
   const at = now();
   const decided = decideByRoute({ service, switches, request, route, at, turns });
-  const used = switches.used.names;
+  const { used } = switches;
   const response =
     options.onAssumption === 'ignore' ? decided.response : checkAssumptions(service, decided.response, used);
   return {
