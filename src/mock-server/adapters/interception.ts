@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { RequestHandler } from 'msw';
 import type { setupServer } from 'msw/node';
 import * as z from 'zod';
-import { operations } from '../../generated/operations.ts';
 import { processState } from '../../process-state.ts';
 import type { HandleRequest } from '../http/message.ts';
 import { checkedInput, expected, strictObject, type ValueOf } from '../input/checked-input.ts';
@@ -120,8 +119,8 @@ function interceptProcess(
   return {
     onUnhandledRequest,
     update() {
-      const handlers = Array.from(mocks, ([origin, handleRequest]) => createMswHandlers(origin, handleRequest));
-      server.resetHandlers(...handlers.flat());
+      const handlers = Array.from(mocks, ([origin, handleRequest]) => createMswHandler(origin, handleRequest));
+      server.resetHandlers(...handlers);
     },
     stop() {
       server.close();
@@ -160,28 +159,16 @@ function mswInUse(): MockServerError {
   );
 }
 
-/**
- * One mock as request handlers of msw: one per operation, so that `listHandlers()` and msw's messages name them, and one
- * for every other path and method. They match the mock's origin alone, so that msw still reports other requests.
- */
-export function createMswHandlers(origin: string, handleRequest: HandleRequest): RequestHandler[] {
+/** One mock as a request handler of msw. It matches the mock's origin alone, so that msw still reports other requests. */
+export function createMswHandler(origin: string, handleRequest: HandleRequest): RequestHandler {
   const { http, HttpResponse } = load('msw');
   const resolve = async ({ request }: { readonly request: Request }) => {
     const { signal } = request;
     const response = await handleRequest(await fromRequest(request), { adapter: 'msw', getSignal: () => signal });
     return response.delivery?.sendsHead === false ? HttpResponse.error() : toResponse(response, signal);
   };
-  const ofOperations = Object.values(operations).map(({ path }) => http.get(mswPath(origin + path), resolve));
   // The mock finds the route itself, so that 404 and 405 are the same with every version of msw.
-  return [...ofOperations, http.all(new RegExp(`^${origin.replace(/[.[\]]/g, '\\$&')}/`), resolve)];
-}
-
-/** A path for msw. Other characters than these have a meaning in its paths, so that a path with them is an expression. */
-export function mswPath(url: string): string | RegExp {
-  const isPlain = /^https?:\/\/[\w.-]+(?::\d+)?(?:\/(?:[\w.~-]+|\{\w+\}))+$/.test(url);
-  if (isPlain) return url.replaceAll(/\{(\w+)\}/g, ':$1');
-  const fixed = url.split(/\{[^{}]+\}/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${fixed.join('[^/]+?')}$`);
+  return http.all(new RegExp(`^${origin.replace(/[.[\]]/g, '\\$&')}/`), resolve);
 }
 
 /** The packages that are loaded on first use, because most users of the mock do not need them. */

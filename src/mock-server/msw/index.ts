@@ -2,7 +2,7 @@ import type { HttpHandler } from 'msw';
 import type { MockServer } from '../server/mock-server.ts';
 
 /**
- * Returns `mock.handlers` with msw's type: one handler per operation, and one for every other path of the mock's origin.
+ * Returns `mock.handlers` with msw's type: handlers for all paths of the mock's origin.
  * @throws MockServerError with code `msw_missing`, if msw is not installed.
  * @example setupServer(...mockHandlers(mock), http.get('https://other.test/', () => HttpResponse.text('other')))
  */

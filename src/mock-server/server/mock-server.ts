@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
-import { createMswHandlers, type InterceptionOptions, intercept } from '../adapters/interception.ts';
+import { createMswHandler, type InterceptionOptions, intercept } from '../adapters/interception.ts';
 import { type ListeningServer, type ListenOptions, listenHttp, listenOptions } from '../adapters/node-server.ts';
 import type { HandleRequest } from '../http/message.ts';
 import { ADMIN_ROOT } from '../http/parse-request.ts';
@@ -68,7 +68,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
       this.#closeMsw ??= this.#mock.adapters.open('msw');
       return this.#handleRequest(request, source);
     };
-    return createMswHandlers(this.baseUrl, handleRequest) as never[];
+    return [createMswHandler(this.baseUrl, handleRequest)] as never[];
   }
 
   /**
