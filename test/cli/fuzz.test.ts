@@ -87,10 +87,12 @@ function bodyOf(json: string): string {
 
 test('for any answer, every output ends, has no effect on a terminal and keeps the digits', async () => {
   const text = fc.oneof({ weight: 3, arbitrary: jsonText }, { weight: 1, arbitrary: largeText });
+  let runs = 0;
   await fc.assert(
     fc.asyncProperty(text, fc.constantFrom(...OUTPUTS), fc.boolean(), async (json, options, isTerminal) => {
       const tty = isTerminal ? (['stdout', 'stderr'] as const) : [];
-      const env = { HOME: folder, FXRATES_SHARE_LIMIT: 'off', NO_COLOR: '1' };
+      const cache = join(folder, `cache-${++runs}`); // a run must not find the response of another one
+      const env = { HOME: folder, XDG_CACHE_HOME: cache, FXRATES_SHARE_LIMIT: 'off', NO_COLOR: '1' };
       const replies = { body: bodyOf(json) };
 
       const { code, stdout, stderr } = await runCli(`latest ${options}`, { env, replies, tty, quota: success() });

@@ -126,6 +126,6 @@ function decoded(whole: Uint8Array): { readonly rawBody: string; readonly proble
   try {
     return { rawBody: new TextDecoder('utf-8', { fatal: true }).decode(whole), problem: undefined };
   } catch {
-    return { rawBody: new TextDecoder('latin1').decode(whole), problem: 'The body is not UTF-8' };
+    return { rawBody: Buffer.from(whole).toString('latin1'), problem: 'The body is not UTF-8' };
   }
 }
