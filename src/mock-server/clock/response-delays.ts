@@ -13,6 +13,11 @@ interface DelayOptions<Early> {
   readonly onEndedEarly: (reason: string) => Early;
 }
 
+/** Whether a mock or a space is closed. While it is, waits for requests and of rules end at once. */
+export interface MockLifetime {
+  readonly isClosed: boolean;
+}
+
 /** Reason of the signals that abort because the server is closed, not because the client has disconnected. */
 export const SERVER_CLOSED = 'the server was closed';
 
@@ -22,14 +27,13 @@ export const SERVER_CLOSED = 'the server was closed';
  */
 export class ResponseDelays {
   readonly #clock: Clock;
-  readonly #mock: { readonly isClosed: boolean };
+  readonly #lifetime: MockLifetime;
   /** Each with the id of the rule that makes the request hang. */
   readonly #waiting = new Map<AbortController, string | undefined>();
 
-  /** While the mock is closed, waits end at once. */
-  constructor(clock: Clock, mock: { readonly isClosed: boolean }) {
+  constructor(clock: Clock, lifetime: MockLifetime) {
     this.#clock = clock;
-    this.#mock = mock;
+    this.#lifetime = lifetime;
   }
 
   /**
@@ -41,7 +45,7 @@ export class ResponseDelays {
     signal: AbortSignal | undefined,
     { hangingBy, onEndedEarly }: DelayOptions<Early>,
   ): Promise<Early | undefined> {
-    if (this.#mock.isClosed) return onEndedEarly(MOCK_CLOSED);
+    if (this.#lifetime.isClosed) return onEndedEarly(MOCK_CLOSED);
     if (signal?.aborted) return onEndedEarly(reasonOf(signal));
     const end = new AbortController();
     let early: Early | undefined;

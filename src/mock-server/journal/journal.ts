@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { isError } from '../../foreign-values.ts';
 import { redactKeys } from '../../redactor.ts';
 import { SWITCH_NAMES } from '../behaviour/switches.ts';
+import type { MockLifetime } from '../clock/response-delays.ts';
 import { MOST_BODY_CHARACTERS } from '../http/parse-request.ts';
 import { expected, plainObject, strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
 import { thrownText } from '../input/mock-server-error.ts';
@@ -133,11 +134,11 @@ export class Journal {
   #last = 0;
   #changes = 0;
   readonly #subscriptions = new Set<Subscription>();
-  /** Whether the mock or the space is closed. While it is true, waits end at once, also those of rules. */
-  isClosed = false;
+  readonly #lifetime: MockLifetime;
 
-  constructor(size: number) {
+  constructor(size: number, lifetime: MockLifetime) {
     this.#size = size;
+    this.#lifetime = lifetime;
   }
 
   /** Oldest first. */
@@ -188,12 +189,12 @@ export class Journal {
   subscribe(listener: Subscription['listener'], options: Omit<Subscription, 'listener'> = {}): () => void {
     const subscription = { ...options, listener };
     this.#subscriptions.add(subscription);
-    if (this.isClosed) options.onClose?.();
+    if (this.#lifetime.isClosed) options.onClose?.();
     return () => void this.#subscriptions.delete(subscription);
   }
 
-  close(): void {
-    this.isClosed = true;
+  /** Ends the waits of its subscribers. */
+  endWaits(): void {
     for (const { onClose } of this.#subscriptions) onClose?.();
   }
 

@@ -85,10 +85,9 @@ export class MockMethods {
   readonly #mock: MockState;
   readonly #clientFetch: Fetch;
 
-  constructor(mock: MockState) {
+  constructor(mock: MockState, handleRequest = createHandler(mock)) {
     const { baseUrl } = mock.options;
     this.baseUrl = baseUrl;
-    const handleRequest = createHandler(mock);
     this.fetch = createFetch(baseUrl, handleRequest);
     this.#clientFetch = createFetch(baseUrl, handleRequest, mock.clock);
     this.accounts = createAccounts(mock);

@@ -54,6 +54,7 @@ export interface MockState extends EmulatedService {
   /** Names of spaces by hash of their keys, also of closed ones, which the reason of a refusal names. */
   readonly spaceNames: Map<string, string>;
   readonly clock: DrivenClock;
+  readonly lifetime: { isClosed: boolean };
   readonly journal: Journal;
   readonly delays: ResponseDelays;
   readonly adapters: ActiveAdapters;
@@ -98,7 +99,7 @@ function assembleState(
   given: OwnParts & Pick<MockState, 'options' | 'parent' | 'adapters' | 'responders' | 'noteChange'>,
 ): MockState {
   const { options, clock } = given;
-  const journal = new Journal(options.journalSize);
+  const lifetime = { isClosed: false };
   return {
     ...given,
     state: emptyStateOf(given),
@@ -107,8 +108,9 @@ function assembleState(
     warned: new Set(),
     spaces: new Map(),
     spaceNames: new Map(),
-    journal,
-    delays: new ResponseDelays(clock, journal),
+    lifetime,
+    journal: new Journal(options.journalSize, lifetime),
+    delays: new ResponseDelays(clock, lifetime),
   };
 }
 
@@ -132,12 +134,14 @@ export function isOpen(space: MockState): boolean {
  * the same keys.
  */
 export function closeMock(mock: MockState): void {
-  if (!mock.journal.isClosed) renew(usedKeys(mock.state));
-  mock.delays.endAll();
-  mock.journal.close();
+  const { lifetime, state, delays, journal } = mock;
+  if (!lifetime.isClosed) renew(usedKeys(state));
+  lifetime.isClosed = true;
+  delays.endAll();
+  journal.endWaits();
   if (mock.name === undefined || !isOpen(mock)) return;
   mock.parent?.spaces.delete(mock.name);
-  for (const hash of mock.state.keysByHash.keys()) noteSpace(mock, hash);
+  for (const hash of state.keysByHash.keys()) noteSpace(mock, hash);
 }
 
 /** The SHA-256 of each key of which a client can know something. */

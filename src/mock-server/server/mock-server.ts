@@ -40,9 +40,10 @@ export class MockServer extends MockMethods implements AsyncDisposable {
 
   constructor(options: CheckedMockOptions) {
     const mock = createMockState(options);
-    super(mock);
+    const handleRequest = createHandler(mock);
+    super(mock, handleRequest);
     this.#mock = mock;
-    this.#handleRequest = createHandler(mock);
+    this.#handleRequest = handleRequest;
     this.#setupKeys = startState(mock);
     this.#state = options.state === undefined ? undefined : StatePersister.open(options.state, mock);
   }
@@ -98,7 +99,8 @@ export class MockServer extends MockMethods implements AsyncDisposable {
   async serve(options: ServeOptions = {}): Promise<RunningServer> {
     this.#reopen();
     const forget = () => void this.#servers.delete(server);
-    const server = startServer(options, { mock: this.#mock, state: this.#state, onClose: forget });
+    const [mock, state, handleRequest] = [this.#mock, this.#state, this.#handleRequest];
+    const server = startServer(options, { mock, state, handleRequest, onClose: forget });
     this.#servers.add(server);
     server.catch(forget);
     return await server;
@@ -122,12 +124,12 @@ export class MockServer extends MockMethods implements AsyncDisposable {
   }
 
   #reopen(): void {
-    const { journal } = this.#mock;
-    if (journal.isClosed && this.#state !== undefined) {
+    const { lifetime } = this.#mock;
+    if (lifetime.isClosed && this.#state !== undefined) {
       const text = 'The mock was closed and has released its state file; create another one with createMockServer().';
       throw new MockServerError(text, { code: 'mock_closed', status: 410 });
     }
-    journal.isClosed = false;
+    lifetime.isClosed = false;
   }
 
   /**
@@ -184,11 +186,15 @@ export interface ServeOptions extends ListenOptions, ValueOf<typeof serveOptions
 interface Served {
   readonly mock: MockState;
   readonly state: StatePersister | undefined;
+  readonly handleRequest: HandleRequest;
   readonly onClose: () => void;
 }
 
 /** Serves a mock with its pages and its admin API. */
-async function startServer(options: ServeOptions, { mock, state, onClose }: Served): Promise<RunningServer> {
+async function startServer(
+  options: ServeOptions,
+  { mock, state, handleRequest, onClose }: Served,
+): Promise<RunningServer> {
   const checked = checkedInput(serveOptions, options, { what: 'an option of serve()' });
   const { adminToken = randomBytes(32).toString('base64url'), ...address } = checked;
   checkToken(adminToken);
@@ -198,7 +204,6 @@ async function startServer(options: ServeOptions, { mock, state, onClose }: Serv
   const load = () => loadAdminServer(mock, adminToken);
   const admin = createGate({ token: adminToken, load, ...names });
   await state?.write(); // a file that cannot be written is reported before the port is open
-  const handleRequest = createHandler(mock);
   const server = await listenHttp(address, { handleRequest, now: () => clock.now(), admin });
   state?.notePort(server.port);
   const closeAdapter = adapters.open('socket');
