@@ -114,7 +114,7 @@ async function targetOf(path: string): Promise<string> {
   try {
     return await fs.realpath(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return path; // such as links that form a cycle
+    if (codeOf(error) !== 'ENOENT') return path; // such as links that form a cycle
     const link = await fs.readlink(path).catch(() => undefined);
     return link === undefined ? path : targetOf(resolve(dirname(path), link));
   }

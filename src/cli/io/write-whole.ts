@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { codeOf } from '../../foreign-values.ts';
 
 type WriteSome = (fileDescriptor: number, bytes: Uint8Array) => number;
 
@@ -17,7 +18,7 @@ export function writeWhole(
   try {
     while (rest.length > 0) rest = rest.subarray(write(fileDescriptor, rest));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error; // of node:fs
+    if (codeOf(error) !== 'EAGAIN') throw error; // of node:fs
   }
   return rest;
 }

@@ -1,6 +1,7 @@
 import { promises as fs, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
+import { codeOf } from '../../foreign-values.ts';
 import { isJsonObject, type JsonObject, jsonErrorPlace, parseJson } from '../../json.ts';
 import { makeFolder, replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../text.ts';
@@ -22,7 +23,7 @@ function readIfThere(path: string): Buffer | undefined {
     if (stats?.isFile() === false) throw unusable(path, 'it is not a file');
     return stats?.size ? readFileSync(path) : undefined;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException; // of node:fs
+    const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw failure(`cannot read ${path}`, error);
   }
@@ -83,7 +84,7 @@ async function acquireLock(path: string, clock: Clock): Promise<string> {
       await fs.writeFile(lockOf(path), id, { flag: 'wx', mode: 0o600 }); // one process succeeds
       return id;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      if (codeOf(error) !== 'EEXIST') {
         await removeLock(path); // a full disk has space for the name
         throw error;
       }

@@ -1,4 +1,5 @@
 import { promises as fs } from 'node:fs';
+import { codeOf } from '../../foreign-values.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import { CliError, loginCommand, storageError } from '../errors/cli-error.ts';
 import type { Env, Io } from '../io/io.ts';
@@ -47,7 +48,7 @@ export function readConfig(env: Env): ConfigFile {
  */
 export function requireConfig({ problem }: ConfigFile, isNeeded = true): string | undefined {
   if (problem === undefined) return undefined;
-  const { code } = (problem instanceof CliError ? (problem.cause ?? {}) : {}) as NodeJS.ErrnoException;
+  const code = problem instanceof CliError ? codeOf(problem.cause) : undefined;
   if (isNeeded || !(problem instanceof CliError) || (code !== 'EACCES' && code !== 'EPERM')) throw problem;
   return `${problem.message}; its settings are not used`;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { RequestHandler } from 'msw';
 import type { setupServer } from 'msw/node';
 import * as z from 'zod';
+import { codeOf } from '../../foreign-values.ts';
 import { processState } from '../../process-state.ts';
 import type { HandleRequest } from '../http/message.ts';
 import { checkedInput, expected, strictObject, type ValueOf } from '../input/checked-input.ts';
@@ -187,7 +188,7 @@ function load<Name extends keyof Packages>(name: Name): Packages[Name] {
     if (NODE_VERSION < 22 && (name === 'msw' || name === 'msw/node')) refuseMsw3();
     return require(name);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw cause;
+    if (codeOf(cause) !== 'MODULE_NOT_FOUND') throw cause;
     throw new MockServerError(`msw is not installed; run ${INSTALL_MSW}.`, { code: 'msw_missing', cause });
   }
 }

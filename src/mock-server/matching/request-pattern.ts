@@ -1,6 +1,6 @@
 import { type Context, createContext, Script } from 'node:vm';
 import * as z from 'zod';
-import { isPromise, isRegExp } from '../../foreign-values.ts';
+import { codeOf, isPromise, isRegExp } from '../../foreign-values.ts';
 import { operations } from '../../generated/operations.ts';
 import { editDistance } from '../../nearest-name.ts';
 import { redactKeys } from '../../redactor.ts';
@@ -263,7 +263,7 @@ function testLimited(regex: RegExp, text: string, { field, limit }: ComparedFiel
       const timeout = Math.max(1, Math.ceil(limit.leftMs));
       return TEST.runInContext(Object.assign(regexContext, { regex, text }), { timeout });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+      if (codeOf(error) !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
     } finally {
       const { user, system } = process.cpuUsage(before);
       limit.leftMs -= (user + system) / 1000;

@@ -1,5 +1,6 @@
 import { constants, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { codeOf } from '../../foreign-values.ts';
 import { parseJson } from '../../json.ts';
 import { replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../text.ts';
@@ -176,7 +177,7 @@ function readIfThere(path: string): Buffer | undefined {
     const bytes = readFileSync(path, { flag });
     return bytes.length === 0 && statSync(path).isFile() ? undefined : bytes;
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException; // of node:fs
+    const code = codeOf(cause);
     if (code === 'ENOENT') return undefined;
     throw unusable(path, `cannot be read (${code}); fix the cause, or use another file`, cause);
   }
@@ -206,7 +207,7 @@ function damaged(path: string, what: string): MockServerError {
 }
 
 function unwritable(path: string, cause: unknown): MockServerError {
-  const { code } = cause as NodeJS.ErrnoException; // of node:fs
+  const code = codeOf(cause);
   return unusable(path, `cannot be written (${code}); check permissions and free space, or use another file`, cause);
 }
 

@@ -78,7 +78,7 @@ export class StateLock {
     try {
       this.#write('wx');
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if (codeOf(error) !== 'EEXIST') throw error;
       const found = ownerIn(this.#path);
       // Of several that start now, one succeeds.
       if (isSecondTry) throw inUse(statePath, this.#path, found === 'none' ? 'unknown' : found);
@@ -150,7 +150,7 @@ function isProcess(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'; // of another user
+    return codeOf(error) === 'EPERM'; // of another user
   }
 }
 

@@ -1,4 +1,4 @@
-import { isLostInJson, isRegExp } from '../../foreign-values.ts';
+import { codeOf, isLostInJson, isRegExp } from '../../foreign-values.ts';
 import { parseJson } from '../../json.ts';
 import type { MockClock } from '../clock/clock.ts';
 import { ADMIN_ROOT } from '../http/parse-request.ts';
@@ -208,8 +208,8 @@ const SILENCE_MS = 30_000;
 
 /** The error of a connection that failed. */
 function noServer(origin: string, error: unknown, mostMs: number): MockServerError {
-  const { code } = error as { readonly code?: unknown };
-  const reason = typeof code === 'string' ? ` (${code})` : '';
+  const code = codeOf(error);
+  const reason = code === undefined ? '' : ` (${code})`;
   let text = `There is no server at ${origin}${reason}; start one with fxrates mock.`;
   if (reason.includes('CERT'))
     text = `The certificate of ${origin} is not trusted${reason}; start Node with NODE_EXTRA_CA_CERTS=/path/to/cert.pem.`;
