@@ -186,7 +186,7 @@ function limitsOf({ timeoutMs, retries, maxWaitMs, insecureHttp }: CliSettings):
 }
 
 /** As in client/limits/in-flight.ts. */
-const LONGEST_OUTAGE_MS = 90_000;
+export const LONGEST_OUTAGE_MS = 90_000;
 
 interface SentRequest {
   readonly url: string;

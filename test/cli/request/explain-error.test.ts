@@ -1,13 +1,23 @@
 import { expect, test } from 'vitest';
-import { explainClientError } from '../../../src/cli/request/explain-error.ts';
+import { explainClientError, LONGEST_RETRY_AFTER_MS } from '../../../src/cli/request/explain-error.ts';
+import { LONGEST_OUTAGE_MS as cliOutageMs } from '../../../src/cli/request/send-request.ts';
 import type { KeyInUse } from '../../../src/cli/settings/resolve-key.ts';
 import type { Invocation } from '../../../src/cli/settings/settings.ts';
 import { type NetworkError, TimeoutError } from '../../../src/client/errors/errors.ts';
 import { networkFailure } from '../../../src/client/errors/network-failure.ts';
+import { LONGEST_OUTAGE_MS as clientOutageMs } from '../../../src/client/limits/in-flight.ts';
+import { readClientOptions } from '../../../src/client/options/option-table.ts';
 import { jsonLines, runCli } from '../../helpers/cli-io.ts';
 import { exhaustedQuota, failedFetch, failure, rateLimited, success } from '../../helpers/service-replies.ts';
 
 const WRONG_URL = 'Is https://api.example.test the right base URL? It comes from FXRATES_BASE_URL.';
+
+test('the times of the client that the command line repeats are those of the client', () => {
+  const { maxRetryAfterMs } = readClientOptions({ baseUrl: 'https://api.example.test' });
+
+  expect(cliOutageMs).toBe(clientOutageMs);
+  expect(LONGEST_RETRY_AFTER_MS).toBe(maxRetryAfterMs);
+});
 
 test.each([
   ['latest -o csv --get rates.EUR --base-url https://other.test', 401, 'fxrates doctor --base-url https://other.test'],
