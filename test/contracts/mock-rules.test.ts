@@ -33,7 +33,7 @@ test.each(mockAdapters)('a rule responds instead of the service or of the networ
     '<html>',
   ]);
   expect(served.status).toBe(200);
-  expect(it.mock.journal.list().map(({ status, code, rule, keyId }) => [status, code, rule, keyId])).toEqual([
+  expect(it.mock.journal.list().map(({ status, code, rules, keyId }) => [status, code, rules, keyId])).toEqual([
     [503, 'service_unavailable', ['rule_1'], it.id],
     [502, undefined, ['rule_2'], it.id],
     [200, undefined, [], it.id],
@@ -112,8 +112,8 @@ test.each(mockAdapters)('a network error prevents the response, through $name', 
 
   expect((await it.sendWithKey()).status).toBe(200);
   expect(it.mock.journal.list()).toMatchObject([
-    { status: 0, why: 'served; rule_1: the connection broke off', rule: ['rule_1'] },
-    { status: 200, why: 'served', rule: [] },
+    { status: 0, why: 'served; rule_1: the connection broke off', rules: ['rule_1'] },
+    { status: 200, why: 'served', rules: [] },
   ]);
 });
 

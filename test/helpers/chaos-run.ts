@@ -107,7 +107,7 @@ export class ChaosRun {
     // Below the others, whose delays count.
     this.#mock.rules.add({ delayMs: 1 + this.#below(400), match: { ...SERVED, keyId: id } });
     const faults = this.#addFaults(id);
-    const stop = this.#mock.journal.subscribe(({ rule: used }) => {
+    const stop = this.#mock.journal.subscribe(({ rules: used }) => {
       if (used.some((rule) => faults.some(({ id, looksCounted }) => looksCounted && id === rule))) this.#unseen += 1;
     });
     for (let left = calls; left > 0; ) {

@@ -61,7 +61,7 @@ export const journalEntry = plainObject({
   /** Switches that the response depends on. */
   switches: z.array(z.enum(SWITCH_NAMES)).describe('Switches that the response depends on.'),
   /** Ids of the rules that did something with the request, in the order in which they were added. */
-  rule: z.array(z.string()).describe('Ids of the rules that did something with the request.'),
+  rules: z.array(z.string()).describe('Ids of the rules that did something with the request.'),
   /**
    * Headers of the response by name in lower case; `set-cookie` has an array of values. API keys are masked. `undefined` if
    * the client received no response.
@@ -111,8 +111,8 @@ export function* filterDifferences(filter: RequestFilter, entry: JournalEntry): 
     if (filter[field] === undefined || filter[field] === entry[field]) continue;
     yield { field, actual: String(entry[field] ?? 'absent'), expected: String(filter[field]) };
   }
-  if (filter.rule !== undefined && !entry.rule.includes(filter.rule)) {
-    yield { field: 'rule', actual: entry.rule.join(', ') || 'none', expected: filter.rule };
+  if (filter.rule !== undefined && !entry.rules.includes(filter.rule)) {
+    yield { field: 'rule', actual: entry.rules.join(', ') || 'none', expected: filter.rule };
   }
 }
 

@@ -181,7 +181,7 @@ const NOTHING_SENT = { status: 0, code: undefined, responseHeaders: undefined, r
  * The entry of a request, with the response after the effects of rules. It is in the journal from the arrival of the request
  * on, because a test can wait for the request before it advances the clock.
  */
-function entryOf({ mock, request }: Exchange, { response, facts }: Reply, rule: readonly string[]): JournalEntry {
+function entryOf({ mock, request }: Exchange, { response, facts }: Reply, rules: readonly string[]): JournalEntry {
   const { recorded, target } = request;
   const { delivery, delayMs } = response;
   const { use } = facts;
@@ -205,7 +205,7 @@ function entryOf({ mock, request }: Exchange, { response, facts }: Reply, rule: 
     quota: use.quota,
     earlyByMs: use.earlyByMs,
     switches: facts.switches,
-    rule,
+    rules,
     why: use.earlyByMs === undefined ? response.why : response.why + slowClockText(mock, use, response.status),
     // Not spread: V8 takes microseconds to add fields to an object of this size.
     status: isSent ? response.status : 0,

@@ -41,7 +41,7 @@ test('an entry contains key, request, decision, usage and reason', async () => {
     },
     earlyByMs: undefined,
     switches: expect.arrayContaining(['rateWindow', 'retryAfterUnit']),
-    rule: [],
+    rules: [],
   });
 });
 

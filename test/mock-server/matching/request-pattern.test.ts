@@ -260,6 +260,6 @@ test('a path with needlessly encoded characters is the same path', async () => {
 
   for (const path of ['/%61pi/v1/latest', '/api/v1/rates']) await send(path);
 
-  expect(mock.journal.list().map(({ rule }) => rule)).toEqual([['plain'], ['encoded']]);
+  expect(mock.journal.list().map(({ rules }) => rules)).toEqual([['plain'], ['encoded']]);
   expect(mock.journal.list({ path: '/api/v1/latest' })).toHaveLength(1);
 });

@@ -86,10 +86,10 @@ test('the rule added last counts; what it does not say, the next one or the serv
   expect(mock.journal.list()).toMatchObject([
     {
       why: 'response of data; coded: gzip; late: 60000 ms late',
-      rule: ['data', 'late', 'coded'],
+      rules: ['data', 'late', 'coded'],
       responseBody: '{"success":true,"data":"data"}',
     },
-    { why: 'served; coded: gzip; late: 60000 ms late', rule: ['late', 'coded'] },
+    { why: 'served; coded: gzip; late: 60000 ms late', rules: ['late', 'coded'] },
   ]);
 });
 
@@ -341,7 +341,7 @@ test('delays, Retry-After, coding and failures apply to every response, also to 
   await expect(send('/api/v1/latest', { headers: {} })).rejects.toThrow();
   expect((await send('/nothing')).headers.get('retry-after')).toBe('9');
   expect((await send()).headers.get('retry-after')).toBe(null);
-  expect(mock.journal.list().map(({ rule }) => rule)).toEqual([['rule_1'], ['rule_2'], []]);
+  expect(mock.journal.list().map(({ rules }) => rules)).toEqual([['rule_1'], ['rule_2'], []]);
 });
 
 test.each<[RuleOptions, string | null]>([
@@ -419,7 +419,7 @@ test('a rule that is not counted responds to any method, without a key', async (
   expect((await send('/nothing')).text).toBe('<html>');
   expect([mock.keys.get(id).minute.used, mock.audit().unknownRoutes]).toEqual([0, []]);
   expect(mock.journal.list()).toMatchObject([
-    { why: 'response of rule_1', rate: undefined, rule: ['rule_1'] },
+    { why: 'response of rule_1', rate: undefined, rules: ['rule_1'] },
     { why: 'response of rule_1', keyId: id },
   ]);
 });
@@ -443,7 +443,7 @@ test('a failure in place of the service is not replaced by that of a newer rule,
   mock.rules.add({ match: { status: 200 }, fail: { kind: 'bad-json' } });
 
   await expect(send('/api/v1/latest')).rejects.toThrow();
-  expect(mock.journal.list()).toMatchObject([{ status: 0, rule: ['rule_1'], quota: undefined }]);
+  expect(mock.journal.list()).toMatchObject([{ status: 0, rules: ['rule_1'], quota: undefined }]);
 });
 
 test.each<[string, RuleOptions]>([
@@ -458,7 +458,7 @@ test.each<[string, RuleOptions]>([
   const { status } = await send();
 
   expect(status).toBe(503);
-  expect(mock.journal.list()).toMatchObject([{ rule: ['down'] }, { rule: ['busy'] }]);
+  expect(mock.journal.list()).toMatchObject([{ rules: ['down'] }, { rules: ['busy'] }]);
 });
 
 test('a request that nearly matches a rule says so in its reason', async () => {
@@ -520,5 +520,5 @@ test.each<[string, (mock: MockServer) => unknown]>([
   await mock.clock.advance(5000);
 
   expect((await sent).status).toBe(200);
-  expect(mock.journal.list({ rule: 'late' })).toMatchObject([{ rule: ['late'], status: 200 }]);
+  expect(mock.journal.list({ rule: 'late' })).toMatchObject([{ rules: ['late'], status: 200 }]);
 });

@@ -66,7 +66,7 @@ test.each<[Failure, string]>([
   it.mock.rules.add({ fail });
 
   expect(await rawResponse(it.port, it.key)).toEqual({ head: '', body: '', ending });
-  expect(it.mock.journal.list()).toMatchObject([{ status: 0, rule: ['rule_1', 'rule_2'] }]);
+  expect(it.mock.journal.list()).toMatchObject([{ status: 0, rules: ['rule_1', 'rule_2'] }]);
 });
 
 const IN_BODY: readonly Failure[] = [

@@ -37,10 +37,10 @@ function matchesStatus(entry: JournalEntry, wanted: string): boolean {
 }
 
 function textOf(entry: JournalEntry): string {
-  const { method, status, code = '', why, headers, body = '', rule } = entry;
+  const { method, status, code = '', why, headers, body = '', rules } = entry;
   const names = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const words = [method, targetOf(entry), statusText(status), code, why, keyText(entry), ...names, body];
-  return [...words, ...rule].join('\n').toLowerCase();
+  return [...words, ...rules].join('\n').toLowerCase();
 }
 
 /** A command that sends the request again. The key comes from the environment: the journal has none. */

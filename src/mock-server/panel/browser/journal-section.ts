@@ -167,7 +167,7 @@ function Pairs({ title, pairs, none, isMono = false }: PairsProps) {
 }
 
 function decision(entry: JournalEntry): readonly Pair[] {
-  const { at, why, code, rate, quota, earlyByMs, keyTransport, rule } = entry;
+  const { at, why, code, rate, quota, earlyByMs, keyTransport, rules } = entry;
   const carried =
     keyTransport === undefined
       ? ''
@@ -183,7 +183,7 @@ function decision(entry: JournalEntry): readonly Pair[] {
       'This month',
       quota.limit === null ? `${quota.used} used, no limit` : `${quota.used} of ${quota.limit} used`,
     ],
-    rule.length === 0 ? undefined : ['Rules', rule.join(', ')],
+    rules.length === 0 ? undefined : ['Rules', rules.join(', ')],
   ];
   return rows.filter((row) => row !== undefined);
 }
