@@ -72,20 +72,20 @@ export interface ListenOptions extends ValueOf<typeof listenOptions> {}
 /** Where to listen. */
 type ListenAddress = Readonly<z.output<typeof listenOptions>>;
 
-/** Handles requests for the control panel and the admin API. Returns whether it responded. */
-export type Admin = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
+/** Handles requests for the control panel and the admin API. Returns whether the request was one of them. */
+export type HandleOwnPages = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 interface ServerContext {
   readonly handleRequest: HandleRequest;
   /** Provides the date of a response to a message that is not HTTP. */
   readonly now: () => number;
   /** Called first; handles the requests that are not for the emulated service. */
-  readonly admin: Admin;
+  readonly handleOwnPages: HandleOwnPages;
 }
 
 /** Serves the mock over node:http. */
 export async function listenHttp(options: ListenAddress, context: ServerContext): Promise<ListeningServer> {
-  const { handleRequest, now, admin } = context;
+  const { handleRequest, now, handleOwnPages } = context;
   const pending = new Set<Promise<void>>();
   const closing = new AbortController();
   const lastResponses = new WeakMap<Duplex, ServerResponse>();
@@ -94,7 +94,7 @@ export async function listenHttp(options: ListenAddress, context: ServerContext)
     // RFC 9112 §3.2: HTTP/1.1 requires a Host header.
     if (incoming.headers.host === undefined && incoming.httpVersion === '1.1')
       return sendResponse(brokenRequestResponse('NO_HOST', now()), outgoing);
-    if (admin(incoming, outgoing)) return;
+    if (handleOwnPages(incoming, outgoing)) return;
     const sending = receive(incoming, outgoing, { handleRequest, closing: closing.signal });
     if (sending === undefined) return;
     pending.add(sending);

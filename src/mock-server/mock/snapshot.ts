@@ -39,7 +39,7 @@ export const snapshotSchema = z.strictObject({
   accounts: z.array(savedAccount),
   /** The keys, without their secrets, and their usage. */
   keys: z.array(savedKey),
-  /** Number of the newest rule. */
+  /** How many rules were added so far, also those with an id of their own. */
   lastRule: wholeFrom(0),
   rules: z.array(savedRule),
 });

@@ -15,7 +15,7 @@ import { checkedSnapshot, restoreSnapshot, type Snapshot, takeSnapshot } from '.
 import { StateLock } from './state-lock.ts';
 
 /** Writes the state of a mock to a file: soon after each request that can change it, and when the mock is closed. */
-export class StatePersister {
+export class StateFile {
   readonly #path: string;
   readonly #mock: MockState;
   readonly #lock: StateLock;
@@ -32,7 +32,7 @@ export class StatePersister {
   }
 
   /** Restores the state of the file, if it exists. If it throws, the mock has not changed. */
-  static open(path: string, mock: MockState): StatePersister {
+  static open(path: string, mock: MockState): StateFile {
     const lock = lockOf(path);
     try {
       const saved = readStateFile(path, mock.behaviour);
@@ -42,9 +42,9 @@ export class StatePersister {
       lock.release();
       throw error;
     }
-    const persister = new StatePersister(path, mock, lock);
-    mock.noteChange = () => persister.noteChange();
-    return persister;
+    const file = new StateFile(path, mock, lock);
+    mock.noteChange = () => file.noteChange();
+    return file;
   }
 
   /** The state may have changed. The first change is written immediately; changes soon after it are written together. */

@@ -264,7 +264,7 @@ export interface Rule extends Omit<RuleOptions, 'respond'>, ValueOf<typeof added
 export interface RuleState extends ServiceState {
   /** Of those that match a request, the last one counts. */
   rules: readonly RuleRecord[];
-  /** Number of the newest rule. */
+  /** How many rules were added so far, also those with an id of their own. Names the next one without an id. */
   lastRule: number;
   /** The ids of all rules so far, also of removed ones, so that a filter with another id is a mistake. */
   ruleIds: Set<string>;

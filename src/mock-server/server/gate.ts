@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import * as z from 'zod';
 import { jsonErrorPlace, parseJson } from '../../json.ts';
 import { utf8Text } from '../../text.ts';
-import type { Admin } from '../adapters/node-server.ts';
+import type { HandleOwnPages } from '../adapters/node-server.ts';
 import { ADMIN_ROOT, hasBody, isAdminPath, parseTarget, readBody } from '../http/parse-request.ts';
 import { PAGE_HEADERS } from '../http/responses.ts';
 import { MockServerError, type MockServerErrorDetail } from '../input/mock-server-error.ts';
@@ -31,7 +31,7 @@ interface GateOptions extends OwnNames {
 export type HandleAdmin = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => Promise<void>;
 
 /** Handles the requests for the mock's own pages, by their path and their headers. Others are for the emulated service. */
-export function createGate({ token, load, ...names }: GateOptions): Admin {
+export function createGate({ token, load, ...names }: GateOptions): HandleOwnPages {
   let loaded: Promise<HandleAdmin> | undefined;
   const refusalOf = (headers: IncomingHttpHeaders, path: string) => {
     // Health contains nothing secret, and a token is a stronger proof than a host name.
@@ -41,7 +41,7 @@ export function createGate({ token, load, ...names }: GateOptions): Admin {
   const answerRoot = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (!isReading(incoming)) return false;
     if (!acceptsPage(incoming)) sendReadiness(outgoing);
-    else if (!isRefused(outgoing, refuseForeignHost(incoming.headers, names))) redirectToPanel(outgoing);
+    else if (!sendIfRefused(outgoing, refuseForeignHost(incoming.headers, names))) redirectToPanel(outgoing);
     return true;
   };
   return (incoming, outgoing) => {
@@ -51,7 +51,7 @@ export function createGate({ token, load, ...names }: GateOptions): Admin {
     if (!url.includes('/__fxrates')) return false;
     const { path } = parseTarget(url);
     if (!isAdminPath(path)) return false;
-    if (isRefused(outgoing, refusalOf(headers, path))) return true;
+    if (sendIfRefused(outgoing, refusalOf(headers, path))) return true;
     loaded ??= load().catch((cause) => {
       // Such as of a bundle without the files that are loaded on demand.
       const problem = new Problem(`The admin API cannot be loaded: ${cause}`, { status: 500, code: 'internal_error' });
@@ -69,7 +69,8 @@ function isReading({ method }: IncomingMessage): boolean {
 
 const HEALTH = `${ADMIN_ROOT}/health`;
 
-function isRefused(outgoing: ServerResponse, refusal: Problem | undefined): boolean {
+/** Returns whether there was a refusal. */
+function sendIfRefused(outgoing: ServerResponse, refusal: Problem | undefined): boolean {
   if (refusal !== undefined) sendProblem(outgoing, refusal);
   return refusal !== undefined;
 }

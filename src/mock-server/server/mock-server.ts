@@ -11,7 +11,7 @@ import { MockMethods, openSpace, type Space, type SpaceOptions } from '../mock/m
 import { closeMock, createMockState, type MockState, startState } from '../mock/mock-state.ts';
 import { type CheckedMockOptions, checkOptions, type MockServerOptions } from '../mock/options.ts';
 import { restoreSnapshot } from '../mock/snapshot.ts';
-import { StatePersister } from '../mock/state-file.ts';
+import { StateFile } from '../mock/state-file.ts';
 import { checkAdapterSupport } from '../rules/failures.ts';
 import { type CreatedKey, hashOf } from '../service/keys.ts';
 import { createGate } from './gate.ts';
@@ -31,7 +31,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
   readonly #mock: MockState;
   readonly #handleRequest: HandleRequest;
   readonly #setupKeys: readonly CreatedKey[];
-  readonly #state: StatePersister | undefined;
+  readonly #stateFile: StateFile | undefined;
   /** Those that start are included, so that `close()` also closes them. */
   readonly #servers = new Set<Promise<RunningServer>>();
   #stopListening: (() => void) | undefined;
@@ -45,7 +45,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
     this.#mock = mock;
     this.#handleRequest = handleRequest;
     this.#setupKeys = startState(mock);
-    this.#state = options.state === undefined ? undefined : StatePersister.open(options.state, mock);
+    this.#stateFile = options.state === undefined ? undefined : StateFile.open(options.state, mock);
   }
 
   /**
@@ -99,8 +99,8 @@ export class MockServer extends MockMethods implements AsyncDisposable {
   async serve(options: ServeOptions = {}): Promise<RunningServer> {
     this.#reopen();
     const forget = () => void this.#servers.delete(server);
-    const [mock, state, handleRequest] = [this.#mock, this.#state, this.#handleRequest];
-    const server = startServer(options, { mock, state, handleRequest, onClose: forget });
+    const [mock, stateFile, handleRequest] = [this.#mock, this.#stateFile, this.#handleRequest];
+    const server = startServer(options, { mock, stateFile, handleRequest, onClose: forget });
     this.#servers.add(server);
     server.catch(forget);
     return await server;
@@ -125,7 +125,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
 
   #reopen(): void {
     const { lifetime } = this.#mock;
-    if (lifetime.isClosed && this.#state !== undefined) {
+    if (lifetime.isClosed && this.#stateFile !== undefined) {
       const text = 'The mock was closed and has released its state file; create another one with createMockServer().';
       throw new MockServerError(text, { code: 'mock_closed', status: 410 });
     }
@@ -147,7 +147,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
     const ended = await Promise.allSettled(
       started.map(async (server) => server.status === 'fulfilled' && server.value.close()),
     );
-    this.#closedState ??= this.#state?.close(); // also if a server could not write the state: it releases the file
+    this.#closedState ??= this.#stateFile?.close(); // also if a server could not write the state: it releases the file
     await this.#closedState;
     for (const server of ended) if (server.status === 'rejected') throw server.reason;
   }
@@ -185,7 +185,7 @@ export interface ServeOptions extends ListenOptions, ValueOf<typeof serveOptions
 
 interface Served {
   readonly mock: MockState;
-  readonly state: StatePersister | undefined;
+  readonly stateFile: StateFile | undefined;
   readonly handleRequest: HandleRequest;
   readonly onClose: () => void;
 }
@@ -193,7 +193,7 @@ interface Served {
 /** Serves a mock with its pages and its admin API. */
 async function startServer(
   options: ServeOptions,
-  { mock, state, handleRequest, onClose }: Served,
+  { mock, stateFile, handleRequest, onClose }: Served,
 ): Promise<RunningServer> {
   const checked = checkedInput(serveOptions, options, { what: 'an option of serve()' });
   const { adminToken = randomBytes(32).toString('base64url'), ...address } = checked;
@@ -202,16 +202,16 @@ async function startServer(
   const { host, allowRemote, tls } = address;
   const names = { host, allowRemote, scheme: tls === undefined ? 'http' : 'https' } as const;
   const load = () => loadAdminServer(mock, adminToken);
-  const admin = createGate({ token: adminToken, load, ...names });
-  await state?.write(); // a file that cannot be written is reported before the port is open
-  const server = await listenHttp(address, { handleRequest, now: () => clock.now(), admin });
-  state?.notePort(server.port);
+  const handleOwnPages = createGate({ token: adminToken, load, ...names });
+  await stateFile?.write(); // a file that cannot be written is reported before the port is open
+  const server = await listenHttp(address, { handleRequest, now: () => clock.now(), handleOwnPages });
+  stateFile?.notePort(server.port);
   const closeAdapter = adapters.open('socket');
   const end = async () => {
     await server.close();
     closeAdapter();
     onClose();
-    await state?.write();
+    await stateFile?.write();
   };
   let closed: Promise<void> | undefined;
   const close = () => {

@@ -357,7 +357,11 @@ test('an internal error in a response ends only its connection', async () => {
     if (target === '/bug') throw new Error('a bug');
     return { status: 200, headers: target === '/head' ? UNSENDABLE : {}, body: 'fine', code: undefined, why: '' };
   };
-  await using server = await listenHttp(listenOptions.parse({}), { handleRequest, now: () => 0, admin: () => false });
+  await using server = await listenHttp(listenOptions.parse({}), {
+    handleRequest,
+    now: () => 0,
+    handleOwnPages: () => false,
+  });
 
   for (const target of ['/bug', '/head']) await expect(fetch(server.url + target)).rejects.toThrow('fetch failed');
   expect(await (await fetch(server.url)).text()).toBe('fine');

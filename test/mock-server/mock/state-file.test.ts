@@ -17,7 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Behaviour } from '../../../src/mock-server/behaviour/behaviour.ts';
 import { connectMockServer, createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
-import { readStateFile, StatePersister } from '../../../src/mock-server/mock/state-file.ts';
+import { readStateFile, StateFile } from '../../../src/mock-server/mock/state-file.ts';
 import { isAbandoned, type LockOwner } from '../../../src/mock-server/mock/state-lock.ts';
 import { bundledProgram } from '../../helpers/child-program.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
@@ -312,7 +312,7 @@ async function persisted() {
   const served = await servedMock({ clock: STILL, state });
   const { key } = served.mock.createKey();
   const space = served.mock.space();
-  const write = vi.spyOn(StatePersister.prototype, 'write');
+  const write = vi.spyOn(StateFile.prototype, 'write');
   return { ...served, key, space, write, used: () => savedIn(state)?.snapshot.keys[0] };
 }
 

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { connectMockServer, createMockServer, type RuleOptions } from '../../../src/mock-server/index.ts';
 import {
   type FieldSchemas,
-  fieldError,
+  formInputOf,
   inputOf,
   jsonObject,
+  jsonProblem,
   ruleFields,
-  ruleInput,
   type ShownRule,
   settingsIn,
 } from '../../../src/mock-server/panel/browser/form-input.ts';
@@ -52,7 +52,7 @@ test.each([
   ['match.body', 'EUR', true],
   ['match.body', '2026-01-31', true],
 ])('a text that is not JSON is an error where no text is accepted: %s, %s, valid: %s', (name, typed, isValid) => {
-  const error = fieldError(typed, fields[name] ?? fields['match']?.properties?.['body'] ?? {});
+  const error = jsonProblem(typed, fields[name] ?? fields['match']?.properties?.['body'] ?? {});
 
   if (isValid) expect(error).toBeUndefined();
   else expect(error).toMatch(/^Not JSON: .+/);
@@ -95,7 +95,7 @@ test.each<RuleOptions>([
   const rule = rules.add({ id: 'x', ...options }) as ShownRule;
   const fields = ruleFields(FIELDS, rule);
 
-  const sent = jsonObject(settingsIn(ruleInput(rule, fields), fields));
+  const sent = jsonObject(settingsIn(formInputOf(rule, fields), fields));
 
   expect(rules.add({ id: 'x', ...JSON.parse(sent) })).toEqual(rule);
 });
@@ -106,7 +106,7 @@ test('the data of a rule keeps its digits in the field data', async () => {
   await mock.latest.set('{"USD":1.10}');
   const rule = (await rules.list())[0] as ShownRule;
 
-  const input = ruleInput(rule, ruleFields(FIELDS, rule));
+  const input = formInputOf(rule, ruleFields(FIELDS, rule));
 
   expect(input).toMatchObject({ 'respond.body': '', 'respond.data': '{"USD":1.10}', 'match.operation': 'latest' });
 });

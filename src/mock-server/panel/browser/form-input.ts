@@ -72,7 +72,7 @@ function acceptsText({ type, anyOf = [] }: FieldSchema): boolean {
 }
 
 /** The message about a text that must be JSON and is not. */
-export function fieldError(text: string, field: FieldSchema): string | undefined {
+export function jsonProblem(text: string, field: FieldSchema): string | undefined {
   if (text.trim() === '' || isNumber(field) || isPlainText(text, field)) return undefined;
   try {
     JSON.parse(text);
@@ -110,7 +110,7 @@ export function hasOneAnswer({ respond = [] }: ShownRule): boolean {
 }
 
 /** A rule as texts of a form with `ruleFields` that would add an equal one. */
-export function ruleInput(rule: ShownRule, fields: FieldSchemas): FormInput {
+export function formInputOf(rule: ShownRule, fields: FieldSchemas): FormInput {
   const { addedAt: _, matched: __, used: ___, hasFunction: ____, respond, counted, ...settings } = rule;
   const answers = respond?.map(({ headers, ...answer }) => ({
     ...answer,

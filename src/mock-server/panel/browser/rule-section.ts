@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { hasOneAnswer, ruleFields, ruleInput, type ShownRule } from './form-input.ts';
+import { formInputOf, hasOneAnswer, ruleFields, type ShownRule } from './form-input.ts';
 import { html, Refusal, Rows, Section } from './html.ts';
 import type { SectionProps } from './mock-view.ts';
 import { type BodySchema, type Group, SchemaForm } from './schema-form.ts';
@@ -31,7 +31,7 @@ export function RuleSection({ view: { rules }, bodySchema, refusal, act }: Secti
     ${
       schema !== undefined &&
       html`<${SchemaForm} key=${edited?.id ?? ''} name="rule" schema=${formOf(schema, edited)} groups=${GROUPS} save=${save}
-        edited=${edited && ruleInput(edited, ruleFields(schema.properties, edited))}
+        edited=${edited && formInputOf(edited, ruleFields(schema.properties, edited))}
         label=${edited === undefined ? 'New rule' : `Rule ${edited.id}`} submit=${edited === undefined ? 'Add rule' : 'Save rule'}
         actions=${edited !== undefined && html`<button type="button" onClick=${endEdit}>Cancel</button>`}>
         <${Refusal} refusal=${refusal} path="/rules" below />

@@ -3,11 +3,11 @@ import {
   type FieldSchema,
   type FieldSchemas,
   type FormInput,
-  fieldError,
   inputOf,
   isLong,
   isNumber,
   jsonObject,
+  jsonProblem,
   settingsIn,
 } from './form-input.ts';
 import { html, Select, withValue } from './html.ts';
@@ -134,7 +134,7 @@ interface FieldProps {
 
 function Field({ id, name, field, isRequired, value, example, isChecked, change }: FieldProps) {
   const { description = '' } = field;
-  const problem = fieldError(value, field);
+  const problem = jsonProblem(value, field);
   const error = isChecked ? problem : undefined;
   const texts = [...(description === '' ? [] : [`${id}-hint`]), ...(error === undefined ? [] : [`${id}-error`])];
   const attributes = { id, 'aria-describedby': texts.join(' ') || undefined, 'aria-invalid': error !== undefined };
