@@ -5,8 +5,6 @@ import { jsdoc, literal, propertyKey } from './source.ts';
 export function writeOperations({ operations }: Contract): string {
   return `import type { Operation } from '../operation.ts';
 
-export type { ErrorResponseSpec, Operation, Parameter } from '../operation.ts';
-
 /** The operations of the service, by name. */
 export const operations = {
 ${operations.map((operation) => `${operation.id}: ${literal(entry(operation))},\n`).join('')}

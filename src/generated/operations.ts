@@ -2,8 +2,6 @@
 
 import type { Operation } from '../operation.ts';
 
-export type { ErrorResponseSpec, Operation, Parameter } from '../operation.ts';
-
 /** The operations of the service, by name. */
 export const operations = {
   latest: {

@@ -1,4 +1,4 @@
-import { type Operation, operations } from '../../src/generated/operations.ts';
+import { operations } from '../../src/generated/operations.ts';
 import type { PlanName } from '../../src/generated/service.ts';
 import { Behaviour, type BehaviourOptions } from '../../src/mock-server/behaviour/behaviour.ts';
 import type { DrivenClock } from '../../src/mock-server/clock/driven-clock.ts';
@@ -12,6 +12,7 @@ import type { Responder } from '../../src/mock-server/mock/respond.ts';
 import { latestResponse } from '../../src/mock-server/mock/respond-latest.ts';
 import { createAccounts } from '../../src/mock-server/service/accounts.ts';
 import { createKeys } from '../../src/mock-server/service/keys.ts';
+import type { Operation } from '../../src/operation.ts';
 
 export interface MockCoreOptions {
   readonly behaviour?: BehaviourOptions;

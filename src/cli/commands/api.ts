@@ -1,7 +1,7 @@
 import { Argument } from 'commander';
-import { type Operation, operations } from '../../generated/operations.ts';
+import { operations } from '../../generated/operations.ts';
 import { isJson } from '../../json.ts';
-import { isServicePath } from '../../operation.ts';
+import { isServicePath, type Operation } from '../../operation.ts';
 import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
 import { CliCommand } from '../parser/command.ts';

@@ -1,8 +1,9 @@
 import { promises as fs } from 'node:fs';
 import type { QuotaData } from '../../client/index.ts';
-import { type Operation, operations } from '../../generated/operations.ts';
+import { operations } from '../../generated/operations.ts';
 import { isJsonObject, jsonDocuments } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
+import type { Operation } from '../../operation.ts';
 import { visible } from '../../text.ts';
 import {
   CliError,

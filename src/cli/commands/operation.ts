@@ -1,5 +1,5 @@
 import type { Option } from 'commander';
-import type { Operation } from '../../generated/operations.ts';
+import type { Operation } from '../../operation.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { dataOf, printJson } from '../output/print-json.ts';
 import { CliCommand } from '../parser/command.ts';

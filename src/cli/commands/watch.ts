@@ -1,5 +1,5 @@
 import type { AnyFxRatesError, PollSchedule } from '../../client/index.ts';
-import type { Operation } from '../../generated/operations.ts';
+import type { Operation } from '../../operation.ts';
 import { visible } from '../../text.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { printJson, tableDocument } from '../output/print-json.ts';

@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
-import { type Operation, operations, type Parameter } from '../../generated/operations.ts';
-import { decodedComponent, parameterValue } from '../../operation.ts';
+import { operations } from '../../generated/operations.ts';
+import { decodedComponent, type Operation, type Parameter, parameterValue } from '../../operation.ts';
 import { holdsKey } from '../../redactor.ts';
 import { type CliError, usageError } from '../errors/cli-error.ts';
 import { repeatableOption, type ValuesOf } from '../settings/options.ts';

@@ -1,6 +1,7 @@
 import { Argument, CommanderError, type Option } from 'commander';
-import { type Operation, operations } from '../../generated/operations.ts';
+import { operations } from '../../generated/operations.ts';
 import { nearestName } from '../../nearest-name.ts';
+import type { Operation } from '../../operation.ts';
 import { VERSION } from '../../version.ts';
 import { apiCommand } from '../commands/api.ts';
 import { authCommand } from '../commands/auth.ts';

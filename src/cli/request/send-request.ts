@@ -12,7 +12,8 @@ import type {
 } from '../../client/index.ts';
 import { ACCEPTED_ENCODINGS } from '../../content-encoding.ts';
 import { environmentProxy, isLoopback, proxyDispatcher } from '../../environment-proxy.ts';
-import { type Operation, operations } from '../../generated/operations.ts';
+import { operations } from '../../generated/operations.ts';
+import type { Operation } from '../../operation.ts';
 import { CliError, relatedCommand } from '../errors/cli-error.ts';
 import { asResponse } from '../io/http-fetch.ts';
 import type { Env, Io } from '../io/io.ts';

@@ -1,10 +1,17 @@
 import { en as english } from 'zod/locales';
 import type * as z from 'zod/mini';
 import type { OperationTypes } from '../../generated/operation-methods.ts';
-import { type Operation, type OperationId, operations, type Parameter } from '../../generated/operations.ts';
+import { type OperationId, operations } from '../../generated/operations.ts';
 import { querySchemas, responseSchemas } from '../../generated/schemas.ts';
 import { definedOf, isJsonObject } from '../../json.ts';
-import { createOperationFinder, hasDotSegment, isServicePath, namingAlternatives } from '../../operation.ts';
+import {
+  createOperationFinder,
+  hasDotSegment,
+  isServicePath,
+  namingAlternatives,
+  type Operation,
+  type Parameter,
+} from '../../operation.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
 import type { CallOptions } from '../options/call-options.ts';

@@ -1,6 +1,7 @@
 import { isSignal } from '../../foreign-values.ts';
-import { type Operation, type OperationId, operations } from '../../generated/operations.ts';
+import { type OperationId, operations } from '../../generated/operations.ts';
 import { definedOf } from '../../json.ts';
+import type { Operation } from '../../operation.ts';
 import { ConfigError } from '../errors/errors.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
 import { type Clock, realClock } from '../time/clock.ts';

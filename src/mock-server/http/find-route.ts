@@ -1,6 +1,5 @@
-import type { Operation } from '../../generated/operations.ts';
 import { nearestName } from '../../nearest-name.ts';
-import { createOperationFinder, type FoundOperation } from '../../operation.ts';
+import { createOperationFinder, type FoundOperation, type Operation } from '../../operation.ts';
 import { show } from '../input/mock-server-error.ts';
 import { plainPath } from '../matching/request-pattern.ts';
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { en as english } from 'zod/locales';
-import type { Operation, OperationId } from '../../generated/operations.ts';
+import type { OperationId } from '../../generated/operations.ts';
 import { querySchemas } from '../../generated/schemas.ts';
 import type { PlanName } from '../../generated/service.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import { nearestName } from '../../nearest-name.ts';
-import { type FoundOperation, namingAlternatives, parameterValue } from '../../operation.ts';
+import { type FoundOperation, namingAlternatives, type Operation, parameterValue } from '../../operation.ts';
 import { redactKeys } from '../../redactor.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import { statusAndCode } from '../behaviour/switch.ts';

@@ -1,6 +1,7 @@
-import { type Operation, operations } from '../../generated/operations.ts';
+import { operations } from '../../generated/operations.ts';
 import { responseSchemas } from '../../generated/schemas.ts';
 import { isJsonObject } from '../../json.ts';
+import type { Operation } from '../../operation.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import type { MockResponse } from '../http/message.ts';
 import type { ParsedTarget } from '../http/parse-request.ts';

@@ -4,7 +4,7 @@ import { CliCommand } from '../../../src/cli/parser/command.ts';
 import { helpText } from '../../../src/cli/parser/help-page.ts';
 import { queryOf, typedParameters } from '../../../src/cli/parser/parameters.ts';
 import { Screen } from '../../../src/cli/terminal/screen.ts';
-import type { Operation, Parameter } from '../../../src/generated/operations.ts';
+import type { Operation, Parameter } from '../../../src/operation.ts';
 import { FakeIo } from '../../helpers/cli-io.ts';
 
 const historical: Operation = {

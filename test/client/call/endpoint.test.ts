@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { buildOperationTarget, checkPath, operationEndpoint, pathEndpoint } from '../../../src/client/call/endpoint.ts';
 import { ConfigError } from '../../../src/client/errors/errors.ts';
-import type { Operation, Parameter } from '../../../src/generated/operations.ts';
+import type { Operation, Parameter } from '../../../src/operation.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
 
 test('an endpoint has its path and whether it uses quota', () => {

@@ -1,9 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
-import { type Operation, operations } from '../../../src/generated/operations.ts';
+import { operations } from '../../../src/generated/operations.ts';
 import { querySchemas } from '../../../src/generated/schemas.ts';
 import { createRouter } from '../../../src/mock-server/http/find-route.ts';
 import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
+import type { Operation } from '../../../src/operation.ts';
 import { MockCore } from '../../helpers/mock-core.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
