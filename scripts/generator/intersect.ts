@@ -16,16 +16,21 @@ type Lookup = (name: string) => Schema;
 export function intersect(one: Schema, other: Schema, lookup: Lookup, followed: readonly string[] = []): Schema {
   if (one.kind === 'unknown') return withNotes(one, other, other);
   if (other.kind === 'unknown') return withNotes(one, other, one);
-  if (one.kind === 'reference') {
-    const target = lookup(one.name);
-    if (other.kind === 'reference' && other.name === one.name) return one;
-    const combined = intersect(target, other, lookup, following(one.name, other, followed));
-    return isDeepStrictEqual(combined, target) ? one : withNotes(one, combined, combined);
-  }
-  if (other.kind === 'reference') return intersect(one, lookup(other.name), lookup, followed);
   const both: Both = (first, second) => intersect(first, second, lookup, followed);
-  return withNotes(one, other, values(one, other, { lookup, both }));
+  if (one.kind !== 'reference' && other.kind !== 'reference')
+    return withNotes(one, other, values(one, other, { lookup, both }));
+  const [reference, part] = one.kind === 'reference' ? [one, other] : [other as Reference, one];
+  const { name } = reference;
+  const same: Reference = { kind: 'reference', name };
+  if (part.kind === 'reference' && part.name === name) return withNotes(one, other, same);
+  const target = withNotes(reference, lookup(name), lookup(name));
+  const ordered = part === other ? ([target, part] as const) : ([part, target] as const);
+  const combined = intersect(...ordered, lookup, following(name, part, followed));
+  // The named type has its own notes.
+  return isDeepStrictEqual(withoutNotes(combined), withoutNotes(target)) ? withNotes(one, other, same) : combined;
 }
+
+type Reference = Schema & { readonly kind: 'reference' };
 
 /** Two references can lead to themselves, without end. @throws Contradiction */
 function following(name: string, other: Schema, followed: readonly string[]): readonly string[] {
@@ -58,6 +63,10 @@ function withNotes(one: Schema, other: Schema, combined: Schema): Schema {
     example: one.example ?? other.example,
   });
   return { ...combined, ...notes };
+}
+
+function withoutNotes({ description: _, isDeprecated: __, isWriteOnly: ___, example: ____, ...values }: Schema) {
+  return values;
 }
 
 /** The members that remain possible. */
@@ -112,12 +121,13 @@ function sameKind(one: Schema, other: Schema, both: Both): Schema {
 const MORE = ['minLength', 'minItems', 'minProperties', 'minimum', 'exclusiveMinimum'];
 const LESS = ['maxLength', 'maxItems', 'maxProperties', 'maximum', 'exclusiveMaximum'];
 
-/** The value of a keyword that two schemas have: the stricter one. */
+/** The value of a keyword that two schemas have: the stricter one, and all values that either knows. */
 function keyword(key: string, pair: readonly [one: unknown, other: unknown], both: Both): unknown {
   const [one, other] = pair;
   if (MORE.includes(key)) return Math.max(...(pair as readonly number[]));
   if (LESS.includes(key)) return Math.min(...(pair as readonly number[]));
   if (key === 'isInteger') return one || other;
+  if (key === 'knownValues') return [...new Set(pair.flat())];
   if (key === 'items' || key === 'names') return both(one as Schema, other as Schema);
   if (['pattern', 'format', 'multipleOf'].includes(key) && one !== other) {
     throw new Contradiction(`one value of '${key}' is implemented, not both ${String(one)} and ${String(other)}`);
