@@ -19,17 +19,21 @@ export function isTakenOperationId(id: string): boolean {
   return [...COMMANDS, ...CLIENT_MEMBERS, ...INHERITED_NAMES].includes(id);
 }
 
+/** Letters and digits that a name of code cannot have, and that would be cut. */
+const OTHER_LETTER = /(?![A-Za-z0-9])[\p{L}\p{M}\p{N}]/u;
+
 /** The name of the type of a component: `latest-rates` is `LatestRates`. `undefined` if it cannot be a name. */
 export function typeName(component: string): string | undefined {
   const name = pascalCase(component);
-  return /^[A-Z]\w*$/.test(name) && !GLOBAL_NAMES.includes(name) ? name : undefined;
+  const isName = /^[A-Z]\w*$/.test(name) && !GLOBAL_NAMES.includes(name);
+  return isName && !OTHER_LETTER.test(component) ? name : undefined;
 }
 
 /** The name of a method: `get-latest-rates` is `getLatestRates`. `undefined` if it cannot be a name. */
 export function methodName(operationId: string): string | undefined {
   const name = pascalCase(operationId);
   const id = name.charAt(0).toLowerCase() + name.slice(1);
-  return /^[a-z][A-Za-z0-9]*$/.test(id) ? id : undefined;
+  return /^[a-z][A-Za-z0-9]*$/.test(id) && !OTHER_LETTER.test(operationId) ? id : undefined;
 }
 
 /** Returns `name`, or the first of `name2`, `name3`, … that is free. */

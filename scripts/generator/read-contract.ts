@@ -1,6 +1,6 @@
 import type { Contract, Operation } from './contract.ts';
 import { typeName } from './names.ts';
-import { readOperation } from './read-operation.ts';
+import { NOT_RECEIVED, readOperation } from './read-operation.ts';
 import { ANY_VALUE, readOnce, readPattern } from './read-schema.ts';
 import type { SpecNode } from './spec-node.ts';
 
@@ -8,6 +8,7 @@ import type { SpecNode } from './spec-node.ts';
 export function readContract(spec: SpecNode): Contract {
   const version = spec.get('openapi');
   if (!/^3\.[01]\.\d+/.test(version.string())) version.refuse(`OpenAPI 3.1 or 3.0 is expected, not '${version.value}'`);
+  spec.noteKeys(['webhooks'], NOT_RECEIVED);
   checkServers(spec);
   checkSecurity(spec);
   readSchemas(spec.get('components'));
@@ -81,7 +82,8 @@ function readSchemas(components: SpecNode): void {
   const { components: known, places, schemas } = components.document;
   for (const [component, node] of components.entriesAt('schemas')) {
     const name = typeName(component);
-    if (name === undefined) node.refuse(`'${component}' cannot be the name of a type`);
+    if (name === undefined)
+      node.refuse(`'${component}' cannot be the name of a type, which has letters and digits of ASCII`);
     else if (known.has(name)) node.refuse(`two components have the type name '${name}'`);
     else known.set(name, node);
   }
@@ -109,7 +111,7 @@ function readPaths(paths: SpecNode): Operation[] {
     if (!/^(\/[\w.~!$&'()*+,;=:@-]*)+$/.test(plain) || /\/\/|\/\.{1,2}(\/|$)|\}\{/.test(path)) {
       node.refuse("a path begins with '/' and has letters, digits, {name} and -._~!$&'()*+,;=:@ only");
     }
-    const item = node.resolved();
+    const item = node.replaced();
     item.refuseKeys(OTHER_METHODS, 'only GET is, because the client repeats and shares requests');
     item.refuseKeys(['servers'], 'the client sends all requests to the base URL of its user');
     return item.has('get') ? [readOperation(path, item)] : [];

@@ -1,6 +1,6 @@
 import { definedOf } from '../../src/json.ts';
 import type { ErrorResponseSpec } from '../../src/operation.ts';
-import type { Operation, Property, Query, Schema, Schemas } from './contract.ts';
+import type { Operation, Parameter, Property, Query, Schema, Schemas } from './contract.ts';
 import { freeName, isTakenOperationId, methodName, pascalCase } from './names.ts';
 import { examplesOf, parameterNodes, readParameters, resolve, SCALAR } from './read-parameter.ts';
 import { readSchema } from './read-schema.ts';
@@ -11,18 +11,20 @@ export function readOperation(path: string, item: SpecNode): Operation {
   const node = item.get('get');
   node.refuseKeys(['requestBody'], 'a GET has no body');
   node.refuseKeys(['servers'], 'the client sends all requests to the base URL of its user');
+  node.noteKeys(['callbacks'], NOT_RECEIVED);
   const id = readId(node) ?? 'operation';
   const query = readQuery(id, path, item);
   const responses = node.get('responses');
   const served = ['200', '2XX', '2xx'].find((status) => responses.has(status)) ?? '200';
   const errors = responses.entries().filter(([status]) => status !== served && !status.startsWith('x-'));
-  const success = responses.get(served).resolved();
+  const success = responses.get(served).replaced();
   const consumesQuota = node.find('x-consumes-quota')?.boolean() ?? true;
-  const description = node.find('description')?.prose() ?? '';
+  const text = (key: string) => (node.find(key) ?? item.find(key))?.prose();
+  const description = text('description') ?? '';
   return {
     id,
     path,
-    summary: node.find('summary')?.prose() || /^[^\n.]+/.exec(description)?.[0] || id,
+    summary: text('summary') || /^[^\n.]+/.exec(description)?.[0] || id,
     description,
     isDeprecated: node.isTrue('deprecated'),
     query,
@@ -34,11 +36,14 @@ export function readOperation(path: string, item: SpecNode): Operation {
   };
 }
 
+export const NOT_RECEIVED = 'the client sends requests and receives none';
+
 function readId(node: SpecNode): string | undefined {
   const { ids } = node.document;
   const given = node.get('operationId');
   const id = methodName(given.string());
-  if (id === undefined) return given.refuse(`'${given.value}' cannot be the name of a method`);
+  if (id === undefined)
+    return given.refuse(`'${given.value}' cannot be the name of a method, which has letters and digits of ASCII`);
   if (isTakenOperationId(id)) given.refuse(`'${id}' is the name of a command or of a member of the client already`);
   if (ids.has(id)) given.refuse(`the operationId '${id}' is taken`);
   ids.add(id);
@@ -52,6 +57,7 @@ function readQuery(id: string, path: string, item: SpecNode): Query {
   const nodes = parameterNodes(item, node);
   const parameters = readParameters(nodes, schemas);
   refuseOtherPlaceholders(path, item, nodes);
+  if (id === 'quota') refuseRequired(parameters);
   const name = freeName(`${pascalCase(id)}Query`, (candidate) => schemas.has(candidate));
   if (freeForm !== undefined) {
     if (parameters.length > 0) freeForm.refuse('an operation with x-free-form-query has no other parameters');
@@ -59,6 +65,11 @@ function readQuery(id: string, path: string, item: SpecNode): Query {
     return { kind: 'free-form', schema: name };
   }
   return parameters.length === 0 ? { kind: 'none' } : { kind: 'named', schema: name, parameters };
+}
+
+function refuseRequired(parameters: readonly Parameter[]): void {
+  for (const { name, node, required } of parameters)
+    if (required) node.refuse(`'${name}' is required, but the client itself calls quota() without parameters`);
 }
 
 const ANY_PARAMETER: Schema = { kind: 'any', members: [...SCALAR.members, { kind: 'array', items: SCALAR }] };
@@ -143,7 +154,7 @@ function readError(status: string, response: SpecNode): ErrorResponseSpec {
   const code = /^([345]\d\d|[45]XX|default)$/i.exec(status)?.[0].replace(/xx$/i, 'XX');
   if (code === undefined)
     response.refuse(`unknown status '${status}'; known: 200 or 2XX, 300 to 599, 4XX, 5XX, default`);
-  const node = response.resolved();
+  const node = response.replaced();
   const media = readMedia(node);
   const schema = media?.get('schema');
   if (response.isClean && schema?.find('$ref')?.value !== '#/components/schemas/ErrorResponse') {

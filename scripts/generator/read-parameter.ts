@@ -1,3 +1,4 @@
+import { isSettableHeader } from '../../src/client/options/checks.ts';
 import { definedOf } from '../../src/json.ts';
 import type { ScalarType } from '../../src/operation.ts';
 import type { Parameter, Scalar, Schema, Schemas } from './contract.ts';
@@ -19,23 +20,24 @@ export function readParameters(nodes: readonly SpecNode[], schemas: Schemas): Pa
 /** A parameter of an operation replaces the one of its path with the same place and name. */
 export function parameterNodes(path: SpecNode, operation: SpecNode): readonly SpecNode[] {
   const [shared = [], own = []] = [path, operation].map((owner) =>
-    owner.itemsAt('parameters').map((item) => item.resolved()),
+    owner.itemsAt('parameters').map((item) => item.replaced()),
   );
   const keyOf = (node: SpecNode) => `${node.at(['in']).value} ${node.at(['name']).value}`;
   return [...shared.filter((node) => !own.some((other) => keyOf(other) === keyOf(node))), ...own];
 }
 
-/** A caller can send optional headers with the option `headers` of the call. */
+/** A caller can send optional headers with the option `headers` of the call, except those that the client sets. */
 function isSkipped(node: SpecNode): boolean {
   const place = node.at(['in']).value;
   const name = String(node.at(['name']).value);
-  const isOfClient = place === 'header' && /^(accept|authorization|content-type)$/i.test(name); // as in OpenAPI
-  if (isOfClient) return true;
+  const isOfOpenApi = place === 'header' && /^(accept|authorization|content-type)$/i.test(name);
+  if (isOfOpenApi) return true;
   if ((place !== 'header' && place !== 'cookie') || node.at(['required']).value === true) return false;
   const header = place === 'cookie' ? 'Cookie' : name;
-  node.note(
-    `the optional ${place} parameter is skipped; a call can send it with its option headers: { '${header}': … }`,
-  );
+  const next = isSettableHeader(header)
+    ? `a call can send it with its option headers: { '${header}': … }`
+    : `a call cannot set the header '${header}'`;
+  node.note(`the optional ${place} parameter is skipped; ${next}`);
   return true;
 }
 
@@ -107,6 +109,9 @@ export function examplesOf(node: SpecNode): readonly SpecNode[] {
   return [...named, node.find('example')].filter((example) => example !== undefined);
 }
 
+const RESERVED_ENCODED =
+  "'allowReserved' is not implemented; the client percent-encodes reserved characters, such as / as %2F";
+
 const UNWRITABLE =
   'a parameter is text, a number, true or false, or a list of those; for any parameters, the operation has x-free-form-query';
 
@@ -119,8 +124,10 @@ function readName(node: SpecNode): string {
   return name;
 }
 
-/** How a list is written: `a=1&a=2` or `a=1,2`. */
+/** How values are written, a list as `a=1&a=2` or `a=1,2`. */
 function readStyle(node: SpecNode, place: 'path' | 'query', isList: boolean): 'comma' | 'repeated' | undefined {
+  if (node.isTrue('allowReserved')) node.refuse(RESERVED_ENCODED, 'allowReserved');
+  if (node.isTrue('allowEmptyValue')) node.noteKeys(['allowEmptyValue'], 'the client sends the values of the schema');
   const style = place === 'query' ? 'form' : 'simple';
   node.find('style')?.oneOf(`style of a parameter in the ${place}`, [style]);
   const isExploded = node.find('explode')?.boolean() ?? place === 'query';

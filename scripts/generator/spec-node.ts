@@ -83,6 +83,11 @@ export class SpecNode implements Place {
     for (const key of keys) if (this.has(key)) this.refuse(`'${key}' is not implemented; ${problem}`, key);
   }
 
+  /** Notes the keys of the map that have no effect. */
+  noteKeys(keys: readonly string[], reason: string): void {
+    for (const key of keys) if (this.has(key)) this.note(`'${key}' has no effect; ${reason}`, key);
+  }
+
   keys(): string[] {
     return Object.keys(this.#map());
   }
@@ -173,6 +178,17 @@ export class SpecNode implements Place {
     return this.#child('$ref', undefined);
   }
 
+  /** The same, of a part that is no schema: beside its `$ref`, only a text has an effect, which replaces that of the target. */
+  replaced(): SpecNode {
+    const target = this.resolved();
+    if (target === this) return this;
+    const beside = Object.entries(this.#map()).filter(([key]) => key !== '$ref' && !key.startsWith('x-'));
+    const texts = beside.filter(([key]) => TEXTS.includes(key));
+    const others = beside.map(([key]) => key).filter((key) => !TEXTS.includes(key));
+    this.noteKeys(others, 'the target of the $ref has its own');
+    return new SpecNode({ ...target.#map(), ...Object.fromEntries(texts) }, target.path, this.document);
+  }
+
   /** The value that a `$ref` names, which can be a `$ref`; `undefined` without one. */
   target(): SpecNode | undefined {
     const ref = this.find('$ref');
@@ -200,6 +216,8 @@ export class SpecNode implements Place {
     return new SpecNode(value, [...this.path, key], this.document);
   }
 }
+
+const TEXTS = ['summary', 'description'];
 
 /** The keys of a JSON pointer that begins with `#/`. */
 export function pointerKeys(pointer: string): string[] {

@@ -141,8 +141,59 @@ test.each<[yaml: string, schema: object]>([
   ['{ oneOf: [{ type: string }, { type: array }], minItems: 2 }', { members: [{ kind: 'string' }, { minItems: 2 }] }],
   ['{ allOf: [{ type: array, uniqueItems: true }, { maxItems: 2 }] }', { hasUniqueItems: true, maxItems: 2 }],
   ["{ $ref: '#/components/schemas/Code', maxLength: 9 }", CODE],
+  ['{ allOf: [{ x-extensible-enum: [a, b] }, { x-extensible-enum: [b, c] }] }', { knownValues: ['a', 'b', 'c'] }],
 ])('the parts of %s are merged to %j', async (yaml, schema) => {
   expect(await schemaOf(yaml)).toMatchObject(schema);
+});
+
+test.each([
+  "{ allOf: [{ $ref: '#/components/schemas/Closed' }, { type: object }] }",
+  "{ allOf: [{ type: object }, { $ref: '#/components/schemas/Closed' }] }",
+  "{ allOf: [{ type: object, description: Of this. }, { $ref: '#/components/schemas/Closed' }] }",
+  "{ allOf: [{ $ref: '#/components/schemas/Closed' }, { type: object, description: Of this. }] }",
+  "{ allOf: [{ $ref: '#/components/schemas/Other' }, { $ref: '#/components/schemas/Closed' }, { type: object }] }",
+])('%s keeps the named type', async (yaml) => {
+  const { description, ...schema } = await schemaOf(yaml);
+
+  expect(schema).toEqual({ kind: 'reference', name: 'Closed' });
+  expect(description).toBe(yaml.includes('Of this.') ? 'Of this.' : undefined);
+});
+
+test.each([
+  [['Named', 'Plain'], 'Of Named.'],
+  [['Plain', 'Named'], 'Of Named.'],
+  [['Named', 'Sized'], 'Of Named.'],
+  [['Sized', 'Named'], 'Of Sized.'],
+])('a type of %j has the first description', async (names, description) => {
+  const allOf = names.map((name) => ({ $ref: `#/components/schemas/${name}` }));
+  const parts = {
+    Named: { ...parse(`{ ${NAMED} }`), description: 'Of Named.' },
+    Sized: { ...parse(`{ ${SIZED} }`), description: 'Of Sized.' },
+    Plain: { type: 'object', required: ['plain'] },
+  };
+  const changes = Object.entries({ ...parts, Both: { allOf } }).flatMap(([name, schema]) => [
+    `components schemas ${name}`,
+    schema,
+  ]);
+
+  expect((await contractOf(stressWith(...changes))).schemas.get('Both')).toMatchObject({ kind: 'object', description });
+});
+
+test.each([
+  ['Envelope', 'Own'],
+  ['Own', 'Envelope'],
+])('the data of a response that is all of %s and %s has its named type', async (...names) => {
+  const success = { const: true };
+  const parts = {
+    Envelope: { type: 'object', required: ['success', 'data'], properties: { success, data: { type: 'object' } } },
+    Own: { properties: { data: CLOSED } },
+  };
+  const allOf = names.map((name) => parts[name as keyof typeof parts]);
+
+  const { operations, schemas } = await contractOf(stressWith(`${JSON_OK} schema`, { allOf }));
+
+  expect(operations[0]?.data).toBe('Closed');
+  expect([...schemas.keys()]).not.toContain('ClosedData');
 });
 
 const SECRET = { type: 'object', properties: { pin: { type: 'string', writeOnly: true }, size: { type: 'integer' } } };
@@ -178,18 +229,27 @@ test('what has no effect is noted, with its place', async () => {
   const skipped = [
     { name: 'X-Trace', in: 'header', schema: { type: 'string' } },
     { name: 'session', in: 'cookie', schema: { type: 'string' } },
+    { name: 'Host', in: 'header', schema: { type: 'string' } },
+    { $ref: '#/components/parameters/Any', required: true, description: 'Beside.' },
   ];
-  const field = { type: 'array', required: ['a'] };
+  const any = { name: 'any', in: 'query', allowEmptyValue: true, schema: { type: 'string' }, description: 'Own.' };
+  const changes = {
+    ...{ [`${GET} parameters`]: skipped, [`${GET} callbacks`]: {}, webhooks: {} },
+    ...{ 'components schemas Field': { type: 'array', required: ['a'] }, 'components parameters Any': any },
+  };
 
-  const { notes, operations } = await contractOf(
-    stressWith(`${GET} parameters`, skipped, 'components schemas Field', field),
-  );
+  const { notes, operations } = await contractOf(stressWith(...Object.entries(changes).flat()));
 
-  expect(operations[0]?.query.kind).toBe('none');
+  expect(operations[0]?.query).toMatchObject({ parameters: [{ name: 'any', description: 'Beside.' }] });
   expect(notes.map(({ path, problem }) => `${path.at(-1)}: ${problem}`)).toEqual([
+    "webhooks: 'webhooks' has no effect; the client sends requests and receives none",
     "required: 'required' has no effect on the type array",
+    "callbacks: 'callbacks' has no effect; the client sends requests and receives none",
+    "required: 'required' has no effect; the target of the $ref has its own",
     "0: the optional header parameter is skipped; a call can send it with its option headers: { 'X-Trace': … }",
     "1: the optional cookie parameter is skipped; a call can send it with its option headers: { 'Cookie': … }",
+    "2: the optional header parameter is skipped; a call cannot set the header 'Host'",
+    "allowEmptyValue: 'allowEmptyValue' has no effect; the client sends the values of the schema",
   ]);
 });
 
@@ -322,6 +382,14 @@ test.each([
   [`${PATH} post`, {}, "#/paths//api/v1/closed/post: 'post' is not implemented; only GET is"],
   [`${GET} operationId`, undefined, "/get/operationId: 'operationId' is missing"],
   [`${GET} operationId`, '€', "/get/operationId: '€' cannot be the name of a method"],
+  [`${GET} operationId`, 'últimas-tasas', "/get/operationId: 'últimas-tasas' cannot be the name of a method"],
+  ['components schemas Größe', {}, "#/components/schemas/Größe: 'Größe' cannot be the name of a type"],
+  [
+    'paths /api/v1/quota get',
+    { operationId: 'quota', parameters: [{ name: 'day', in: 'query', required: true, schema: {} }] },
+    "/get/parameters/0: 'day' is required, but the client itself calls quota() without parameters",
+  ],
+  [`${GET} parameters 0 allowReserved`, true, "/parameters/0/allowReserved: 'allowReserved' is not implemented"],
   [`${GET} operationId`, 'then', "/get/operationId: 'then' is the name of a command or of a member of the client"],
   [`${GET} operationId`, 'mock', "/get/operationId: 'mock' is the name of a command or of a member of the client"],
   [`${GET} operationId`, 'toString', "/get/operationId: 'toString' is the name of a command or of a member"],

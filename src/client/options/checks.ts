@@ -94,15 +94,24 @@ export function requireKnownNames(
   throw new ConfigError(`${where}: unknown option ${describeValue(unknown)}; ${next}`);
 }
 
-/** Headers that the client or the transport sets. */
-const RESERVED = [
-  ...['authorization', 'host', 'connection', 'keep-alive'],
-  ...['content-length', 'transfer-encoding', 'upgrade', 'expect'],
-];
+const PROXY_USER = 'HTTPS_PROXY=http://user:password@proxy.example:3128';
+/** Headers that the client or the transport sets, with the next step. */
+const RESERVED: ReadonlyMap<string, string> = new Map([
+  ['authorization', '; the client sends the key (options apiKey and auth)'],
+  ['proxy-authorization', `; put user and password into the URL of the proxy, such as ${PROXY_USER}`],
+  ...['host', 'connection', 'keep-alive', 'content-length', 'transfer-encoding', 'upgrade', 'expect'].map(
+    (name) => [name, ''] as const,
+  ),
+]);
 /** RFC 9110 §5.6.2. */
 export const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 /** Latin-1 without line breaks, as `Headers` accepts it. */
 export const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Whether a call can send the header with its option `headers`. */
+export function isSettableHeader(name: string): boolean {
+  return TOKEN.test(name) && !RESERVED.has(name.toLowerCase());
+}
 
 /** The headers by their names in lower case. @throws ConfigError that names the option and the header; its value may be a secret and is not shown */
 export function resolveHeaders(option: string, headers: unknown): Readonly<Record<string, string>> {
@@ -124,10 +133,8 @@ function isHeaders(value: unknown): value is Headers {
 
 function requireHeader([name, value]: [string, unknown], option: string): readonly [string, string] {
   const lower = name.toLowerCase();
-  if (RESERVED.includes(lower)) {
-    const next = lower === 'authorization' ? '; the client sends the key (options apiKey and auth)' : '';
-    throw new ConfigError(`${option}: '${name}' cannot be set${next}`);
-  }
+  const next = RESERVED.get(lower);
+  if (next !== undefined) throw new ConfigError(`${option}: '${name}' cannot be set${next}`);
   if (!TOKEN.test(name)) refuse(option, name, 'a valid header name');
   const isText = typeof value === 'string' && HEADER_VALUE.test(value);
   if (isText) return [lower, value];

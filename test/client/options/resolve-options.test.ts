@@ -77,7 +77,7 @@ const wrong: Record<keyof FxRatesOptions, readonly unknown[]> = {
   coalesce: [null, 'no', 1],
   headers: [
     ...[null, 'a: b', [['a', 'b']], { a: 1 }, { 'a b': 'c' }],
-    ...[{ Authorization: 'x' }, { 'Keep-Alive': '5' }, { a: 'b\nc' }],
+    ...[{ Authorization: 'x' }, { 'Keep-Alive': '5' }, { 'Proxy-Authorization': 'Basic x' }, { a: 'b\nc' }],
   ],
   clock: [
     ...[null, {}, { now: () => 0 }, { now: 0, sleep: () => undefined }],

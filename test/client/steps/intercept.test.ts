@@ -82,6 +82,7 @@ test('a middleware can add headers, parameters and a signature made with the key
 test.each([
   ['as a URL object', (url: string) => new URL(`${url}?via=test`) as never, 'via=test'],
   ['with a fragment, which is not sent, so that the key is not part of it', (url: string) => `${url}?a=1#part`, 'a=1'],
+  ['with an empty fragment', (url: string) => `${url}?a=1#`, 'a=1'],
 ])('a middleware can set the URL %s', async (_, change, query) => {
   const via: Middleware = (request, next) => next({ ...request, url: change(request.url) });
   const { fx, fetch } = testClient(success(), { auth: 'query', middleware: [via] });
@@ -94,6 +95,11 @@ test.each([
 test.each([
   ['another host', withUrl(() => 'https://evil.test/'), /cannot be sent to https:\/\/evil.test/],
   ['its own key', withHeader('authorization', 'Bearer other'), /^middleware: 'authorization' cannot be set.*apiKey/],
+  [
+    'its own user of a proxy',
+    withHeader('proxy-authorization', 'Basic x'),
+    /^middleware: 'proxy-authorization' cannot/,
+  ],
   ['a host of its own', withHeader('host', 'evil.test'), /^middleware: 'host' cannot be set/],
   ['a key in the URL', withUrl((url) => `${url}?API_key=x`), /^middleware: 'api_key' cannot be set/],
   ['a relative URL', withUrl(() => '/api/v1/latest'), /called with '\/api\/v1\/latest', which is not an absolute URL/],
