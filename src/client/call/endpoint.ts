@@ -92,27 +92,34 @@ export function buildOperationTarget(operation: Operation, values: QueryParamete
       return value === undefined ? [] : [[parameter.name, parameterTexts(parameter, value)] as const];
     }),
   );
-  const filled = path.replaceAll(/\{([^{}]+)\}/g, (_, name: string) =>
-    encodePathText(name, texts.get(name)?.join('') ?? ''),
-  );
+  const filled = path.replaceAll(/\{([^{}]+)\}/g, (_, name: string) => {
+    const [parts = ['']] = texts.get(name) ?? [];
+    return parts.map((text) => encodePathText(name, text)).join(',');
+  });
   if (hasDotSegment(filled))
     throw new ConfigError(`path: '.' and '..' are not valid values in ${path}, got '${filled}'`);
   const inQuery = parameters.filter((parameter) => parameter.in === 'query');
-  return withQuery(filled, Object.fromEntries(inQuery.map(({ name }) => [name, texts.get(name)])));
+  return withQuery(
+    filled,
+    inQuery.map(({ name }) => [name, texts.get(name) ?? []]),
+  );
 }
 
-/** One text per occurrence of the name in the query. */
-function parameterTexts({ name, list }: Parameter, value: unknown): readonly string[] {
-  const given: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const items = given.filter((item) => item !== undefined).map((item) => textOf(name, item));
-  if (list === undefined) return items;
-  if (items.length === 0) throw new ConfigError(`'${name}': expected at least one value, got an empty list`);
-  if (list === 'repeated') return items;
-  const wrong = items.find((item) => item.includes(','));
+function parameterTexts({ name, list }: Parameter, value: unknown): ParameterTexts {
+  const texts = textsOf(name, value);
+  if (list !== undefined && texts.length === 0)
+    throw new ConfigError(`'${name}': expected at least one value, got an empty list`);
+  if (list !== 'comma') return texts;
+  const parts = texts.flat();
+  const wrong = parts.find((part) => part.includes(','));
   if (wrong !== undefined)
     throw new ConfigError(`'${name}': expected values without a comma, which separates them, got '${wrong}'`);
-  return [items.join(',')];
+  return [parts];
 }
+
+/** The text of each occurrence of a name, in parts that a comma separates. */
+type ParameterTexts = readonly (readonly string[])[];
+type QueryParameterTexts = readonly [name: string, texts: ParameterTexts];
 
 function encodePathText(name: string, text: string): string {
   if (text === '')
@@ -124,12 +131,15 @@ function encodePathText(name: string, text: string): string {
 
 /** Path and query as sent, without the key. @throws ConfigError for an option of the call among the parameters */
 function buildTarget(path: string, query: QueryParameters): string {
-  for (const name of Object.keys(query)) {
-    if (!Object.hasOwn(NOT_PARAMETERS, name)) continue;
-    const next = `pass it after the query: fx.latest(query, { ${name} })`;
-    throw new ConfigError(`query: '${name}' is an option of the call, not a query parameter; ${next}`);
+  const parameters: QueryParameterTexts[] = [];
+  for (const [name, value] of Object.entries(query)) {
+    if (Object.hasOwn(NOT_PARAMETERS, name)) {
+      const next = `pass it after the query: fx.latest(query, { ${name} })`;
+      throw new ConfigError(`query: '${name}' is an option of the call, not a query parameter; ${next}`);
+    }
+    parameters.push([name, textsOf(name, value)]);
   }
-  return withQuery(path, query);
+  return withQuery(path, parameters);
 }
 
 /** Options of a call that no service has as parameters. Sent as parameters, they would have no effect. */
@@ -142,23 +152,28 @@ const NOT_PARAMETERS: Readonly<Record<Exclude<keyof CallOptions, 'signal' | 'pri
   maxAgeMs: true,
 };
 
-function withQuery(path: string, query: QueryParameters): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    for (const item of Array.isArray(value) ? value : [value]) {
-      if (item !== undefined) search.append(name, textOf(name, item));
+/** A comma that separates parts is not encoded (RFC 6570 §3.2.8): some servers split before they decode. */
+function withQuery(path: string, parameters: readonly QueryParameterTexts[]): string {
+  let target = path;
+  for (const [name, texts] of parameters) {
+    for (const [first = '', ...others] of texts) {
+      const search = new URLSearchParams([[name, first]]);
+      for (const part of others) search.append('', part);
+      target += `${target === path ? '?' : '&'}${search.toString().replaceAll('&=', ',')}`;
     }
   }
-  return search.size === 0 ? path : `${path}?${search}`;
+  return target;
 }
 
 /** The target with its parameters sorted by name, because their order does not change the response. */
 export function sortedTarget(target: string): string {
   if (!target.includes('&')) return target;
-  const [path, query] = target.split('?');
-  const parameters = new URLSearchParams(query);
-  parameters.sort();
-  return `${path}?${parameters}`;
+  const [path, query = ''] = target.split('?');
+  const pairs = query.split('&').sort((one, other) => {
+    const [[name = ''], [otherName = '']] = [one.split('='), other.split('=')];
+    return name < otherName ? -1 : Number(name > otherName);
+  });
+  return `${path}?${pairs.join('&')}`;
 }
 
 /** A path for `get`. @throws ConfigError for a path that leads to another host or contains a query */
@@ -188,12 +203,18 @@ export function refuseKeyParameter(names: Iterable<string>, option = 'query'): v
   }
 }
 
-function textOf(name: string, value: unknown): string {
-  const isPlain = typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
-  if (!isPlain) {
-    throw new ConfigError(
-      `query: '${name}' must be a string, a finite number, a boolean or a list of these, got ${describeValue(value)}`,
-    );
+/** One text per value of a list. @throws ConfigError for a value that cannot be sent */
+function textsOf(name: string, value: unknown): [string][] {
+  const texts: [string][] = [];
+  for (const item of Array.isArray(value) ? value : [value]) {
+    if (item === undefined) continue;
+    const isPlain = typeof item === 'string' || typeof item === 'boolean' || Number.isFinite(item);
+    if (!isPlain) {
+      throw new ConfigError(
+        `query: '${name}' must be a string, a finite number, a boolean or a list of these, got ${describeValue(item)}`,
+      );
+    }
+    texts.push([String(item)]);
   }
-  return String(value);
+  return texts;
 }

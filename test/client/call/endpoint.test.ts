@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { buildOperationTarget, checkPath, operationEndpoint, pathEndpoint } from '../../../src/client/call/endpoint.ts';
+import {
+  buildOperationTarget,
+  checkPath,
+  operationEndpoint,
+  pathEndpoint,
+  sortedTarget,
+} from '../../../src/client/call/endpoint.ts';
 import { ConfigError } from '../../../src/client/errors/errors.ts';
 import type { Operation, Parameter } from '../../../src/operation.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
@@ -39,7 +45,7 @@ const period: Operation = {
   description: '',
   query: 'named',
   parameters: [
-    parameter('base', { in: 'path', required: true }),
+    parameter('base', { in: 'path', required: true, list: 'comma' }),
     parameter('from', { in: 'path', required: true }),
     parameter('to', { in: 'path', required: true }),
     parameter('symbols', { list: 'comma' }),
@@ -56,7 +62,10 @@ const required = { base: 'EUR', from: '2026-01-01', to: '2026-02-01' };
 test.each([
   [{}, '/api/v1/EUR/2026-01-01..2026-02-01'],
   [{ base: 'a/b ä?' }, '/api/v1/a%2Fb%20%C3%A4%3F/2026-01-01..2026-02-01'],
-  [{ symbols: ['EUR', 'GBP'] }, '/api/v1/EUR/2026-01-01..2026-02-01?symbols=EUR%2CGBP'],
+  [{ symbols: ['EUR', 'GBP'] }, '/api/v1/EUR/2026-01-01..2026-02-01?symbols=EUR,GBP'],
+  [{ symbols: ['a b', '€'] }, '/api/v1/EUR/2026-01-01..2026-02-01?symbols=a+b,%E2%82%AC'],
+  [{ base: ['EUR', 'a/b'] }, '/api/v1/EUR,a%2Fb/2026-01-01..2026-02-01'],
+  [{ amount: '1,5' }, '/api/v1/EUR/2026-01-01..2026-02-01?amount=1%2C5'],
   [{ places: [2, 4], amount: 1.5 }, '/api/v1/EUR/2026-01-01..2026-02-01?places=2&places=4&amount=1.5'],
   [{ amount: undefined }, '/api/v1/EUR/2026-01-01..2026-02-01'],
 ])('%j is sent as %s', (values, target) => {
@@ -93,6 +102,8 @@ test.each([
   [{ symbols: [] }, '/p'],
   [{ base: '' }, '/p?base='],
   [{ q: 'a&b=c d#é' }, '/p?q=a%26b%3Dc+d%23%C3%A9'],
+  [{ q: "~!'()*-._ \ud800" }, '/p?q=%7E%21%27%28%29*-._+%EF%BF%BD'],
+  [{ 'a,b': 'EUR,USD' }, '/p?a%2Cb=EUR%2CUSD'],
   [{ q: 'line\r\nbreak' }, '/p?q=line%0D%0Abreak'],
   [Object.create(null, { base: { value: 'EUR', enumerable: true } }), '/p?base=EUR'],
 ])('%j is sent as %s', (query, target) => {
@@ -159,4 +170,13 @@ test.each(['timeoutMs', 'deadlineMs', 'maxRetries', 'onLimit', 'maxAgeMs'])(
 
 test.each(['priority', 'signal', 'schema'])('sends a parameter named %s, which a service may have', (name) => {
   expect(pathEndpoint('/x', { [name]: 'a' }).target).toBe(`/x?${name}=a`);
+});
+
+test.each([
+  ['/p', '/p'],
+  ['/p?b=1', '/p?b=1'],
+  ['/p?b=2&a=x%2Cy,z&b=1', '/p?a=x%2Cy,z&b=2&b=1'],
+  ['/p?a=&a-b=1&a=0', '/p?a=&a=0&a-b=1'],
+])('the parameters of %s are sorted by name, and their values unchanged', (target, sorted) => {
+  expect(sortedTarget(target)).toBe(sorted);
 });
