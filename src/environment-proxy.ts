@@ -63,7 +63,9 @@ function isListed({ protocol, hostname, port }: URL, entry: string): boolean {
   const ownPort = port || (protocol === 'https:' ? '443' : '80');
   const [, text = '', entryPort] = isIP(entry) === 6 ? ['', entry] : (NO_PROXY_ENTRY.exec(entry) ?? []);
   const host = plainHost(text);
-  return host !== '' && (ownHost === host || ownHost.endsWith(`.${host}`)) && (entryPort ?? ownPort) === ownPort;
+  // An address has no subdomains.
+  const isPart = isIP(ownHost) === 0 && ownHost.endsWith(`.${host}`);
+  return host !== '' && (ownHost === host || isPart) && (entryPort ?? ownPort) === ownPort;
 }
 
 /** `host`, `.host` or `*.host`, with or without a port. */

@@ -104,12 +104,13 @@ async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Prom
   throw new ConfigError(`fetch: ${why}, and there is no global fetch; pass the option fetch`);
 }
 
-/** Shared by all clients, so that a client of `withOptions()` uses the open connections. */
+/** By variable, which errors name, and URL. Shared by all clients, so that a client of `withOptions()` uses the open connections. */
 const proxyDispatchers = new Map<string, Dispatcher>();
 
 function dispatcherOf(undici: UndiciModule, proxy: EnvironmentProxy): Dispatcher {
-  const dispatcher = proxyDispatchers.get(proxy.url) ?? proxyDispatcher(undici, proxy);
-  proxyDispatchers.set(proxy.url, dispatcher);
+  const name = `${proxy.variable} ${proxy.url}`;
+  const dispatcher = proxyDispatchers.get(name) ?? proxyDispatcher(undici, proxy);
+  proxyDispatchers.set(name, dispatcher);
   return dispatcher;
 }
 

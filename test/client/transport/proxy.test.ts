@@ -219,6 +219,14 @@ test.each<[string, RawServerOptions, RegExp]>([
   expect(rude.connections()).toBe(1);
 });
 
+test('a proxy of two variables is named with that of the client', async () => {
+  Object.assign(process.env, { HTTP_PROXY: 'http://127.0.0.1:9', HTTPS_PROXY: 'http://127.0.0.1:9' });
+  const failureOf = async (baseUrl: string) => String(await errorOf(client({ proxy: 'env', baseUrl }).latest()));
+
+  expect(await failureOf(SERVICE)).toContain('(HTTP_PROXY)');
+  expect(await failureOf(SERVICE.replace('http:', 'https:'))).toContain('(HTTPS_PROXY)');
+});
+
 test('a proxy that never responds is named', async () => {
   const silent = await startRawServer({ onRequest: () => undefined });
   const through = environmentProxy({ HTTP_PROXY: silent.url }, SERVICE);
