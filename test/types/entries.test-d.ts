@@ -50,6 +50,8 @@ new FxRates({ apiKey: process.env['ANY'], logger: console, dispatcher: new MockA
 new FxRates({ fetch: undiciFetch });
 // @ts-expect-error: no response
 new FxRates({ fetch: async () => 'text' });
+// @ts-expect-error: the client reads all headers
+new FxRates({ fetch: async () => ({ status: 200, headers: { get: () => null }, body: null }) });
 expectTypeOf(globalThis.fetch).toExtend<FetchLike>();
 // Those of undici 6 and 8 are no `Dispatcher` of undici 7, because they have other handlers.
 expectTypeOf<Dispatcher>().toExtend<FxRatesOptions['dispatcher']>();

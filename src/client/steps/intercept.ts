@@ -68,7 +68,7 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
   });
   requireResponse(response, 'middleware');
   const known = received.get(response);
-  if (known === undefined) return readResponse(response, { maxBytes, cancellation: attempt });
+  if (known === undefined) return readResponse(response, { source: 'middleware', maxBytes, cancellation: attempt });
   return { ...known, headers: [...response.headers] }; // the middleware may have changed them
 }
 
@@ -85,14 +85,16 @@ function withoutUnhandled(next: Next): Next {
 function checkUrl(url: string, original: string): string {
   if (!URL.canParse(url))
     throw new ConfigError(`middleware: next() was called with '${url}', which is not an absolute URL`);
-  const { origin, search, href, hash } = new URL(url);
+  const target = new URL(url);
+  const { origin, searchParams } = target;
   if (origin !== new URL(original).origin) {
     throw new ConfigError(
       `middleware: the request cannot be sent to ${origin}, because the client adds the key to it; keep the origin of baseUrl`,
     );
   }
-  refuseKeyParameter(new URLSearchParams(search).keys(), 'middleware');
-  return href.slice(0, href.length - hash.length);
+  refuseKeyParameter(searchParams.keys(), 'middleware');
+  target.hash = ''; // removes a lone # too
+  return target.href;
 }
 
 /** `ok` of a response with another status is false. */

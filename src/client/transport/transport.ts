@@ -1,4 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
+import { types } from 'node:util';
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { decoded, isDecodingError } from '../../content-encoding.ts';
 import { proxiedLoopbackProblem, withoutProxy } from '../../environment-proxy.ts';
@@ -116,7 +117,11 @@ export type FetchLike<Received = Response> = (
 /** The response of any package, such as undici or `node-fetch`: their types differ. */
 export interface FetchedResponse {
   readonly status: number;
-  readonly headers: { get(name: string): string | null };
+  /** Read with the iterator of `Headers`, which TypeScript declares only with the library `dom.iterable`, unlike `forEach`. */
+  readonly headers: {
+    get(name: string): string | null;
+    forEach(use: (value: string, name: string) => void): void;
+  };
   readonly body: object | null;
 }
 
@@ -142,7 +147,7 @@ export function fetchTransport(
       ...withoutProxy(url),
     });
     requireResponse(response, 'fetch');
-    return readResponse(response, request);
+    return readResponse(response, { ...request, source: 'fetch' });
   };
   return (request) => abortable(exchange(request), request.cancellation); // a `fetch` may ignore the signal
 }
@@ -152,22 +157,33 @@ export function fetchTransport(
  *
  * @throws ConfigError, which begins with `source`, if the client could not read it
  */
-export function requireResponse(value: unknown, source: 'fetch' | 'middleware'): asserts value is Response {
+export function requireResponse(value: unknown, source: ResponseSource): asserts value is Response {
   const { status, headers, body, bodyUsed } = (value ?? {}) as Partial<Response>; // checked below
   if (bodyUsed) throw new ConfigError(`${source}: ${BODY_READ[source]}`);
   const hasBody = body === null || Symbol.asyncIterator in Object(body);
   const hasHeaders = typeof headers?.get === 'function' && Symbol.iterator in headers;
   if (Number.isInteger(status) && hasHeaders && hasBody) return;
-  const expected = 'a Response (status, headers with get(), and a body that is a stream or null)';
-  throw new ConfigError(`${source}: expected it to return ${expected}, got ${describeValue(value)}`);
+  refuseResponse(source, describeValue(value));
 }
+
+type ResponseSource = 'fetch' | 'middleware';
+
+function refuseResponse(source: ResponseSource | undefined, got: string): never {
+  throw new ConfigError(`${source}: expected it to return ${RESPONSE}, got ${got}`);
+}
+
+const RESPONSE =
+  'a Response (status, headers with get() and an iterator, and a body that is null or a stream of Uint8Array)';
 
 const BODY_READ = {
   fetch: 'expected a Response whose body nothing has read; return a new one each time',
   middleware: 'the body of the response has been read; read response.clone(), or return a new Response',
 };
 
-type BodyLimits = Pick<TransportRequest, 'maxBytes' | 'cancellation'>;
+interface BodyLimits extends Pick<TransportRequest, 'maxBytes' | 'cancellation'> {
+  /** Who returned the body; `undefined` for one whose chunks are bytes. */
+  readonly source?: ResponseSource;
+}
 
 /** Reads a `Response` to its end, until its body is longer than `maxBytes`, or until the first chunk after a cancellation. */
 export async function readResponse(response: Response, limits: BodyLimits): Promise<TransportResponse> {
@@ -177,14 +193,18 @@ export async function readResponse(response: Response, limits: BodyLimits): Prom
   return { status: response.status, headers, ...body };
 }
 
+/** @throws ConfigError if a chunk is not bytes: a stream of the user can have texts or objects */
 async function readBody(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  { maxBytes, cancellation }: BodyLimits,
+  { maxBytes, cancellation, source }: BodyLimits,
 ): Promise<ReadBody> {
   const body = new BodyReader(maxBytes);
   try {
     // A `fetch` that ignores the signal does not end the body.
-    for await (const chunk of chunks) if (!body.add(chunk) || cancellation.aborted) break;
+    for await (const chunk of chunks) {
+      if (!types.isUint8Array(chunk)) refuseResponse(source, `a stream with ${describeValue(chunk)}`);
+      if (!body.add(chunk) || cancellation.aborted) break;
+    }
   } catch (error) {
     if (isDecodingError(error)) return problemOf(`The body cannot be decoded: ${rootMessage(error)}`);
     throw error;

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Cancellation } from '../../../src/client/time/abort.ts';
@@ -44,6 +45,19 @@ test('reads headers of any implementation: names in any case, and values that ar
   expect(await errorOf(fx.latest())).toMatchObject({ kind: 'rate_limited', retryAfterMs: 7_000 });
 });
 
+test('a middleware that returns a body of texts is a wrong option', async () => {
+  const body = new ReadableStream({
+    start: (controller) => {
+      controller.enqueue('{}');
+      controller.close();
+    },
+  });
+  const { fx } = testClient([], { middleware: [async () => new Response(body)] });
+
+  const message = expect.stringMatching(/^middleware: expected it to return a Response .* got a stream with '{}'/);
+  expect(await errorOf(fx.latest())).toMatchObject({ kind: 'config', message });
+});
+
 const used = new Response('{}');
 await used.text();
 
@@ -53,6 +67,21 @@ test.each([
   ['parsed JSON', { success: true, data: {} }, 'got an object'],
   ['headers that are a plain object', { status: 200, headers: {}, body: null }, 'got an object'],
   ['a body that is a string', { status: 200, headers: new Headers(), body: '{}' }, 'got an object'],
+  [
+    'headers without an iterator',
+    { status: 200, headers: { get: () => null }, body: null },
+    'headers with get() and an iterator',
+  ],
+  [
+    'a body of texts',
+    { status: 200, headers: new Headers(), body: Readable.from(['{"success":', 'true}']) },
+    "got a stream with '{",
+  ],
+  [
+    'a body of objects',
+    { status: 200, headers: new Headers(), body: Readable.from([{}]) },
+    'got a stream with an object',
+  ],
   ['an object without a body', { status: 200, headers: new Headers() }, 'got an object'],
   ['a response that was read', used, 'whose body nothing has read'],
 ])('a fetch that returns %s is a wrong option', async (_, returned, got) => {
