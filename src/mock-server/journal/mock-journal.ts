@@ -8,6 +8,7 @@ import {
   type Immutable,
   type Steps,
   strictObject,
+  trueOrFalse,
   type ValueOf,
   wholeFrom,
 } from '../input/checked-input.ts';
@@ -27,7 +28,8 @@ import {
 export interface MockJournal {
   /**
    * Returns the requests in the journal that match, oldest first; by default all.
-   * @throws MockServerError with code `invalid_option`, for an unknown field of the filter.
+   * @throws MockServerError with code `invalid_option`, for an unknown field of the filter; `slow_pattern`, for a regular
+   * expression that takes too long.
    * @example mock.journal.list({ operation: 'latest', status: 429 })
    */
   list(filter?: RequestFilter): readonly JournalEntry[];
@@ -36,13 +38,14 @@ export interface MockJournal {
   /**
    * Waits until enough requests match, and resolves to the matching requests.
    * @throws MockServerError with code `wait_timeout`, after `timeoutMs`; `mock_closed`, when the mock or the space is closed;
-   * `invalid_option`, for an invalid filter or option.
+   * `invalid_option`, for an invalid filter or option; `slow_pattern`, as `list()`.
    * @example await mock.journal.waitFor({ operation: 'latest' }, { count: 2, timeoutMs: 5_000 })
    */
   waitFor(filter?: RequestFilter, options?: WaitOptions): Promise<readonly JournalEntry[]>;
   /**
    * Calls `listener` for each new request when it arrives, before a delay of its response, also after `clear()`. Returns a
    * function that cancels the subscription. If the listener throws, the mock emits a process warning.
+   * @throws MockServerError with code `invalid_option`, for an unknown option.
    */
   subscribe(listener: (entry: JournalEntry) => void, options?: SubscribeOptions): () => void;
   /** Empties the journal. The next request gets number 1. */
@@ -70,7 +73,9 @@ export function createMockJournal(mock: JournalContext): MockJournal {
       const wait = checkedInput(waitOptions, options, { what: 'an option of waitFor()' });
       return await waitForRequests(mock, { filter, ...wait });
     },
-    subscribe: (listener, options = {}) => journal.subscribe(listener, { spaces: options.spaces }),
+    subscribe(listener, options = {}) {
+      return journal.subscribe(listener, checkedInput(subscribeOptions, options, { what: 'an option of subscribe()' }));
+    },
     clear: () => journal.clear(),
   };
 }
@@ -113,14 +118,16 @@ function checkKnown({ after = 0, rule, keyId }: RequestFilter, { journal, state 
   });
 }
 
-/** Options of `mock.journal.subscribe()`. */
-export interface SubscribeOptions {
+const subscribeOptions = strictObject({
   /**
    * Whether to include the requests of spaces. Their entries name the space.
    * @default false
    */
-  readonly spaces?: boolean | undefined;
-}
+  spaces: trueOrFalse.optional(),
+});
+
+/** Options of `mock.journal.subscribe()`. */
+export interface SubscribeOptions extends ValueOf<typeof subscribeOptions> {}
 
 export const waitOptions = strictObject({
   /**
@@ -195,7 +202,7 @@ const CLOSED = Symbol('the mock or the space was closed');
 
 /**
  * Assertions about the requests that `mock.expectRequests(filter)` selects. If an assertion fails, it throws
- * `MockServerError` with code `unexpected_requests`. The message lists the closest requests, and the newest 20 requests in
+ * `MockServerError` with code `unexpected_requests`; for a regular expression that takes too long, with `slow_pattern`. The message lists the closest requests, and the newest 20 requests in
  * the journal. If too many requests match, it lists the newest 20 of those.
  */
 export interface RequestExpectation {

@@ -78,6 +78,12 @@ test.each([
   expect(mock.journal.list().map(({ number }) => number)).toEqual(numbers);
 });
 
+test('an unknown option of a subscription is refused', () => {
+  const subscribe = () => createMockServer().journal.subscribe(() => undefined, { space: true } as never);
+
+  expect(subscribe).toThrow('space is not an option of subscribe(); did you mean spaces?');
+});
+
 test('a listener receives every request, also after clear(), and on request those of spaces', async () => {
   const mock = createMockServer();
   const space = mock.space({ name: 'invoices' });
