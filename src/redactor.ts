@@ -93,7 +93,7 @@ export function secretRedactor(secret: string): (text: string) => string {
 /** An expression with all encodings of each character would take 12 ms and half a megabyte for each key. */
 function patternsOf(secret: string) {
   const plain = decoded(secret);
-  // Without white space, which a key has only in codes: it ends the word.
+  // White space ends a word, so the class has none.
   const part = `[\\w%\\\\&#;={}${escaped(plain.replace(/\s/g, ''))}]`;
   return {
     simple: new RegExp([plainPatternOf(secret), hexOf(secret), ...base64PatternsOf(secret)].join('|'), 'gi'),

@@ -56,5 +56,5 @@ export type { RunningServer, ServeOptions } from './server/mock-server.ts';
 export { createMockServer, type MockServer } from './server/mock-server.ts';
 export type { Account, Accounts, CreateAccountOptions } from './service/accounts.ts';
 export type { QuotaUse, RateUse } from './service/decide.ts';
-export type { CreatedKey, CreateKeyOptions, KeySummary, Keys, MinuteUse, SetUsage } from './service/keys.ts';
+export type { CreatedKey, CreateKeyOptions, KeyFilter, KeySummary, Keys, MinuteUse, SetUsage } from './service/keys.ts';
 export type { KeyLimitOptions } from './service/service-state.ts';

@@ -42,7 +42,7 @@ function parseInterval(text: string, shortestMs: number, { id, query }: Operatio
 
 interface Watch {
   readonly request: OperationRequest;
-  /** Milliseconds, or the interval of the quota or of the snapshots. */
+  /** Milliseconds, or `'quota'`: the quota lasts until it resets. */
   readonly every: number | 'quota';
   readonly begin?: (client: OpenClient) => Promise<void>;
   readonly show: (response: ServiceResponse) => Shown;

@@ -173,6 +173,6 @@ export interface Invocation<Options = object> {
   readonly options: Options;
 }
 
-/** The parameters of a request; a repeated one is a list. */
 export type QueryText = string | number | boolean;
+/** The parameters of a request; a repeated one is a list. */
 export type Query = Readonly<Record<string, QueryText | readonly QueryText[]>>;

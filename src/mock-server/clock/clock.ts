@@ -29,14 +29,14 @@ export interface MockClock extends Clock {
   /**
    * Advances the time by `ms` whole milliseconds. Waits that end meanwhile are resolved in order. Resolves to the new time, in
    * milliseconds since the Unix epoch.
-   * @throws MockServerError with code `invalid_option`, for a negative number or a fraction.
+   * @throws MockServerError with code `invalid_option`, for a negative number, a fraction, or a time after the year 9999.
    * @example await mock.clock.advance(60_000)
    */
   advance(ms: number): Promise<number>;
   /**
    * Advances to a point in time: a given one, `'quota-reset'` (the next end of a quota period), or `'next-window'` (when
    * every key has its full per-minute limit again). Resolves to the new time, in milliseconds since the Unix epoch.
-   * @throws MockServerError with code `invalid_option`, for a time in the past.
+   * @throws MockServerError with code `invalid_option`, for a time in the past or after the year 9999.
    * @example await mock.clock.advanceTo('2026-02-01T00:00:00Z')
    */
   advanceTo(moment: 'quota-reset' | 'next-window' | Instant): Promise<number>;

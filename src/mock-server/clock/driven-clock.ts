@@ -35,7 +35,7 @@ export class DrivenClock implements Clock {
   /** Increased by `set()`, which ends the moves before it. */
   #sets = 0;
   #isWatching = false;
-  /** Virtual time minus real time, at the most, when one of the pending waits began: no wait lasts longer than its length. */
+  /** For `#isOverdue()`: no wait lasts longer than its length. Virtual minus real time, the most when a pending wait began. */
   #leadMs = Number.NEGATIVE_INFINITY;
   #stopTimer: () => void = () => undefined;
 
@@ -59,10 +59,10 @@ export class DrivenClock implements Clock {
   now(): number {
     const time = (this.#frozenAt ?? this.#passing()) + this.#aheadMs;
     const { now: dateNow } = Date;
-    // Of another source, the date need not be behind.
+    // `Date.now` was replaced, or has caught up: nothing to add.
     if (dateNow !== this.#dateNow || time >= this.#latest) this.#behindMs = 0;
     this.#dateNow = dateNow;
-    // A small difference is that of a timer that fired early, and ends by itself.
+    // The date went back by more than a timer's inaccuracy: add the difference from now on.
     if (time + this.#behindMs < this.#latest - TIMER_SKEW_MS) this.#behindMs = this.#latest - time;
     this.#latest = Math.min(LATEST_MS, Math.max(this.#latest, time + this.#behindMs));
     return this.#latest;

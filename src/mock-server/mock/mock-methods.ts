@@ -122,7 +122,7 @@ export class MockMethods {
 
   /**
    * Returns assertions about the requests that match `filter`, by default about all.
-   * @throws MockServerError with code `unexpected_requests`, if an assertion fails.
+   * @throws MockServerError with code `unexpected_requests`, if an assertion fails; `slow_pattern`.
    * @example mock.expectRequests({ status: 429 }).toHaveCount(1)
    */
   expectRequests(filter: RequestFilter = {}): RequestExpectation {

@@ -56,7 +56,10 @@ export interface MockLatest {
    * @throws MockServerError with code `invalid_option`.
    */
   replay(recording: Recording): void;
-  /** Removes the rules of `set` and `replay`, all of them or the one for one base. */
+  /**
+   * Removes the rules of `set` and `replay`, all of them or the one for one base; none if there is none.
+   * @throws MockServerError with code `invalid_option`, for an invalid base.
+   */
   reset(options?: LatestOptions): void;
 }
 

@@ -109,7 +109,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
   /**
    * Opens a space: an account and a key with separate counters, clock, switches, rules and journal. The API key of
    * a request selects its space, so parallel tests can share a server and its connections.
-   * @throws MockServerError with code `space_exists`, if a space with this name is open.
+   * @throws MockServerError with code `space_exists`, if a space with this name is open; `invalid_option`.
    * @example await using space = mock.space({ plan: 'developer' })
    */
   space(options: SpaceOptions = {}): Space {

@@ -69,7 +69,7 @@ export interface Accounts {
   get(accountId: string): Account;
   /**
    * Moves an account and its keys to another plan.
-   * @throws MockServerError with code `not_found`.
+   * @throws MockServerError with code `not_found`; `invalid_option`, for an unknown plan.
    */
   setPlan(accountId: string, plan: PlanName): Account;
   /** Returns all accounts, oldest first. */

@@ -78,7 +78,10 @@ export interface Keys {
    * @throws MockServerError with code `not_found`.
    */
   get(keyId: string): KeySummary;
-  /** Returns all keys, or those of one account, oldest first; with `limit`, only the newest ones. */
+  /**
+   * Returns all keys, or those of one account, oldest first; with `limit`, only the newest ones.
+   * @throws MockServerError with code `not_found`, for an unknown account; `invalid_option`.
+   */
   list(options?: KeyFilter): readonly KeySummary[];
   /**
    * Sets the number of requests counted in the current quota period, in the current minute, or in both.
