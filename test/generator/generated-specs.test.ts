@@ -300,6 +300,7 @@ test.each<[most: string | number, problem: string]>([
 
 test.each([
   ['documented', '?base=GBP&symbols=USD%2CEUR&day=2026-01-02', 200],
+  ['documented', '?base=GBP&symbols=USD,EUR&day=2026-01-02', 200],
   ['documented', '', 200],
   ['documented', '?base=XXX', 400],
   ['documented', '?symbols=usd', 400],

@@ -183,7 +183,7 @@ async function endsInLine(file: Awaited<ReturnType<typeof fs.open>>): Promise<bo
   return buffer.toString() !== '\n';
 }
 
-/** The parameters as they were sent, in the order of their names. */
+/** The parameters in the order of their names, encoded as the mock server compares them. */
 function queryText({ operation, query }: OperationRequest): string {
   const parameters = new URLSearchParams();
   for (const [name, values] of Object.entries(query)) {
