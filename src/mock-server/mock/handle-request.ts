@@ -10,15 +10,15 @@ import {
 } from '../http/parse-request.ts';
 import { completed, internalError, isPreflight, withCorsHeaders } from '../http/responses.ts';
 import type { JournalEntry } from '../journal/journal.ts';
+import { AppliedRules } from '../rules/applied-rules.ts';
 import { arrivalDelay, withEffects } from '../rules/rule-effects.ts';
-import { RuleTurns } from '../rules/rule-turns.ts';
 import type { KeyRecord } from '../service/service-state.ts';
 import { isOpen, type MockState, noteSpace } from './mock-state.ts';
 import { factsOf, identified, type Reply, respond, respondWithoutService, type Use } from './respond.ts';
 
 /**
  * Handles requests that reach a mock or a space, step by step: parses the request, finds the space of its key and the rules
- * that have their turn, lets the service or a rule respond, applies the other effects of the rules, writes the journal, and
+ * that apply, lets the service or a rule respond, applies the other effects of the rules, writes the journal, and
  * delivers the response. Synchronous unless a rule delays the request or its response, or sends it in pieces.
  */
 export function createHandler(receiver: MockState): HandleRequest {
@@ -70,38 +70,38 @@ interface Exchange {
 
 function handle(exchange: Exchange): MockResponse | Promise<MockResponse> {
   const { mock, request } = exchange;
-  const turns = mock.state.rules.length === 0 ? undefined : turnsOf(exchange);
-  if (turns === undefined) return send(exchange, respond(mock, request));
-  const arrival = arrivalDelay(turns);
-  return arrival === undefined ? decideAndSend(exchange, turns) : arriveLate(exchange, turns, arrival);
+  const applied = mock.state.rules.length === 0 ? undefined : rulesFor(exchange);
+  if (applied === undefined) return send(exchange, respond(mock, request));
+  const arrival = arrivalDelay(applied);
+  return arrival === undefined ? decideAndSend(exchange, applied) : arriveLate(exchange, applied, arrival);
 }
 
-function turnsOf({ mock, request, source: { adapter } }: Exchange): RuleTurns | undefined {
+function rulesFor({ mock, request, source: { adapter } }: Exchange): AppliedRules | undefined {
   // A preflight has no part in a test's count of requests.
   const isShared = isPreflight(request.message) && mock.behaviour.values.cors === 'any-origin';
-  return isShared ? undefined : new RuleTurns(mock.state, { request: identified(request, mock), adapter });
+  return isShared ? undefined : new AppliedRules(mock.state, { request: identified(request, mock), adapter });
 }
 
-function decideAndSend(exchange: Exchange, turns: RuleTurns, arrival = ''): MockResponse | Promise<MockResponse> {
+function decideAndSend(exchange: Exchange, applied: AppliedRules, arrival = ''): MockResponse | Promise<MockResponse> {
   const { mock, request } = exchange;
-  const { response, facts } = respondWithoutService(mock, request, turns) ?? respond(mock, request, turns);
+  const { response, facts } = respondWithoutService(mock, request, applied) ?? respond(mock, request, applied);
   const why = [response.why, arrival].filter((text) => text !== '').join('; ');
-  return send(exchange, { response: { ...response, why }, facts }, turns);
+  return send(exchange, { response: { ...response, why }, facts }, applied);
 }
 
 /** Waits before the service receives the request. */
 async function arriveLate(
   exchange: Exchange,
-  turns: RuleTurns,
+  applied: AppliedRules,
   { ms, why }: { readonly ms: number; readonly why: string },
 ): Promise<MockResponse> {
   const { mock, request, source } = exchange;
   const onEndedEarly = (reason: string) => {
     const response = noResponse(`${reason} before the request arrived; ${why}`);
-    return send(exchange, { response, facts: factsOf(mock, request) }, turns);
+    return send(exchange, { response, facts: factsOf(mock, request) }, applied);
   };
   const early = await mock.delays.wait(ms, source.getSignal?.(), { onEndedEarly });
-  return early ?? decideAndSend(exchange, turns, why);
+  return early ?? decideAndSend(exchange, applied, why);
 }
 
 /** Reports a failure of the mock, such as a rule whose regular expression takes too long. In process, `mock.fetch` rejects. */
@@ -113,10 +113,10 @@ function sendFailure(exchange: Exchange, error: unknown): MockResponse | Promise
 }
 
 /** Applies the effects of the rules, writes the journal, waits for the delays, and returns the response to the adapter. */
-function send(exchange: Exchange, reply: Reply, turns?: RuleTurns): MockResponse | Promise<MockResponse> {
+function send(exchange: Exchange, reply: Reply, applied?: AppliedRules): MockResponse | Promise<MockResponse> {
   const { mock } = exchange;
-  const response = deliveredOf(exchange, reply, turns);
-  const entry = entryOf(exchange, { response, facts: reply.facts }, turns?.used ?? NONE);
+  const response = deliveredOf(exchange, reply, applied);
+  const entry = entryOf(exchange, { response, facts: reply.facts }, applied?.used ?? NONE);
   mock.journal.add(entry);
   mock.noteChange?.();
   mock.parent?.journal.notifyOfSpace(entry);
@@ -129,12 +129,12 @@ function send(exchange: Exchange, reply: Reply, turns?: RuleTurns): MockResponse
 
 const NONE: readonly string[] = Object.freeze([]);
 
-function deliveredOf({ mock }: Exchange, { response, facts }: Reply, turns?: RuleTurns): MockResponse {
+function deliveredOf({ mock }: Exchange, { response, facts }: Reply, applied?: AppliedRules): MockResponse {
   const isReadableByAll = mock.behaviour.values.cors === 'any-origin' && response.status !== 0;
   const readable = isReadableByAll ? withCorsHeaders(response) : response;
-  if (turns === undefined) return readable;
-  const changed = withEffects(readable, turns, facts.at);
-  const near = turns.near(facts.isUnknownRoute);
+  if (applied === undefined) return readable;
+  const changed = withEffects(readable, applied, facts.at);
+  const near = applied.near(facts.isUnknownRoute);
   if (near.length === 0) return changed;
   const { why } = changed;
   const isSentence = /[.?]$/.test(why);

@@ -25,9 +25,9 @@ import {
   withUnknownParameters,
 } from '../http/responses.ts';
 import type { JournalEntry } from '../journal/journal.ts';
+import type { AppliedRules } from '../rules/applied-rules.ts';
 import { answerOf } from '../rules/rule-effects.ts';
 import type { RuleRequest, RuleState } from '../rules/rule-schema.ts';
-import type { RuleTurns } from '../rules/rule-turns.ts';
 import { keysAboveCap } from '../service/accounts.ts';
 import { decide, type MeteredDecision, type QuotaUse } from '../service/decide.ts';
 import type { KeyRecord, ServiceContext } from '../service/service-state.ts';
@@ -76,22 +76,22 @@ export function identified(
 }
 
 /** Responds to one request in one synchronous step, so that it is counted completely or not at all. */
-export function respond(service: EmulatedService, request: ParsedRequest, turns?: RuleTurns): Reply {
+export function respond(service: EmulatedService, request: ParsedRequest, applied?: AppliedRules): Reply {
   const { behaviour, now, findRoute, options } = service;
   const switches = new RequestSwitches(behaviour);
   const { method } = request.recorded;
   const route = findRoute(method, request.target.path);
   const at = now();
-  const decided = decideByRoute({ service, switches, request, route, at, turns });
+  const decided = decideByRoute({ service, switches, request, route, at, applied });
   const { used } = switches;
   const response =
     options.onAssumption === 'ignore' ? decided.response : checkAssumptions(service, decided.response, used);
   return {
-    response: turns === undefined ? completedOnce(response, request, at) : completed(response, { now: at }),
+    response: applied === undefined ? completedOnce(response, request, at) : completed(response, { now: at }),
     facts: {
       at,
       operation: route.operation?.id,
-      isUnknownRoute: route.kind === 'unknown' && turns?.answering === undefined,
+      isUnknownRoute: route.kind === 'unknown' && applied?.answering === undefined,
       switches: used,
       use: decided.use,
     },
@@ -141,14 +141,14 @@ function completedOnce(
 export function respondWithoutService(
   service: EmulatedService,
   request: ParsedRequest,
-  turns: RuleTurns,
+  applied: AppliedRules,
 ): Reply | undefined {
-  const isCounted = [turns.answering, turns.of('fail')].every((turn) => turn?.rule.counted !== false);
+  const isCounted = [applied.answering, applied.of('fail')].every((found) => found?.rule.counted !== false);
   if (isCounted) return undefined;
   const facts = factsOf(service, request);
   // A counted response is for what the service would have served.
-  const answering = turns.of('respond', ({ counted }) => !counted);
-  const answer = answering && answerOf(answering, turns, answeredRequest(service, request));
+  const answering = applied.of('respond', ({ counted }) => !counted);
+  const answer = answering && answerOf(answering, applied, answeredRequest(service, request));
   return {
     response: answer === undefined ? noResponse('') : completed(answer, { now: facts.at }),
     facts,
@@ -174,7 +174,7 @@ export interface RoutedRequest {
   /** The time used for every decision about it, in milliseconds since the Unix epoch. */
   readonly at: number;
   /** One of the rules can respond to it once it is admitted, even for a path that the service does not have. */
-  readonly turns: RuleTurns | undefined;
+  readonly applied: AppliedRules | undefined;
 }
 
 /** A response, with the key and its usage as far as they were read. */
@@ -212,8 +212,8 @@ const TOO_LARGE = errorResponse({
 
 /** First step: finds the route. It needs no key. */
 function decideByRoute(routed: RoutedRequest): Decided {
-  const { switches, route, request, turns } = routed;
-  const answering = turns?.answering;
+  const { switches, route, request, applied } = routed;
+  const answering = applied?.answering;
   const { headers, body } = request.message;
   if (body !== undefined && body.byteLength > MAX_REQUEST_BODY_BYTES) return { response: TOO_LARGE, use: NO_USE };
   // Only browsers send an origin, so only their responses depend on CORS.
@@ -288,9 +288,10 @@ function responseTo(decision: MeteredDecision<MockResponse>, at: number, switche
 }
 
 function respondWithinLimits(routed: RoutedRequest, admission: Admission): MockResponse {
-  const { service, switches, route, request, turns } = routed;
+  const { service, switches, route, request, applied } = routed;
   try {
-    if (turns?.answering !== undefined) return answerOf(turns.answering, turns, answeredRequest(service, request));
+    if (applied?.answering !== undefined)
+      return answerOf(applied.answering, applied, answeredRequest(service, request));
     if (route.kind === 'unknown') return unknownRoute(route.hint);
     const { id, example, query, parameters } = route.operation;
     const refused = parameterRefusal(route, { target: request.target, switches });

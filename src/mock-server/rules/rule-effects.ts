@@ -4,9 +4,9 @@ import type { MockResponse } from '../http/message.ts';
 import { errorResponse } from '../http/responses.ts';
 import { thrownText } from '../input/mock-server-error.ts';
 import { codeIn, preparedAnswer } from './answers.ts';
+import type { AppliedRule, AppliedRules } from './applied-rules.ts';
 import { FAILURES, withHeader } from './failures.ts';
 import type { AnswerContext, AnswerFunction, Delay, RuleOptions, RuleRequest, SentAnswer } from './rule-schema.ts';
-import type { RuleTurns, Turn } from './rule-turns.ts';
 
 interface AnsweredRequest {
   readonly request: RuleRequest;
@@ -14,9 +14,13 @@ interface AnsweredRequest {
 }
 
 /** The response of a rule, which counts as used. */
-export function answerOf(turn: Turn, turns: RuleTurns, { request, context }: AnsweredRequest): MockResponse {
-  const { respond = [], id } = turn.rule;
-  const index = turns.use(turn);
+export function answerOf(
+  found: AppliedRule,
+  applied: AppliedRules,
+  { request, context }: AnsweredRequest,
+): MockResponse {
+  const { respond = [], id } = found.rule;
+  const index = applied.use(found);
   const why = `response of ${id}`;
   const answer: CalledAnswer | undefined =
     typeof respond === 'function'
@@ -63,55 +67,55 @@ interface ArrivalDelay {
 }
 
 /** The delay before the service receives the request; `undefined` without one. */
-export function arrivalDelay(turns: RuleTurns): ArrivalDelay | undefined {
-  const turn = turns.of('arriveAfterMs');
-  if (turn === undefined) return undefined;
-  const { arriveAfterMs = 0 } = turn.rule;
-  turns.use(turn);
-  const ms = drawDelayMs(arriveAfterMs, () => turns.draw('arrival', turn));
-  return { ms, why: `${turn.rule.id}: arrived ${ms} ms late` };
+export function arrivalDelay(applied: AppliedRules): ArrivalDelay | undefined {
+  const found = applied.of('arriveAfterMs');
+  if (found === undefined) return undefined;
+  const { arriveAfterMs = 0 } = found.rule;
+  applied.use(found);
+  const ms = drawDelayMs(arriveAfterMs, () => applied.draw('arrival', found));
+  return { ms, why: `${found.rule.id}: arrived ${ms} ms late` };
 }
 
 /** The response with the delays, headers, coding and failures of the rules. Its reason names them. */
-export function withEffects(response: MockResponse, turns: RuleTurns, at: number): MockResponse {
-  const atArrival = turns.of('fail');
-  turns.addResponse(response);
-  let changed = changeRetryAfter(response, turns);
-  changed = encode(changed, turns);
-  if (turns.isHead) changed = { ...changed, body: '', text: undefined };
+export function withEffects(response: MockResponse, applied: AppliedRules, at: number): MockResponse {
+  const atArrival = applied.of('fail');
+  applied.addResponse(response);
+  let changed = changeRetryAfter(response, applied);
+  changed = encode(changed, applied);
+  if (applied.isHead) changed = { ...changed, body: '', text: undefined };
   // A failure in place of the service is certain before there is a response.
-  const failing = atArrival?.rule.counted === false ? atArrival : turns.of('fail');
+  const failing = atArrival?.rule.counted === false ? atArrival : applied.of('fail');
   // A request that hangs gets no response that could be delayed.
-  if (failing?.rule.fail?.kind !== 'hang') changed = delayed(changed, turns);
-  return failing === undefined ? changed : failed(changed, turns, { failing, at });
+  if (failing?.rule.fail?.kind !== 'hang') changed = delayed(changed, applied);
+  return failing === undefined ? changed : failed(changed, applied, { failing, at });
 }
 
-function withReason(response: MockResponse, { rule }: Turn, what: string): MockResponse {
+function withReason(response: MockResponse, { rule }: AppliedRule, what: string): MockResponse {
   const text = `${rule.id}: ${what}`;
   return { ...response, why: response.why === '' ? text : `${response.why}; ${text}` };
 }
 
 /** Only errors have a Retry-After that clients obey. */
-function changeRetryAfter(response: MockResponse, turns: RuleTurns): MockResponse {
-  const turn = turns.of('retryAfter');
-  if (turn === undefined || response.status < 400) return response;
-  const { retryAfter } = turn.rule;
+function changeRetryAfter(response: MockResponse, applied: AppliedRules): MockResponse {
+  const found = applied.of('retryAfter');
+  if (found === undefined || response.status < 400) return response;
+  const { retryAfter } = found.rule;
   const value = typeof retryAfter === 'object' ? undefined : String(retryAfter);
   if (value === undefined && response.headers['retry-after'] === undefined) return response;
-  turns.use(turn);
+  applied.use(found);
   const what = value === undefined ? 'without Retry-After' : `Retry-After ${value}`;
-  return withReason(withHeader(response, 'retry-after', value), turn, what);
+  return withReason(withHeader(response, 'retry-after', value), found, what);
 }
 
 /** The length of the body changes, and its text stays for the journal. */
-function encode(response: MockResponse, turns: RuleTurns): MockResponse {
-  const turn = turns.of('encoding');
-  const encoding = turn?.rule.encoding;
-  if (turn === undefined || encoding === undefined || response.body.length === 0) return response;
-  turns.use(turn);
+function encode(response: MockResponse, applied: AppliedRules): MockResponse {
+  const found = applied.of('encoding');
+  const encoding = found?.rule.encoding;
+  if (found === undefined || encoding === undefined || response.body.length === 0) return response;
+  applied.use(found);
   const body = ENCODERS[encoding](response.body);
   const headers = { ...response.headers, 'content-encoding': encoding, 'content-length': String(body.length) };
-  return withReason({ ...response, headers, body, text: String(response.body) }, turn, encoding);
+  return withReason({ ...response, headers, body, text: String(response.body) }, found, encoding);
 }
 
 const ENCODERS: Readonly<Record<NonNullable<RuleOptions['encoding']>, (body: string | Uint8Array) => Uint8Array>> = {
@@ -120,12 +124,12 @@ const ENCODERS: Readonly<Record<NonNullable<RuleOptions['encoding']>, (body: str
   br: brotliCompressSync,
 };
 
-function delayed(response: MockResponse, turns: RuleTurns): MockResponse {
-  const turn = turns.of('delayMs');
-  if (turn === undefined) return response;
-  turns.use(turn);
-  const delayMs = drawDelayMs(turn.rule.delayMs ?? 0, () => turns.draw('delay', turn));
-  return { ...withReason(response, turn, `${delayMs} ms late`), delayMs };
+function delayed(response: MockResponse, applied: AppliedRules): MockResponse {
+  const found = applied.of('delayMs');
+  if (found === undefined) return response;
+  applied.use(found);
+  const delayMs = drawDelayMs(found.rule.delayMs ?? 0, () => applied.draw('delay', found));
+  return { ...withReason(response, found, `${delayMs} ms late`), delayMs };
 }
 
 function drawDelayMs(delay: Delay, draw: () => number): number {
@@ -133,18 +137,18 @@ function drawDelayMs(delay: Delay, draw: () => number): number {
 }
 
 interface Failing {
-  readonly failing: Turn;
+  readonly failing: AppliedRule;
   readonly at: number;
 }
 
 /** A failure of the body needs a body; the others apply to every response. */
-function failed(response: MockResponse, turns: RuleTurns, { failing, at }: Failing): MockResponse {
+function failed(response: MockResponse, applied: AppliedRules, { failing, at }: Failing): MockResponse {
   const { fail, id } = failing.rule;
   if (fail === undefined) return response;
   const { describe, apply, needsBody = false } = FAILURES[fail.kind];
   if (needsBody && response.body.length === 0) return response;
-  turns.use(failing);
-  const details = { ...fail, leftMs: turns.leftMs(failing, at) };
+  applied.use(failing);
+  const details = { ...fail, leftMs: applied.leftMs(failing, at) };
   const changed = withReason(apply(response, details), failing, describe(details));
   return fail.kind === 'hang' ? { ...changed, hangingBy: id } : changed;
 }

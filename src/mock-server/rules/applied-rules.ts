@@ -22,7 +22,7 @@ interface SeenResponse {
 }
 
 /** A rule that applies to a request, with what its draws depend on. */
-export interface Turn {
+export interface AppliedRule {
   readonly rule: RuleRecord;
   /** Id of the key, `''` without a known key, and position of the request among those of the key that the rule matched. */
   readonly key: string;
@@ -30,17 +30,17 @@ export interface Turn {
 }
 
 /**
- * The rules for one request. Each rule is asked once whether it matches and has its turn: when the request arrives, or, with
+ * The rules for one request. Each rule is asked once whether it applies: when the request arrives, or, with
  * `match.status` or `match.code`, when it has a response. For each effect, the rule added last counts. A rule that does
  * something is used, once for each request, at most for `times` requests. All steps are synchronous, like the limits.
  */
-export class RuleTurns {
+export class AppliedRules {
   readonly #state: Pick<RuleState, 'rules' | 'seed'>;
   /** The rules when the request arrived. Later, some can be removed or replaced. */
   readonly #rules: readonly RuleRecord[];
   readonly #candidate: RuleCandidate;
-  /** Those that match and have their turn. */
-  readonly #turns = new Map<RuleRecord, Turn>();
+  /** Those that apply. */
+  readonly #applied = new Map<RuleRecord, AppliedRule>();
   /** How many requests each rule had been used for before this one. */
   readonly #used = new Map<RuleRecord, number>();
 
@@ -68,11 +68,11 @@ export class RuleTurns {
   }
 
   /** The rule that determines an effect; `undefined` if none does. `isMeant` excludes rules. */
-  of(effect: EffectName, isMeant: (rule: RuleRecord) => boolean = () => true): Turn | undefined {
+  of(effect: EffectName, isMeant: (rule: RuleRecord) => boolean = () => true): AppliedRule | undefined {
     const rule = this.#known.findLast(
-      (one) => one[effect] !== undefined && this.#turns.has(one) && this.#isLeft(one) && isMeant(one),
+      (one) => one[effect] !== undefined && this.#applied.has(one) && this.#isLeft(one) && isMeant(one),
     );
-    return rule && this.#turns.get(rule);
+    return rule && this.#applied.get(rule);
   }
 
   /** Whether the response has the headers of a GET, and no body. */
@@ -81,14 +81,14 @@ export class RuleTurns {
   }
 
   /** The rule that responds to the request. Without a method, a rule responds to GET and HEAD only. */
-  get answering(): Turn | undefined {
+  get answering(): AppliedRule | undefined {
     const { method } = this.#candidate.request;
     const isRead = method === 'GET' || method === 'HEAD';
     return this.of('respond', ({ match, counted }) => isRead || !counted || match.method !== undefined);
   }
 
   /** Counts the rule as used for this request. Returns for how many requests it was used before. */
-  use({ rule }: Turn): number {
+  use({ rule }: AppliedRule): number {
     const before = this.#used.get(rule) ?? rule.used;
     if (!this.#used.has(rule)) rule.used += 1;
     this.#used.set(rule, before);
@@ -96,12 +96,12 @@ export class RuleTurns {
   }
 
   /** Milliseconds until the rule ends; infinity for never. 0 if it has ended, or was removed, before a late request arrived. */
-  leftMs({ rule }: Turn, at: number): number {
+  leftMs({ rule }: AppliedRule, at: number): number {
     return this.#state.rules.includes(rule) ? Math.max(0, endOf(rule) - at) : 0;
   }
 
   /** A number from 0 to below 1. It depends only on the name, the seed, the rule, and the requests of the same key. */
-  draw(name: string, { rule, key, position }: Turn): number {
+  draw(name: string, { rule, key, position }: AppliedRule): number {
     return chance(name, this.#state.seed, rule.id, key, position);
   }
 
@@ -119,15 +119,15 @@ export class RuleTurns {
     return close.map(({ candidate: { id }, text }) => `${id} ${text}`);
   }
 
-  /** Adds the rules that match and have their turn. Counts the matches. */
+  /** Adds the rules that apply. Counts the matches. */
   #take(isMeant: (rule: RuleRecord) => boolean): void {
     for (const rule of this.#state.rules) {
-      const turn = isMeant(rule) ? this.#turnOf(rule) : undefined;
-      if (turn !== undefined) this.#turns.set(rule, turn);
+      const found = isMeant(rule) ? this.#appliedOf(rule) : undefined;
+      if (found !== undefined) this.#applied.set(rule, found);
     }
   }
 
-  #turnOf(rule: RuleRecord): Turn | undefined {
+  #appliedOf(rule: RuleRecord): AppliedRule | undefined {
     const { request, adapter } = this.#candidate;
     const { id, match, nth, probability = 1 } = rule;
     if (!isActive(rule, request.at)) return undefined;
