@@ -110,7 +110,7 @@ export function examplesOf(node: SpecNode): readonly SpecNode[] {
 }
 
 const RESERVED_ENCODED =
-  "'allowReserved' is not implemented; the client percent-encodes reserved characters, such as / as %2F";
+  "'allowReserved' is not implemented; the client sends / as %2F; leave it out if the service decodes that";
 
 const UNWRITABLE =
   'a parameter is text, a number, true or false, or a list of those; for any parameters, the operation has x-free-form-query';

@@ -181,12 +181,12 @@ export class SpecNode implements Place {
   /** The same, of a part that is no schema: beside its `$ref`, only a text has an effect, which replaces that of the target. */
   replaced(): SpecNode {
     const target = this.resolved();
-    if (target === this) return this;
+    if (target === this || !isJsonObject(target.value)) return target;
     const beside = Object.entries(this.#map()).filter(([key]) => key !== '$ref' && !key.startsWith('x-'));
     const texts = beside.filter(([key]) => TEXTS.includes(key));
     const others = beside.map(([key]) => key).filter((key) => !TEXTS.includes(key));
     this.noteKeys(others, 'the target of the $ref has its own');
-    return new SpecNode({ ...target.#map(), ...Object.fromEntries(texts) }, target.path, this.document);
+    return new SpecNode({ ...target.value, ...Object.fromEntries(texts) }, target.path, this.document);
   }
 
   /** The value that a `$ref` names, which can be a `$ref`; `undefined` without one. */

@@ -304,6 +304,14 @@ test('one problem of a part causes no others', async () => {
   expect(message).not.toMatch(/the path has|not the envelope/);
 });
 
+test('a response whose $ref refers to nothing has one problem', async () => {
+  const document = stressWith(OK, { $ref: '#/components/responses/Nothing' });
+
+  const { message } = (await contractOf(document).catch((error: Error) => error as Error)) as Error;
+
+  expect(message.split('\n')).toEqual([expect.stringContaining("'#/components/responses/Nothing' does not exist")]);
+});
+
 const PATH_DAY = { name: 'day', in: 'path', required: true, schema: { type: 'nothing' } };
 
 test.each([
@@ -317,6 +325,28 @@ test.each([
   ['x-consumes-quota', false, { consumesQuota: false, worksWhenQuotaExhausted: true }],
 ])('the %s %j of an operation becomes %j', async (name, given, expected) => {
   expect((await contractOf(stressWith(`${GET} ${name}`, given))).operations[0]).toMatchObject(expected);
+});
+
+test('the texts of a path are those of its operation, unless it has its own', async () => {
+  const texts = [`${PATH} summary`, 'Of the path', `${PATH} description`, 'Of the path, too.'];
+  const own = [`${GET} summary`, 'Own', `${GET} description`, undefined];
+
+  const [closed] = (await contractOf(stressWith(...texts, ...own))).operations;
+
+  expect(closed).toMatchObject({ summary: 'Own', description: 'Of the path, too.' });
+});
+
+test('what stands beside the $ref of a path or a response is noted', async () => {
+  const { get } = stressWith().paths['/api/v1/closed'];
+  const shared = { 'components pathItems Shared': { get }, 'components responses Shared': get.responses[200] };
+  const beside = { [PATH]: { $ref: '#/components/pathItems/Shared', parameters: [], 'x-order': 1 } };
+  const response = { $ref: '#/components/responses/Shared', description: 'Own.', headers: {} };
+  const changes = { ...shared, ...beside, 'components pathItems Shared get responses 200': response };
+
+  const { notes, operations } = await contractOf(stressWith(...Object.entries(changes).flat()));
+
+  expect(operations.map(({ id }) => id)).toEqual(['closed']);
+  expect(notes.map(({ path }) => path.at(-1))).toEqual(expect.arrayContaining(['parameters', 'headers']));
 });
 
 test('a schema inside an operation gets types of its own', async () => {
