@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { FxRates, type FxRatesError, type FxRatesOptions, type Middleware } from '../../src/client/index.ts';
+import type { LimitStore } from '../../src/client/limits/shared/limit-store.ts';
 import { Lifetime, type RetainedState } from '../../src/client/state/lifetime.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 import { fakeFetch } from '../helpers/fake-fetch.ts';
@@ -298,6 +299,32 @@ test('close waits until the store has the results, except of a state that anothe
   await closing;
 
   expect(store.writes).toBeGreaterThan(writes);
+});
+
+test('close waits until the store knows that the quota() of the client has ended', async () => {
+  const clock = new FakeClock();
+  const store = new MemoryLimitStore(clock, { takesMs: 2 });
+  const states: string[] = [];
+  const noting: LimitStore = {
+    async exchange(name, known, offer) {
+      const reply = await store.exchange(name, known, offer);
+      if (offer !== undefined && reply.isWritten) states.push(offer.state);
+      return reply;
+    },
+  };
+  const { fx } = testClient([], {
+    fetch: fakeFetch(success(), { quota: 'never' }),
+    clock,
+    rateLimit: { store: noting },
+  });
+  await clock.run(Promise.all(differentCalls(fx, 40)));
+  await clock.advance(100);
+  const inFlight = () => JSON.parse(states.at(-1) ?? '').limit.inFlight;
+  const before = inFlight();
+
+  await clock.run(fx.close());
+
+  expect([before, inFlight()]).toEqual([1, 0]);
 });
 
 test('a derived lifetime retains states through its parent: to close it alone releases none', async () => {

@@ -234,7 +234,7 @@ class Rounds<Data> implements RunningPoll {
     const perMinute = perMinuteIn(quota) ?? 1;
     const perRound = Math.max(queries.length, polls.requestsPerRound); // a free call uses the limit, too
     const minutes = Math.max(perRound / perMinute, every === 'quota' ? 1 : 0); // other calls need the minute
-    const spreads = every === 'quota' && remaining !== undefined;
+    const spreads = every === 'quota' && remaining !== undefined && this.requests > 0;
     const bounds: readonly Interval[] = [
       { intervalMs: Math.ceil(MINUTE_MS * minutes), reason: 'limit' },
       { intervalMs: snapshotMs ?? 0, reason: 'snapshot' },

@@ -69,16 +69,30 @@ interface FileAccess {
  * `node:fs`, and blocks the process for less time than the parsing of a response.
  */
 export function fileExchange(root: string, { now, files }: FileAccess) {
+  /** The oldest first. */
   const folders = new Map<string, StateFolder>();
+  let added = 0;
   const folderOf = (name: string): StateFolder => {
     const known = folders.get(name);
     if (known) return known;
     const hash = createHash('sha256').update(name).digest('hex'); // names contain characters that are not valid in file names
     const folder = new StateFolder(join(root, hash), files);
     folders.set(name, folder);
+    const [oldest = ''] = folders.keys();
+    if (folders.size > MOST_FOLDERS) folders.delete(oldest); // its state is read again
     return folder;
   };
   const read = (folder: StateFolder): FileContent => (hasOwnFolder(root, files) ? folder.read() : 'missing');
+
+  const write = (folder: StateFolder, content: FileContent, stored: StoredState): boolean => {
+    if (content !== 'missing') return folder.replace(content, stored);
+    makeFolder(root, 0o700, files);
+    hasOwnFolder(root, files);
+    const isWritten = folder.replace(content, stored);
+    if (isWritten && added % ADDED_FOLDERS === 0) folder.removeUnused();
+    added += 1;
+    return isWritten;
+  };
 
   return (name: string, known: string, offer?: LimitOffer): LimitExchange => {
     const folder = folderOf(name);
@@ -87,16 +101,17 @@ export function fileExchange(root: string, { now, files }: FileAccess) {
     const { version: current = '' } = usableAt(content, nowMs) ?? {};
     const isAccepted = offer && current === known && Math.abs(offer.nowMs - nowMs) <= MAX_SKEW_MS;
     if (!isAccepted) return toExchange(content, known, nowMs);
-    if (content === 'missing') {
-      makeFolder(root, 0o700, files);
-      hasOwnFolder(root, files);
-    }
     const { version, state, keepMs } = offer;
-    const isWritten = folder.replace(content, { version, state, keepMs, writtenAtMs: nowMs });
+    const isWritten = write(folder, content, { version, state, keepMs, writtenAtMs: nowMs });
     if (isWritten) return { isWritten, version, state: '', nowMs };
     return toExchange(read(folder), known, nowMs);
   };
 }
+
+/** A process keeps the last state of so many keys. */
+const MOST_FOLDERS = 1_000;
+/** A process looks for unused folders when it adds its first one, and then once per so many: it reads all of them. */
+const ADDED_FOLDERS = 100;
 
 /** A writer whose estimate of the store's time differs by more is rejected, because its decisions use wrong times. */
 const MAX_SKEW_MS = 1_000;

@@ -116,7 +116,6 @@ export class StateFolder {
       if (this.#exists('')) return false;
       throw error;
     }
-    this.#removeUnusedFolders();
     return true;
   }
 
@@ -149,8 +148,8 @@ export class StateFolder {
     this.#files.writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
   }
 
-  /** Removes the folders of keys and origins that are no longer used. Runs only when this folder is added. */
-  #removeUnusedFolders(): void {
+  /** Removes the folders beside this new one whose keys and origins are no longer used. */
+  removeUnused(): void {
     const parent = dirname(this.#path);
     try {
       const nowMs = this.#files.lstatSync(this.#path).mtimeMs; // by the clock of the file system, as theirs
@@ -160,7 +159,7 @@ export class StateFolder {
         .map((name) => join(parent, name));
       for (const path of paths) if (this.#isUnused(path, nowMs)) this.#moveAside(path);
     } catch {
-      // The write has succeeded; the next write that adds a folder tries again.
+      // The write has succeeded; a later one that adds a folder tries again.
     }
   }
 

@@ -1,10 +1,10 @@
 import {
   advancePace,
   applyReport,
-  configured,
   type Report,
   type RetryAfterReading,
   readRetryAfter,
+  withLimit,
 } from './limit-rules.ts';
 import {
   type AcceptedLog,
@@ -48,8 +48,8 @@ export const NO_GRANT: Grant = { count: 0, askAgainAt: UNBOUNDED };
 
 /** Which slot of a call to estimate. */
 export interface SlotOptions {
-  /** By the most optimistic kind of window (the default), or if nothing new is learned. */
-  readonly estimate?: typeof slotAt;
+  /** `'earliest'`: by the most optimistic kind of window (the default). `'expected'`: if nothing new is learned. */
+  readonly estimate?: 'earliest' | 'expected';
   readonly priority?: Priority | undefined;
 }
 
@@ -80,13 +80,17 @@ export class LocalLimit implements Limit {
     const { perMinute } = settings;
     const isCap = perMinute !== 'learn';
     const state = stored ?? initialState();
+    const isOther = isCap && !(state.isCap && state.configured === perMinute);
     this.settings = settings;
-    this.state = { ...(isCap ? configured({ ...state, isCap: false }, perMinute, state.configuredAt) : state), isCap };
+    this.state = { ...(isOther ? withLimit(state, perMinute) : state), isCap };
   }
 
-  slotAt(now: number, ahead: number, { estimate = slotAt, priority }: SlotOptions): number {
-    if (priority !== 'low' || !areOthersCalling(this.state, now)) return estimate(this.state, now, ahead);
-    return Math.max(expectedSlotAt(this.state, now, ahead), lowSlotAt(this.state, now, ahead));
+  slotAt(now: number, ahead: number, { estimate, priority }: SlotOptions): number {
+    const { state } = this;
+    const isBesideOthers = priority === 'low' && areOthersCalling(state, now);
+    const mayTest = !isBesideOthers;
+    const at = estimate === 'expected' ? expectedSlotAt(state, now, ahead) : slotAt(state, now, ahead, mayTest);
+    return isBesideOthers ? Math.max(at, lowSlotAt(state, now, ahead)) : at;
   }
 
   /** Number of calls that could be sent now; zero or less for none. */
@@ -195,7 +199,7 @@ function knownSlots(state: LimiterState): number {
   const { limit, log, inFlight, gate, pace, isCap } = state;
   const inLog = isCap ? state.configured - log.size - inFlight : UNBOUNDED;
   if (pace !== null) return Math.min(inLog, Math.floor(pace.tokens));
-  if (gate.test === 'limit') return UNBOUNDED;
+  if (gate.test === 'limit') return inLog;
   const used = gate.test === 'window' ? Math.min(gate.accepted, log.size) : log.size;
   return Math.min(inLog, limit - used - inFlight);
 }
@@ -216,7 +220,7 @@ export function rampSize({ gate, unit }: LimiterState): number {
 /** Whether to send one request although the log is full: never beyond a cap, and only if nothing is in flight. */
 function isTestDue(state: LimiterState, now: number): boolean {
   const { pace, test, limit, configured, testAt, isCap, inFlight, log } = state;
-  if (isCap || pace !== null || inFlight > 0) return false;
+  if (pace !== null || inFlight > 0 || (isCap && log.size >= configured)) return false;
   if (limit < configured) return now >= testAt;
   return test === 'due' || (now >= testAt && isSpread(log, now));
 }
@@ -241,7 +245,7 @@ function startTest(state: LimiterState, now: number): LimiterState {
 
 function nextLowAskAt(state: LimiterState, now: number): number {
   const othersEndAt = areOthersCalling(state, now) ? state.calledAt + OTHERS_MS : UNBOUNDED;
-  return Math.max(now + 1, Math.min(othersEndAt, Math.max(nextAskAt(state, now), state.lowAt)));
+  return Math.min(othersEndAt, Math.max(nextAskAt(state, now), state.lowAt));
 }
 
 function nextAskAt(state: LimiterState, now: number): number {
@@ -253,22 +257,22 @@ function nextAskAt(state: LimiterState, now: number): number {
   const overLimit = log.size + inFlight - limit;
   const logAt = pace === null && overLimit >= 0 ? expiryAt(overLimit) : 0;
   // A test that is due now belongs to another call: calls of low priority make none while others call.
-  const hasTest = pace === null && limit < configured && inFlight === 0 && !isCap && testAt > now;
+  const hasTest = pace === null && limit < configured && inFlight === 0 && testAt > now;
   const limitAt = hasTest ? testAt : UNBOUNDED;
   return Math.max(now + 1, paceAt, capAt, Math.min(logAt, limitAt));
 }
 
 /**
  * The earliest time at which a call with `ahead` others before it can be sent, by the most optimistic kind of window
- * that fits what was seen.
+ * that fits what was seen. `mayTest`: whether the call may be the request that tests the window.
  */
-export function slotAt(state: LimiterState, now: number, ahead: number): number {
-  const { pace, limit, configured, gate, test, testAt, isCap } = state;
+export function slotAt(state: LimiterState, now: number, ahead: number, mayTest = true): number {
+  const { pace, limit, configured, gate, testAt, isCap } = state;
   const expectedAt = expectedSlotAt(state, now, ahead);
   if (isCap || pace !== null || isUnknown(state)) return expectedAt;
   // The service may start a new window when the gate opens, or has started one.
-  const mayBeNew = gate.test !== 'none' || test === 'due' || isTestDue({ ...state, inFlight: 0 }, now);
-  const testedAt = mayBeNew ? now : limit < configured ? testAt : UNBOUNDED;
+  const mayBeNew = gate.test !== 'none' || (mayTest && isTestDue({ ...state, inFlight: 0 }, now));
+  const testedAt = mayBeNew ? now : mayTest && limit < configured ? testAt : UNBOUNDED;
   return Math.min(expectedAt, Math.max(testedAt, closedUntil(state)) + Math.floor(ahead / limit) * WINDOW_MS);
 }
 

@@ -108,7 +108,7 @@ function accepted(before: LimiterState, { now, sentAt }: RequestResult): Limiter
   const isStale = sentAt < gate.staleBefore;
   const refusals = Math.max(0, gate.refusals - 1);
   const opened = isStale ? { ...gate, refusals } : acceptBehindGate(before, refusals);
-  const state = { ...before, inFlight: before.inFlight - 1, unit, gate: opened };
+  const state = { ...before, inFlight: before.inFlight - 1, unit, gate: opened, acceptedAt: now };
   // The request was in flight when the limit was learned from a refusal, so the limit is larger by one.
   if (isStale) return isLearned(before) ? { ...state, limit: limit + 1 } : state;
   if (gate.test === 'none' || log.size <= limit) return state;
@@ -122,7 +122,8 @@ function accepted(before: LimiterState, { now, sentAt }: RequestResult): Limiter
 function acceptBehindGate({ gate, limit, log }: LimiterState, refusals: number): Gate {
   if (gate.room === UNBOUNDED) return refusals === gate.refusals ? gate : { ...gate, refusals };
   const accepted = gate.accepted + 1;
-  const isOver = gate.test === 'limit' ? log.size <= limit : accepted >= limit;
+  const isLarge = limit === UNBOUNDED && gate.room === LARGEST_RAMP;
+  const isOver = gate.test === 'limit' ? log.size <= limit : accepted >= limit || isLarge;
   if (isOver) return { ...gate, refusals, accepted, room: UNBOUNDED, test: 'none' };
   const room = accepted === gate.acceptedBefore ? 1 : Math.min(LARGEST_RAMP, gate.room + 1);
   return { ...gate, refusals, accepted, room };
@@ -188,15 +189,22 @@ function closeGate(state: LimiterState, now: number, waitMs: number | undefined)
   const { gate, log } = state;
   const refusals = gate.refusals + 1;
   const failures = gate.refusals - (waitMs === undefined ? 0 : REFUSALS_WITHOUT_BACKOFF);
-  const isLockout = log.size === 0 && waitMs === undefined;
+  const isLockout = waitMs === undefined && now >= state.acceptedAt + WINDOW_MS;
   const tryMs = backoffMs(failures, isLockout ? LOCKOUT_BACKOFF : GATE_BACKOFF);
   const opensAt = Math.max(gate.opensAt, now + Math.max(waitMs ?? 0, SHORTEST_GATE_MS, tryMs));
   // It contradicts the limit of `quota()` if less than nine tenths of that were used: the limit is read again, which also
   // restores one that `followLog` has lowered.
   const configuredAt = log.size < NEARLY_ALL * state.configured ? LONG_AGO : state.configuredAt;
   const acceptedBefore = gate.test === 'window' ? gate.accepted : log.size;
-  const opened = { opensAt, staleBefore: opensAt, room: 1, accepted: 0 };
-  const closed: Gate = { ...opened, acceptedBefore, refusals, test: 'window' };
+  const closed: Gate = {
+    opensAt,
+    staleBefore: opensAt,
+    room: 1,
+    accepted: 0,
+    acceptedBefore,
+    refusals,
+    test: 'window',
+  };
   return { ...state, configuredAt, gate: closed };
 }
 
@@ -336,17 +344,22 @@ function withLargerBurst(pace: Pace, saved: number): Pace {
 }
 
 /** The limit of the plan became known, or has changed. A larger one starts anew. */
-export function configured(state: LimiterState, perMinute: number, now: number): LimiterState {
+function configured(state: LimiterState, perMinute: number, now: number): LimiterState {
   if (state.isCap) return state;
-  const { pace } = state;
-  const known = { ...state, configured: perMinute, configuredAt: now, limit: perMinute };
-  // Calls of low priority are due after as many intervals as before. A cap has no time at which it became known.
+  const known = withLimit(state, perMinute);
+  // Calls of low priority are due after as many intervals as before.
   const ratio = lowIntervalMs(known) / lowIntervalMs(state);
-  const dueMs = now === LONG_AGO ? 0 : Math.max(0, state.lowAt - now);
+  const dueMs = Math.max(0, state.lowAt - now);
   const lowAt = dueMs > 0 ? now + dueMs * ratio : state.lowAt;
-  const next = { ...known, lowAt, lowWaitsSince: ratio < 1 ? LONG_AGO : state.lowWaitsSince };
-  if (perMinute > state.configured) return { ...next, pace: null, test: 'due' };
-  return { ...next, pace: pace && { ...pace, perMs: rateWithin(perMinute, pace.perMs) } };
+  return { ...known, configuredAt: now, lowAt, lowWaitsSince: ratio < 1 ? LONG_AGO : state.lowWaitsSince };
+}
+
+/** The state with another limit of the plan or of the options. */
+export function withLimit(state: LimiterState, perMinute: number): LimiterState {
+  const { pace } = state;
+  const known = { ...state, configured: perMinute, limit: perMinute };
+  if (perMinute > state.configured) return { ...known, pace: null, test: 'due' };
+  return { ...known, pace: pace && { ...pace, perMs: rateWithin(perMinute, pace.perMs) } };
 }
 
 /** The Retry-After of a refusal, in the unit that applies to it. `state`: after the refusal. */

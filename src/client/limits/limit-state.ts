@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { RetryAfterUnit } from './retry-after.ts';
 
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
-export const LIMITER_STATE_VERSION = 17;
+export const LIMITER_STATE_VERSION = 18;
 
 /** Every limit of the service is per minute. */
 export const WINDOW_MS = 60_000;
@@ -95,6 +95,8 @@ export const LIMITER_STATE = z.object({
   unit: z.object({ evidence: z.enum(['assumed', 'on-trial', 'confirmed', 'refuted']), endsAt: time }),
   /** The service asked for a wait longer than `maxRetryAfterMs`: nothing is sent before this time. */
   blockedUntil: timeOrNever,
+  /** When the service accepted a request last. */
+  acceptedAt: timeOrNever,
   /** When a call of normal or high priority arrived last; later if a refusal shows that others use the key. */
   calledAt: timeOrNever,
   /** While others call, calls of low priority are due at equal intervals: the time of the next one, and since when they wait. */
@@ -144,6 +146,7 @@ export function initialState(perMinute = UNBOUNDED): LimiterState {
     pace: null,
     unit: { evidence: 'assumed', endsAt: 0 },
     blockedUntil: LONG_AGO,
+    acceptedAt: LONG_AGO,
     calledAt: LONG_AGO,
     lowAt: LONG_AGO,
     lowWaitsSince: LONG_AGO,
@@ -197,6 +200,7 @@ export function copyOf(state: LimiterState, aheadMs = 0): LimiterState {
     pace: pace && { ...pace, at: at(pace.at), growsAt: at(pace.growsAt) },
     unit: { ...unit, endsAt: at(unit.endsAt) },
     blockedUntil: at(state.blockedUntil),
+    acceptedAt: at(state.acceptedAt),
     calledAt: at(state.calledAt),
     lowAt: at(state.lowAt),
     lowWaitsSince: at(state.lowWaitsSince),

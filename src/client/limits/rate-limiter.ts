@@ -1,6 +1,6 @@
 import { type Clock, type SteadyTime, steadyTime } from '../time/clock.ts';
 import { InFlight, type OnEnd, Permit, type RequestEnd } from './in-flight.ts';
-import { expectedSlotAt, type Limit, LocalLimit, rampSize, type SlotOptions } from './key-limit.ts';
+import { type Limit, LocalLimit, rampSize, type SlotOptions } from './key-limit.ts';
 import type { Report } from './limit-rules.ts';
 import { closedUntil, type LimiterSettings, LONG_AGO, UNBOUNDED, WINDOW_MS, windowKind } from './limit-state.ts';
 import { type AcquireOptions, type Priority, type QueuedCall, RequestQueue } from './request-queue.ts';
@@ -175,7 +175,7 @@ export class RateLimiter {
   etaMs(calls: number, { concurrency, priority }: Eta): number {
     const { maxConcurrent, roundTripMs, size } = this.#inFlight;
     const now = this.#time.datedNow();
-    const sentAt = calls > size ? this.#slotAt(now, calls - size - 1, { estimate: expectedSlotAt, priority }) : now;
+    const sentAt = calls > size ? this.#slotAt(now, calls - size - 1, { estimate: 'expected', priority }) : now;
     const byService = Math.ceil(calls / Math.min(maxConcurrent, concurrency)) * roundTripMs;
     return Math.ceil(Math.max(sentAt - now + roundTripMs, byService));
   }
@@ -369,7 +369,7 @@ export class RateLimiter {
   #reportLongWait(now: number): void {
     const waiting = this.#queue.countAhead('normal');
     if (this.#hasReportedLongWait || waiting === 0) return;
-    const lastMs = this.#slotAt(now, waiting - 1, { estimate: expectedSlotAt }) - now;
+    const lastMs = this.#slotAt(now, waiting - 1, { estimate: 'expected' }) - now;
     if (lastMs <= WINDOW_MS) return;
     this.#hasReportedLongWait = true;
     const isPart = this.shared?.isPart === true;

@@ -49,6 +49,7 @@ export class KeyState implements RetainedState {
   /** How Retry-After is read, with the next step, for the errors of refused calls; `undefined` for plain seconds. */
   unitInWords: Warning | undefined;
   #evidence: RetryAfterReading['evidence'] | undefined;
+  #lookupEnded: Promise<void> | undefined;
   /** Clients and the number of their waiting calls. Each receives one event per wait. */
   readonly #waiting = new Map<ClientEvents, number>();
   /** The client of the last call that waited. It receives a warning if no call waits. */
@@ -60,7 +61,7 @@ export class KeyState implements RetainedState {
     this.key = masked;
     this.time = settings.time;
     this.forget = () => {
-      this.lookups.asking.cancel(new AbortError());
+      this.#lookupEnded = this.lookups.asking.cancel(new AbortError());
       onForgotten?.();
     };
     this.options = sharedOptions(settings);
@@ -136,6 +137,7 @@ export class KeyState implements RetainedState {
 
   /** Resolves when the store has the results of all its calls, or has failed. */
   async stored(): Promise<void> {
+    await this.#lookupEnded;
     await this.limiter?.shared?.stored();
   }
 }

@@ -21,6 +21,8 @@ const COUNTED_MS = 14 * 24 * COUNT_MS;
 const LARGEST_COUNTS = 2;
 /** Part of the requests left that the polls use in any case: what others used before may not repeat. */
 const LEAST_PART = 0.1;
+/** A poll that waits for the reset waits longer by this time, because the clocks of the client and the service differ. */
+const AFTER_RESET_MS = 30_000;
 
 interface Count {
   readonly requests: number;
@@ -81,7 +83,7 @@ export class PollBudget {
     }
     const left = requests - fixed;
     const available = Math.max(left - this.#othersPerMs() * leftMs, left * LEAST_PART);
-    return available <= spread ? leftMs : Math.ceil((leftMs * spread) / available);
+    return available <= spread ? leftMs + AFTER_RESET_MS : Math.ceil((leftMs * spread) / available);
   }
 
   #othersPerMs(): number {

@@ -26,7 +26,7 @@ const QUOTA = operationEndpoint('quota');
 export interface Lookup {
   readonly call: Call;
   /** That of its key. */
-  readonly state: Pick<KeyState, 'quota' | 'lookups' | 'time' | 'stop'>;
+  readonly state: Pick<KeyState, 'quota' | 'lookups' | 'time' | 'stop'> & Partial<Pick<KeyState, 'limiter'>>;
   /** Sends `quota()`. */
   readonly send: Handler;
 }
@@ -115,8 +115,10 @@ async function recordAfterRefusal(lookup: Lookup): Promise<QuotaData | undefined
 /** One `quota()`, which waits in the queue, for all calls that need the record. It may outlive the call that caused it. */
 function joinLookup(lookup: Lookup, reason: QuotaReason, signal: Cancellation): Promise<QuotaData> {
   const { call, state } = lookup;
-  // If every deadline is too short for `quota()`, the next call still gets its record. `timeoutMs` ends it.
-  const continues = () => !call.signal.aborted || state.time.now() >= call.deadlineAt;
+  // If every deadline is too short for `quota()`, the next call still gets its record. `timeoutMs` ends it. The limit is for
+  // all calls that wait.
+  const isForOthers = () => reason === 'limit' && state.limiter?.isLimitWanted === true;
+  const continues = () => !call.signal.aborted || state.time.now() >= call.deadlineAt || isForOthers();
   return state.lookups.asking.join((cancellation) => lookUp(lookup, reason, cancellation), signal, continues);
 }
 

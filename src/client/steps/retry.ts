@@ -320,7 +320,7 @@ class Attempts {
   /** Once per call: if the key cannot be used, its source is called again (docs/facts.md, States and transitions). */
   async #replaceKey(error: unknown): Promise<boolean> {
     const call = this.#call;
-    if (this.#hasNewKey || !makesKeyUnusable(error)) return false;
+    if (this.#hasNewKey || !this.#isForCaller || !makesKeyUnusable(error)) return false;
     const key = await this.#parts.keys.replacementFor(call.key, call.signal);
     if (key === undefined) return false;
     this.#hasNewKey = true;

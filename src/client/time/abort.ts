@@ -91,9 +91,12 @@ export class SharedWork<T> {
     }
   }
 
-  /** Cancels the work in flight. */
-  cancel(reason: unknown): void {
-    if (this.#work) this.#end(this.#work, reason);
+  /** Cancels the work in flight. Resolves when it has ended. */
+  async cancel(reason: unknown): Promise<void> {
+    const work = this.#work;
+    if (work === undefined) return;
+    this.#end(work, reason);
+    await Promise.allSettled([work.result]);
   }
 
   #begin(start: (cancellation: Cancellation) => Promise<T>): Work<T> {

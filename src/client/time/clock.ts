@@ -123,7 +123,7 @@ export class SteadyTime {
   /** `now()`, and the time for which the machine slept, or by which its clock was set forward. It never decreases either. */
   datedNow(): number {
     const now = this.now();
-    const aheadMs = this.#clock.now() - now;
+    const aheadMs = Math.floor(this.#clock.now()) - now;
     if (aheadMs > this.skippedMs + SKIPPED_FROM_MS) this.skippedMs = aheadMs;
     return now + this.skippedMs;
   }

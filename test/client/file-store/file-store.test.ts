@@ -91,11 +91,11 @@ test('folders unused for a day, by the clock of the disk, are removed when a key
   fs.writeFileSync(join(root, 'notes.txt'), 'of the user');
   for (const folder of [old, ofKilled, 'notes.txt']) used(folder, DAY + 60_000);
   clock.set(30 * DAY); // of a mock server
-  await store.exchange('young', '', offer('a'));
+  await fileStore(root, { clock }).exchange('young', '', offer('a'));
   const left = folders();
   const [young = ''] = left.filter((name) => name !== 'notes.txt');
   used(young, DAY - 60_000);
-  await store.exchange('new', '', offer('a'));
+  await fileStore(root, { clock }).exchange('new', '', offer('a')); // of another process
 
   expect(left).toEqual(expect.arrayContaining([young, 'notes.txt']));
   expect(left).toHaveLength(2);

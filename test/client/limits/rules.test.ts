@@ -156,8 +156,7 @@ describe('3 gate', () => {
   });
 
   test('without a hint the waits double, and are the least for one from the fourth refusal on', () => {
-    const waitsFor = (accepted: number, retryAfter?: string, refusals = 7) => {
-      const limit = told(30);
+    const waitsFor = (accepted: number, retryAfter?: string, refusals = 7, limit = told(30)) => {
       limit.use(0, accepted);
       let now = 1_000;
       return Array.from({ length: refusals }, () => {
@@ -173,6 +172,7 @@ describe('3 gate', () => {
     // Without an accepted request, the service may count those that it refuses.
     expect(waitsFor(0)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000]);
     expect(waitsFor(0, undefined, 12).at(-1)).toBe(300_000);
+    expect(waitsFor(0, undefined, 12, new Probed({ perMinute: 30 })).at(-1)).toBe(300_000);
     // A hint says when it accepts again: others have used the limit.
     expect(waitsFor(0, '1', 12).slice(3)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 16_000, 16_000, 16_000, 16_000]);
   });
@@ -188,6 +188,15 @@ test('4 ramp: behind a gate one request is sent, then one more per accepted requ
   expect(limit.send(61_010)).toBe(2);
   limit.accept(61_020, 2);
   expect(limit.send(61_020)).toBe(4);
+});
+
+test('4 ramp: of an unknown limit, it ends when it is as large as any', () => {
+  const limit = new Probed();
+  limit.sendRefused(0, '1');
+
+  for (let now = 1_000; now < 1_200; now += 10) limit.accept(now, limit.send(now, 64));
+
+  expect(limit.send(1_200, 64)).toBe(64);
 });
 
 test('4 ramp: beyond as many as in the window before, it begins again: others may use the rest', () => {
@@ -793,6 +802,47 @@ test('2 log: it keeps its order even if the clock goes back', () => {
   for (const at of [5, 3, 7]) log.add(at);
 
   expect([log.toJSON(), new AcceptedLog(log.toJSON()).toJSON()]).toEqual(['5,0,2', '5,0,2']);
+});
+
+test('6 own slot: a cap that others have lowered is tested again, but never exceeded', () => {
+  const limit = new Probed({ perMinute: 60 });
+  limit.state = { ...limit.state, limit: 45, test: 'sliding', testAt: 60_000 };
+  const most: number[] = [];
+  for (let now = 60_000; now < 600_000; now += 1_000) {
+    limit.use(now, 60);
+    most.push(limit.state.log.size);
+  }
+
+  expect(limit.state.limit).toBe(60);
+  expect(Math.max(...most)).toBe(60);
+});
+
+test('15 deadlines: a learned limit whose test is not due has no earlier slot', () => {
+  const limit = new Probed();
+  limit.use(0, 10);
+  limit.state = { ...limit.state, limit: 10, test: 'due', testAt: 50_000 };
+
+  expect([limit.send(1_000), limit.slotAt(1_000, 0, {})]).toEqual([0, 50_000]);
+});
+
+test('15 deadlines: behind a gate, a call of low priority beside others has the slot that it gets', () => {
+  const limit = told(30);
+  limit.report({ kind: 'called', now: 0 });
+  limit.use(0, 30);
+  limit.sendRefused(10_000, '5');
+
+  expect(limit.slotAt(10_000, 0, { priority: 'low' })).toBe(15_000);
+  expect(limit.grant(15_000, { ...demandOf(1), low: 1 }).count).toBe(1);
+});
+
+test('16 low priority: a process with a cap of its own postpones no call of a shared limit', () => {
+  const limit = told(300);
+  limit.report({ kind: 'called', now: 540_000 });
+  limit.grant(540_000, { ...demandOf(5), low: 5 });
+
+  const capped = new LocalLimit({ ...DEFAULT_LIMITER_SETTINGS, perMinute: 60 }, limit.state);
+
+  expect(capped.state.lowAt).toBe(limit.state.lowAt);
 });
 
 describe('16 low priority', () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Call, Refusal } from '../../../src/client/call/call.ts';
 import { NetworkError, type QuotaData, RateLimitError, RequestError } from '../../../src/client/index.ts';
+import type { RateLimiter } from '../../../src/client/limits/rate-limiter.ts';
 import { QuotaLedger } from '../../../src/client/state/quota-ledger.ts';
 import { explainFailure, lookUpLimit, updateRecord } from '../../../src/client/steps/quota-lookup.ts';
 import { SharedWork } from '../../../src/client/time/abort.ts';
@@ -31,7 +32,7 @@ function asking(...records: (QuotaData | Error)[]) {
   };
   const lookup = () => ({ call: aCall(), state, send });
   const refuse = () => explainFailure(REFUSAL, lookup());
-  return { clock, quota, asked, lookup, refuse };
+  return { clock, quota, state, asked, lookup, refuse };
 }
 
 test('simultaneous refusals call quota() once; those of the next second use its record', async () => {
@@ -95,6 +96,25 @@ test('calls quota() for the limit half as often after each that fails or shows n
   const intervals = minutes.slice(1).map((minute, index) => minute - (minutes[index] ?? 0));
   expect(intervals).toEqual([2, 4, 8, 10, 10, 10, 1, 2, 4, 8, 10, 10, 1]);
 });
+
+test.each([true, false])(
+  'an abort ends the quota() for the limit, unless others want it: %s',
+  async (isLimitWanted) => {
+    const { state } = asking();
+    const call = aCall();
+    const cancelled: unknown[] = [];
+    const send = (own: Call) => {
+      own.signal.listen(() => cancelled.push(own));
+      return new Promise<never>(() => undefined);
+    };
+    lookUpLimit({ call, state: { ...state, limiter: { isLimitWanted } as RateLimiter }, send });
+
+    call.signal.cancel(new Error('aborted'));
+    await quiet();
+
+    expect(cancelled).toHaveLength(isLimitWanted ? 0 : 1);
+  },
+);
 
 test('calls quota() once for the limit and for the estimate', async () => {
   const { quota, asked, lookup } = asking(quotaRecord());

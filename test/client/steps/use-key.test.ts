@@ -53,6 +53,20 @@ test('sends a refused call again with the new key of the provider', async () => 
   expect(fetch.requests).toHaveLength(2);
 });
 
+test('a quota() of the client uses no key that its call does not use', async () => {
+  const { apiKey } = provider(OLD, NEW);
+  const { fx, fetch } = testClient(accepting(), { apiKey, quotaGuard: { reserve: 1 } });
+
+  await fx.latest();
+
+  const sent = fetch.requests.map((request) => [isNew(request) ? 'new' : 'old', request.url.split('/').at(-1)]);
+  expect(sent.slice(0, 2)).toEqual([
+    ['old', 'quota'],
+    ['old', 'latest'],
+  ]);
+  expect(sent.slice(2).every(([key]) => key === 'new')).toBe(true);
+});
+
 test.each([
   ['a Retry-After longer than the client waits', rateLimited('86400')],
   ['an exhausted quota', failure(403, { code: 'quota_exceeded' })],

@@ -71,6 +71,14 @@ test('the dated time counts a sleep of the machine once, ignores small differenc
   expect([3_600_000, 3_600_000].map(datedAfter)).toEqual([5_001, 3_600_001]);
 });
 
+test('the dated time is a whole number after a sleep, also if the dates of the clock are not', () => {
+  let wall = 1_000_000.25;
+  const time = new SteadyTime({ now: () => wall, monotonicNow: () => 0, sleep: async () => undefined });
+  wall += 3_600_000.5;
+
+  expect(time.datedNow() % 1).toBe(0);
+});
+
 test('if a test fakes setTimeout alone, as node:test does, the monotonic clock follows it', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());

@@ -11,7 +11,7 @@ import {
 } from '../limit-state.ts';
 import type { Lease, SharedState } from './store-exchange.ts';
 
-/** A process that has not written for this long is dead; attempts take less time. */
+/** A process that has not written for this long is dead; usual attempts take less time. */
 const LEASE_MS = 30_000;
 /** A process that waits writes this often, and has ended if it has missed two writes. */
 const WAITING_MS = 5_000;
@@ -30,8 +30,9 @@ export interface OwnPart {
   /** Number of requests that were granted and not reported yet. */
   readonly inFlight: number;
   readonly settings: LimiterSettings;
-  /** The end of the longest Retry-After of this process. A store that fails over can lose a refusal. */
+  /** The ends of the longest waits that this process was asked for. A store that fails over can lose a refusal. */
   readonly refusedUntil: number;
+  readonly blockedUntil: number;
 }
 
 /** The next state that a process offers to the store, and the calls that it may send when the state is written. */
@@ -95,14 +96,24 @@ function leasesFor(shared: SharedState | undefined, { id, reports, demand }: Own
 /** The shared limit after the reports. `missing`: requests of this process in flight that the state does not have. */
 function withReports(
   shared: SharedState | undefined,
-  { reports, settings, refusedUntil }: Omit<OwnPart, 'reports'> & { readonly reports: readonly Report[] },
+  {
+    reports,
+    settings,
+    refusedUntil,
+    blockedUntil: until,
+  }: Omit<OwnPart, 'reports'> & { readonly reports: readonly Report[] },
   { missing, now }: { readonly missing: number; readonly now: number },
 ): LocalLimit {
   // The log is changed in place, and the known state is needed again if another process writes first.
   const limit = new LocalLimit(settings, shared && copyOf(shared.limit));
   limit.state = addInFlight(limit.state, missing);
   for (const report of reports) limit.report(respondedBetween(report, shared?.at ?? 0, now));
-  limit.state = { ...limit.state, gate: stayClosedUntil(limit.state.gate, refusedUntil) };
+  const { gate, blockedUntil } = limit.state;
+  limit.state = {
+    ...limit.state,
+    gate: stayClosedUntil(gate, refusedUntil),
+    blockedUntil: Math.max(blockedUntil, until),
+  };
   return limit;
 }
 
@@ -156,6 +167,6 @@ function reclaimDead(leases: Map<string, Lease>, { id, now }: { readonly id: str
   const dead = [...leases].filter(([name, { seenAt }]) => name !== id && now - seenAt >= LEASE_MS);
   for (const [name] of dead) leases.delete(name);
   return dead.flatMap(([, { inFlight, seenAt }]) =>
-    new Array<Report>(inFlight).fill({ kind: 'lost', now, sentAt: seenAt }),
+    new Array<Report>(inFlight).fill({ kind: 'lost', now: seenAt + LEASE_MS, sentAt: seenAt }),
   );
 }

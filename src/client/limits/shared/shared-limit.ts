@@ -6,6 +6,7 @@ import {
   copyOf,
   type LimiterSettings,
   type LimiterState,
+  LONG_AGO,
   LONGEST_WAIT_MS,
   UNBOUNDED,
   WINDOW_MS,
@@ -56,8 +57,9 @@ export class SharedLimit implements Limit {
   #isAlone = false;
   /** Number of processes that each continue with a part of the limit; otherwise 1. */
   #sharers = 1;
-  /** The end of the longest Retry-After of this process. A store that fails over can lose a refusal. */
-  #refusedUntil = Number.NEGATIVE_INFINITY;
+  /** The ends of the longest waits that this process was asked for. A store that fails over can lose a refusal. */
+  #refusedUntil = LONG_AGO;
+  #blockedUntil = LONG_AGO;
 
   constructor(settings: LimiterSettings, options: SharedLimitOptions) {
     this.#onChange = options.onChange;
@@ -116,10 +118,14 @@ export class SharedLimit implements Limit {
       return this.#known.report({ ...report, perMinute: partOf(report.perMinute, this.#sharers) });
     }
     const reading = this.#known.report(report);
-    const waitMs = reading?.waitMs ?? UNBOUNDED;
-    if (waitMs <= this.#known.settings.maxRetryAfterMs)
-      this.#refusedUntil = Math.max(this.#refusedUntil, report.now + Math.min(waitMs, LONGEST_WAIT_MS));
+    const { waitMs } = reading ?? {};
+    if (waitMs !== undefined) this.#keepWait(waitMs, report.now + Math.min(waitMs, LONGEST_WAIT_MS));
     return reading;
+  }
+
+  #keepWait(waitMs: number, until: number): void {
+    if (waitMs > this.#known.settings.maxRetryAfterMs) this.#blockedUntil = Math.max(this.#blockedUntil, until);
+    else this.#refusedUntil = Math.max(this.#refusedUntil, until);
   }
 
   /** Only the process that the state names calls `quota()`. */
@@ -190,7 +196,7 @@ export class SharedLimit implements Limit {
 
   #propose(demand = this.#demand): Decision {
     const { id, state, aheadMs } = this.#exchange;
-    // After an outage of the store, requests that expired do not count: `#refusedUntil` has the end of a longer wait.
+    // After an outage of the store, requests that expired do not count: the longest waits are kept.
     const expired = this.#time.datedNow() - WINDOW_MS;
     this.#reports = this.#reports.filter(({ kind, now }) => kind === 'configured' || now > expired);
     const reports = this.#reports.map((report) => shifted(report, aheadMs));
@@ -201,6 +207,7 @@ export class SharedLimit implements Limit {
       inFlight: this.#inFlight,
       settings: this.#known.settings,
       refusedUntil: this.#refusedUntil + aheadMs,
+      blockedUntil: this.#blockedUntil + aheadMs,
     };
     return decide(state, own, this.#exchange.now());
   }
@@ -226,8 +233,9 @@ export class SharedLimit implements Limit {
   #continueAlone(): void {
     if (this.#isAlone) return;
     this.#isAlone = true;
+    const { id, state: last } = this.#exchange;
+    this.#sharers = new Set([...Object.keys(last?.leases ?? {}), id]).size; // also those that have been silent since
     const { state } = this.#propose(NO_DEMAND); // without a grant, which this process would not use
-    this.#sharers = Object.keys(state.leases).length;
     const known = copyOf(state.limit, -this.#exchange.aheadMs);
     this.#known.state = shareOf(known, this.#sharers, this.#inFlight);
   }

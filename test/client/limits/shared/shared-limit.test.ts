@@ -395,6 +395,41 @@ test.each(['lost', 'garbled'])('a process knows its Retry-After even if the stat
   expect([...granted, ...others]).toHaveLength(1);
 });
 
+test.each(['30', '900'])(
+  'after an outage of six minutes, the store has the Retry-After: %s of a refusal',
+  async (seconds) => {
+    const { clock, store, startProcess } = setUp();
+    const link = linkTo(store);
+    const limiter = startProcess({ link });
+    const [permit] = await Promise.all([limiter.acquire(), clock.advance(10)]);
+    link.isUp = false;
+    permit.end({ kind: 'refused', retryAfter: hint(seconds) });
+    await clock.advance(6 * MINUTE);
+
+    link.isUp = true;
+    void limiter.acquire();
+    await clock.advance(2_000);
+    const [other] = await Promise.all([startProcess().acquire(), clock.advance(15 * MINUTE)]);
+
+    const refusedForMs = seconds === '900' ? 15 * MINUTE : 6 * MINUTE;
+    expect(other.sentAt - permit.sentAt).toBeGreaterThanOrEqual(refusedForMs);
+  },
+);
+
+test('a process that has been idle when the store fails uses its part', async () => {
+  const { clock, store, startProcess, serve } = setUp({ perMinute: 40 });
+  const processes = [1, 2, 3, 4].map(() => startProcess());
+  await serve(processes);
+  await serve(processes);
+  await clock.advance(5 * MINUTE);
+
+  store.health = 'down';
+  const granted = processes.map((limiter) => ask(limiter, 40));
+  await clock.advance(300);
+
+  expect(granted.map(({ length }) => length)).toEqual([10, 10, 10, 10]);
+});
+
 test('a request that the service accepts closes no gate for the other processes', async () => {
   const { store, startProcess, serve } = setUp();
 
