@@ -107,7 +107,7 @@ export async function probeService(baseUrl: string, options: ProbeOptions): Prom
   const problem = proxiedLoopbackProblem(fetch, baseUrl);
   if (problem !== undefined) throw new MockServerError(`baseUrl: ${problem}`, { code: 'invalid_option' });
   const limits = { maxRequests: requests, timeoutMs, maxRetries, signal };
-  const prober = new Prober({ baseUrl, key: apiKey, fetch, clock, ...limits });
+  const prober = new Prober({ baseUrl: baseUrl.replace(/\/+$/, ''), key: apiKey, fetch, clock, ...limits });
   const start = { origin: new URL(baseUrl).origin, probedAt: new Date(clock.now()).toISOString() };
   const quota = await firstQuota(prober);
   observeQuotaRecord(prober, quota);

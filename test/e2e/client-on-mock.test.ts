@@ -52,6 +52,13 @@ test.each([
 test.each([
   ['reset()', (mock: MockServer) => mock.reset({ keepKeys: true })],
   ['restore()', (mock: MockServer, before: Snapshot) => mock.restore(before)],
+  [
+    'a change of the window, and reset()',
+    (mock: MockServer) => {
+      mock.behaviour.set({ rateWindow: 'fixed-epoch' });
+      mock.reset({ keepKeys: true });
+    },
+  ],
 ])('after %s of a served mock, a client that was not closed forgets the used-up month', async (_, restore) => {
   await using mock = createMockServer();
   const { key, id } = mock.createKey();

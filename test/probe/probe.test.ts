@@ -32,7 +32,7 @@ function mockAndProbe(behaviour: MockServerOptions['behaviour'], options: Probed
     await trip();
     return mock.fetch(url, init).finally(trip);
   };
-  const probe = () => probeService(mock.baseUrl, { apiKey: key, maxRequests, fetch, clock: mock.clock });
+  const probe = () => probeService(`${mock.baseUrl}/`, { apiKey: key, maxRequests, fetch, clock: mock.clock });
   return { mock, id, key, probe };
 }
 

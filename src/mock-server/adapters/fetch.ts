@@ -33,7 +33,9 @@ export function createFetch(baseUrl: string, handleRequest: HandleRequest, clock
     const message = request.body === null ? headOf(request) : await untilAborted(fromRequest(request), signal);
     const response = await untilAborted(handleRequest(message, source), signal);
     checkReceived(response, request);
-    return Object.defineProperties(toResponse(response, signal, { decode: true }), { url: { value: url.href } });
+    return Object.defineProperties(toResponse(response, signal, { decode: true }), {
+      url: { value: url.href.slice(0, url.href.length - url.hash.length) },
+    });
   };
 }
 

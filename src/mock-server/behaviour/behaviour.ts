@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { definedOf } from '../../json.ts';
+import { keyGenerations } from '../../process-state.ts';
 import { checkedInput, plainObject, type ValueOf } from '../input/checked-input.ts';
 import { fieldError, invalidOption, show, unknownName } from '../input/mock-server-error.ts';
 import { accepts, PRESET_NAMES, PROVENANCES, type PresetName, type Provenance, type Switch } from './switch.ts';
@@ -101,9 +102,21 @@ export class Behaviour implements Switches {
 
   /** Restores checked values. */
   restore(values: BehaviourValues): void {
-    // A snapshot has no provenance. A value that differs from the current one counts as chosen.
-    const different = SWITCH_NAMES.filter((name) => values[name] !== this.values[name]);
-    this.set(Object.fromEntries(different.map((name) => [name, values[name]])));
+    // A snapshot has no provenance. A value that is neither the current nor the first one counts as chosen.
+    const initial = SWITCH_NAMES.filter((name) => values[name] === this.#initial.values[name]);
+    const chosen = SWITCH_NAMES.filter((name) => values[name] !== this.values[name] && !initial.includes(name));
+    const bySwitch = new Map(this.#settings.bySwitch);
+    for (const name of initial) {
+      const setting = this.#initial.bySwitch.get(name);
+      if (setting !== undefined && values[name] !== this.values[name]) bySwitch.set(name, setting);
+    }
+    this.#settings = settingsOf(bySwitch);
+    this.set(Object.fromEntries(chosen.map((name) => [name, values[name]])));
+  }
+
+  /** Takes over the switches of another mock, with what is known of them. */
+  adopt(other: Behaviour): void {
+    this.#settings = other.#settings;
   }
 
   /** Restores the first values. */
@@ -113,8 +126,8 @@ export class Behaviour implements Switches {
 
   describe(): readonly SwitchDescription[] {
     return Array.from(this.#settings.bySwitch, ([name, { provenance, isAccepted: accepted }]) => {
-      const { default: byDefault, alternatives, notShown, why } = switches[name];
-      const [group, value] = [groupOf(name), this.values[name]];
+      const { default: byDefault, notShown, why } = switches[name];
+      const [group, value, alternatives] = [groupOf(name), this.values[name], [...switches[name].alternatives]];
       return { name, group, value, default: byDefault, alternatives, provenance, accepted, notShown, why };
     });
   }
@@ -142,6 +155,7 @@ export interface MockBehaviour {
 
 /** The usage of a key. What it means depends on two switches. */
 interface KeyUse {
+  readonly hash: string;
   window: unknown;
   quotaEndpointWindow: unknown;
   used: number;
@@ -151,6 +165,20 @@ interface KeyUse {
 interface BehaviourContext {
   readonly behaviour: Behaviour;
   readonly state: { readonly keys: ReadonlyMap<string, KeyUse> };
+}
+
+/** The SHA-256 of each key of which a client can know something. */
+export function usedKeys({ keys }: BehaviourContext['state']): readonly string[] {
+  const isUsed = ({ window, quotaEndpointWindow }: KeyUse) => window !== undefined || quotaEndpointWindow !== undefined;
+  return Array.from(keys.values())
+    .filter(isUsed)
+    .map(({ hash }) => hash);
+}
+
+/** Clients in this process forget what they know of these keys, such as a month that was used up. */
+export function renew(hashes: readonly string[]): void {
+  const generations = keyGenerations();
+  for (const hash of hashes) generations.set(hash, (generations.get(hash) ?? 0) + 1);
 }
 
 export function createMockBehaviour({ behaviour, state }: BehaviourContext): MockBehaviour {
@@ -163,11 +191,13 @@ export function createMockBehaviour({ behaviour, state }: BehaviourContext): Moc
       const { rateWindow, quotaPeriod } = behaviour.values;
       behaviour.set(options);
       const { values } = behaviour;
-      if (values.rateWindow !== rateWindow)
-        for (const key of state.keys.values())
-          Object.assign(key, { window: undefined, quotaEndpointWindow: undefined });
-      if (values.quotaPeriod !== quotaPeriod)
-        for (const key of state.keys.values()) Object.assign(key, { used: 0, usedFrom: undefined });
+      const cleared = {
+        ...(values.rateWindow === rateWindow ? {} : { window: undefined, quotaEndpointWindow: undefined }),
+        ...(values.quotaPeriod === quotaPeriod ? {} : { used: 0, usedFrom: undefined }),
+      };
+      if (Object.keys(cleared).length === 0) return;
+      renew(usedKeys(state)); // the keys then no longer show that clients know something of them
+      for (const key of state.keys.values()) Object.assign(key, cleared);
     },
   };
 }
@@ -255,7 +285,7 @@ export interface SwitchSettings {
 function settingsOf(bySwitch: SwitchSettings['bySwitch']): SwitchSettings {
   // Checked when they were set.
   const values = Object.fromEntries(SWITCH_NAMES.map((name) => [name, bySwitch.get(name)?.value])) as BehaviourValues;
-  return { bySwitch, values };
+  return { bySwitch, values: Object.freeze(values) };
 }
 
 /** No switch set. */

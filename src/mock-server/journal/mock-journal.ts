@@ -193,9 +193,13 @@ export async function waitForRequests(
   const isClosed = end.signal.reason === CLOSED;
   const problem = isClosed ? 'before the mock or the space was closed' : `within ${timeoutMs} ms`;
   throw new MockServerError(
-    `${found.size} of ${count} requests arrived ${problem}. ${await inTurns(nearestText(mock, filter))}`,
+    `${found.size} of ${count} requests arrived ${problem}. ${await inTurns(missingText(mock, filter))}`,
     isClosed ? { code: 'mock_closed', status: 410 } : { code: 'wait_timeout', status: 408 },
   );
+}
+
+function* missingText(mock: JournalContext, filter: RequestFilter): Steps<string> {
+  return forgottenText(mock, filter) ?? (yield* nearestText(mock, filter));
 }
 
 const CLOSED = Symbol('the mock or the space was closed');
@@ -290,11 +294,14 @@ interface Selection {
 
 /** A journal that has dropped requests cannot prove a maximum. */
 function refuseForgotten({ mock, filter }: Selection): void {
-  const { dropped } = mock.journal;
-  if (dropped <= (filter.after ?? 0)) return;
-  throw unexpected(
-    `The journal has dropped the first ${dropped} requests, so the number is unknown; set a larger journalSize (fxrates mock: --journal-size).`,
-  );
+  const text = forgottenText(mock, filter);
+  if (text !== undefined) throw unexpected(text);
+}
+
+/** `undefined` if the journal has dropped none of the requests. */
+function forgottenText({ journal: { dropped } }: JournalContext, { after = 0 }: RequestFilter): string | undefined {
+  if (dropped <= after) return undefined;
+  return `The journal has dropped the first ${dropped} requests, so the number is unknown; set a larger journalSize (fxrates mock: --journal-size).`;
 }
 
 function* wrongCount(selection: Selection, { count, atLeast, atMost }: Claim): Steps<MockServerError> {

@@ -293,12 +293,12 @@ function shown(value: unknown): string {
   return `'${text.length > 60 ? `${text.slice(0, 57)}...` : text}'`;
 }
 
-/** Decodes unreserved characters: `%71uota` is the same as `quota` (RFC 3986 §6.2.2.2). */
+/** Decodes unreserved characters, and writes the other codes in capitals: `%71uota` is the same as `quota` (RFC 3986 §6.2.2). */
 export function plainPath(path: string): string {
   if (!path.includes('%')) return path;
   return path.replace(/%[0-9a-f]{2}/gi, (sequence) => {
     const character = String.fromCharCode(Number.parseInt(sequence.slice(1), 16));
-    return /[\w.~-]/.test(character) ? character : sequence;
+    return /[\w.~-]/.test(character) ? character : sequence.toUpperCase();
   });
 }
 

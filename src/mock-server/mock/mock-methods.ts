@@ -1,6 +1,12 @@
 import * as z from 'zod';
 import { createFetch, type Fetch } from '../adapters/fetch.ts';
-import { type BehaviourOptions, createMockBehaviour, type MockBehaviour } from '../behaviour/behaviour.ts';
+import {
+  type BehaviourOptions,
+  createMockBehaviour,
+  type MockBehaviour,
+  renew,
+  usedKeys,
+} from '../behaviour/behaviour.ts';
 import type { PresetName } from '../behaviour/switch.ts';
 import {
   type Clock,
@@ -44,10 +50,8 @@ import {
   initialStateOfSpace,
   type MockState,
   type ResetOptions,
-  renew,
   resetOptions,
   startState,
-  usedKeys,
 } from './mock-state.ts';
 import { checkedSetup, type Setup, type SetupResult } from './options.ts';
 import { checkedSnapshot, restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';

@@ -1,6 +1,5 @@
 import { operations } from '../../generated/operations.ts';
-import { keyGenerations } from '../../process-state.ts';
-import { Behaviour, createMockBehaviour } from '../behaviour/behaviour.ts';
+import { Behaviour, createMockBehaviour, renew, usedKeys } from '../behaviour/behaviour.ts';
 import { DrivenClock } from '../clock/driven-clock.ts';
 import { ResponseDelays } from '../clock/response-delays.ts';
 import { createRouter } from '../http/find-route.ts';
@@ -14,7 +13,7 @@ import type { RuleState } from '../rules/rule-schema.ts';
 import { revoke } from '../service/accounts.ts';
 import { applyUsage, type CreatedKey, createKeyWithAccount, findKey, hashOf } from '../service/keys.ts';
 import { randomFromSeed } from '../service/random.ts';
-import { emptyState, resetKeyUse, type ServiceState } from '../service/service-state.ts';
+import { emptyState, resetKeyUse } from '../service/service-state.ts';
 import type { CheckedMockOptions, CheckedSetup, InitialState, SetupKey, SetupResult } from './options.ts';
 import type { EmulatedService } from './respond.ts';
 import { latestResponse } from './respond-latest.ts';
@@ -142,20 +141,6 @@ export function closeMock(mock: MockState): void {
   if (mock.name === undefined || !isOpen(mock)) return;
   mock.parent?.spaces.delete(mock.name);
   for (const hash of state.keysByHash.keys()) noteSpace(mock, hash);
-}
-
-/** The SHA-256 of each key of which a client can know something. */
-export function usedKeys({ keys }: ServiceState): readonly string[] {
-  const used = Array.from(keys.values()).filter(
-    (key) => key.window !== undefined || key.quotaEndpointWindow !== undefined,
-  );
-  return used.map(({ hash }) => hash);
-}
-
-/** Clients in this process forget what they know of these keys, such as a month that was used up. */
-export function renew(hashes: readonly string[]): void {
-  const generations = keyGenerations();
-  for (const hash of hashes) generations.set(hash, (generations.get(hash) ?? 0) + 1);
 }
 
 /** The parent of a space knows then to which one a key belongs. */

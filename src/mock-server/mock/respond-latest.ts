@@ -48,13 +48,15 @@ export function inventedFor({ state, behaviour, now }: ServiceContext, target: P
 
 /** It is valid for the granularity of snapshots, such as `5min`. An unknown unit counts as five minutes. */
 function snapshotAt(now: number, { seed }: Pick<ServiceState, 'seed'>, switches: Switches): InventedSnapshot {
-  const [, count = '', unit = ''] = /^(\d+)([smhd])(?:ec|in|our|ay)?$/.exec(switches.use('snapshotGranularity')) ?? [];
-  const unitMs = UNITS_MS[unit];
+  const [, count = '', unit = ''] = GRANULARITY.exec(switches.use('snapshotGranularity')) ?? [];
+  const unitMs = UNITS_MS[unit.charAt(0)];
   const ms = unitMs === undefined ? DEFAULT_MS : Number(count) * unitMs;
   return { seed, at: Math.floor(now / ms) * ms };
 }
 
+const GRANULARITY = /^(\d+)(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)$/;
 const DEFAULT_MS = 5 * 60_000;
+/** By the first letter of a unit. */
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 function inventedResponse(requested: RequestedRates, snapshot: InventedSnapshot, switches: Switches): MockResponse {

@@ -60,7 +60,7 @@ export function takeSnapshot({ state, behaviour, clock }: MockState): Snapshot {
     version: 1,
     now: clock.now(),
     frozen: clock.isFrozen,
-    behaviour: behaviour.values,
+    behaviour: { ...behaviour.values },
     seed: state.seed,
     random: state.random.save(),
     ...counters.parse(state),
@@ -127,7 +127,8 @@ function saveAccount({ id, email, createdAt, plan, isConfirmed }: AccountRecord)
 }
 
 function saveKey(key: KeyRecord): SavedKey {
-  const { id, hash, prefix, lastFour, createdAt, revokedAt, usedFrom, used, limits, retryAt } = key;
+  const { id, hash, prefix, lastFour, createdAt, revokedAt, usedFrom, used, retryAt } = key;
+  const limits = key.limits && { ...key.limits };
   const windows = { window: key.window?.save(), quotaEndpointWindow: key.quotaEndpointWindow?.save() };
   const accountId = key.account.id;
   return { id, accountId, hash, prefix, lastFour, createdAt, revokedAt, usedFrom, used, limits, retryAt, ...windows };

@@ -1,4 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { isPromise } from '../../foreign-values.ts';
 import { redactKeys } from '../../redactor.ts';
 import type { MockResponse } from '../http/message.ts';
 import { errorResponse } from '../http/responses.ts';
@@ -43,7 +44,8 @@ function callAnswer(create: AnswerFunction, request: RuleRequest, context: Answe
   } catch (error) {
     return failedFunction(`threw ${thrownText(error)}`);
   }
-  if (answer instanceof Promise) {
+  if (isPromise(answer)) {
+    answer.catch(() => undefined); // its rejection would end the process
     return failedFunction('returned a promise; expected a response, returned synchronously');
   }
   try {

@@ -125,7 +125,9 @@ export const ruleOptions = strictObject({
    * Id of the rule: up to 64 letters, digits, `_`, `.` and `-`. Replaces an existing rule with this id, in its place.
    * @default 'rule_1', 'rule_2', …
    */
-  id: idSchema.optional(),
+  id: idSchema
+    .refine((id) => id !== 'verify', { error: 'an id other than verify, a route of the admin API' })
+    .optional(),
   match: ruleMatch.optional(),
   /**
    * Position of the request among the matching ones, from 1, or several positions.

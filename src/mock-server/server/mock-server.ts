@@ -46,6 +46,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
     this.#handleRequest = handleRequest;
     this.#setupKeys = startState(mock);
     this.#stateFile = options.state === undefined ? undefined : StateFile.open(options.state, mock);
+    this.behaviour.set(options.behaviour); // also over the switches of the file
   }
 
   /**
@@ -119,6 +120,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
   /** Creates another mock with the same options and a copy of the state. The two mocks share nothing but the functions of rules. */
   fork(): MockServer {
     const copy = newMock({ ...this.#mock.options, state: undefined });
+    copy.#mock.behaviour.adopt(this.#mock.behaviour);
     restoreSnapshot(copy.#mock, this.snapshot(), this.#mock.state.rules); // and not restore(): clients of this mock keep what they know
     return copy;
   }

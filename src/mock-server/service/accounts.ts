@@ -133,9 +133,10 @@ function view({ id, email, plan, isConfirmed, createdAt }: AccountRecord): Accou
 
 /** Moves an account to `plan`. The switches define the effect on usage and on keys above the new cap. */
 function applyPlanChange({ behaviour, now }: ServiceContext, account: AccountRecord, plan: PlanName): void {
+  if (account.plan === plan) return;
   account.plan = plan;
   if (behaviour.use('planChange') === 'reset') {
-    for (const key of account.keys) key.used = 0;
+    for (const key of account.keys) Object.assign(key, { used: 0, usedFrom: undefined });
   }
   if (behaviour.use('overCapKeys') !== 'revoke-newest') return;
   for (const key of keysAboveCap(account, behaviour)) revoke(key, now());

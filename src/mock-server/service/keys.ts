@@ -190,7 +190,8 @@ export function checkMinute({ minute = 0 }: SetUsage, { requests }: { readonly r
 /** Sets the usage of a key, which was checked. */
 export function applyUsage(context: ServiceContext, key: KeyRecord, { month, minute }: SetUsage): void {
   if (month !== undefined) {
-    key.usedFrom = quotaUse(key, context.now(), context.behaviour).startedAt;
+    // Without a request, no period of 30 days has begun.
+    key.usedFrom = month === 0 ? undefined : quotaUse(key, context.now(), context.behaviour).startedAt;
     key.used = month;
   }
   if (minute !== undefined) key.window = usedWindow(minute, key, context);
@@ -276,7 +277,7 @@ function view({ behaviour, now }: ServiceContext, key: KeyRecord): KeySummary {
     state: revokedAt === undefined ? 'active' : 'revoked',
     createdAt,
     revokedAt,
-    limits,
+    limits: limits && { ...limits },
     minute: useOfMinute(key, now()),
     month: quotaUse(key, now(), behaviour),
   };

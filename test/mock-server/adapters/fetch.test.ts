@@ -11,7 +11,7 @@ test('accepts a URL and a Request as well as text', async () => {
   const url = new URL(`/api/v1/quota?api_key=${key}`, mock.baseUrl);
 
   const responses = await Promise.all([
-    mock.fetch(url.href),
+    mock.fetch(`${url.href}#top`),
     mock.fetch(url),
     mock.fetch(new Request(url)),
     mock.fetch(new Request(url, { method: 'POST', body: 'x' }), { method: 'PUT', body: 'y' }),

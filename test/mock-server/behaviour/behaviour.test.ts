@@ -12,6 +12,39 @@ import { mockWithKey } from '../../helpers/mock-with-key.ts';
 /** Values that a user without types may pass. */
 const withBehaviour = (behaviour: object, more = {}) => createMockServer({ behaviour, ...more } as never);
 
+test('a change of what a mock returns changes neither this mock nor another one', () => {
+  const { mock, id } = mockWithKey();
+  const limited = mock.createKey({ limits: { requests: 5 } });
+  const before = JSON.stringify([mock.snapshot(), mock.behaviour.describe(), createMockServer().snapshot().behaviour]);
+  const snapshot = JSON.parse(JSON.stringify({ id })) as object;
+
+  Object.assign(mock.snapshot().behaviour, { quotaExhausted: '402 quota_exceeded' });
+  for (const { limits } of [mock.snapshot().keys[1]!, mock.keys.get(limited.id)])
+    Object.assign(limits!, { requests: 99 });
+  for (const { alternatives } of mock.behaviour.describe()) (alternatives as unknown[]).push('another');
+  expect(() => Object.assign(mock.behaviour.values, { rateWindow: 'fixed-epoch' })).toThrow(TypeError);
+
+  expect(snapshot).toEqual({ id });
+  expect(JSON.stringify([mock.snapshot(), mock.behaviour.describe(), createMockServer().snapshot().behaviour])).toBe(
+    before,
+  );
+});
+
+test('restore() makes no choice of a default, and fork() keeps what is known of each switch', () => {
+  const mock = createMockServer({ onAssumption: 'error' });
+  const assumed = () => mock.behaviour.describe().filter(({ accepted }) => !accepted).length;
+  const before = assumed();
+  const snapshot = mock.snapshot();
+  mock.behaviour.set({ rateWindow: 'fixed-epoch', retryAfterValue: 'whole-minute' });
+
+  mock.restore(snapshot);
+  const restored = assumed();
+  mock.behaviour.set({ rateWindow: 'sliding-log' });
+
+  expect(restored).toBe(before);
+  expect(mock.fork().behaviour.describe()).toEqual(mock.behaviour.describe());
+});
+
 test('rejects an unknown switch with the three nearest ones', () => {
   expect(() => withBehaviour({ rateWindows: 'sliding-log' })).toThrow(
     /behaviour\.rateWindows is not a switch; did you mean rateWindow\? The nearest of \d+ names: rateWindow, \w+, \w+\.$/,

@@ -375,6 +375,7 @@ test('a journal that has dropped requests cannot prove that none arrived', async
   mock.expectRequests(latest).atLeast(2);
   mock.expectRequests().toHaveBeenSentWith(base('EUR'));
   mock.expectRequests().inOrder(base('USD'), base('EUR'));
+  await expect(mock.journal.waitFor({}, { count: 3, timeoutMs: 1 })).rejects.toThrow(forgotten);
   expect(() => mock.expectRequests(latest).atMost(2)).toThrow(forgotten);
   expect(() => mock.expectRequests().atLeast(3)).toThrow(forgotten);
   expect(() => mock.expectRequests().toHaveBeenSentWith({ operation: 'quota' })).toThrow(forgotten);

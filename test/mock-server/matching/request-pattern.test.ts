@@ -217,6 +217,13 @@ test.each(['/api/v1/café', '/api/v1/a b', '/api/v1/"<€>`{😀}', '/api/v1/caf
   },
 );
 
+test('the digits of a code in a path may be small letters', async () => {
+  const { mock, send } = mockWithKey();
+  mock.rules.add({ match: { path: '/api/v1/café' }, respond: { data: 'rule' } });
+
+  expect((await send('/api/v1/caf%c3%a9')).status).toBe(200);
+});
+
 test('a path with half a character is accepted', () => {
   expect(createMockServer().journal.list({ path: '/\ud83d' })).toEqual([]);
 });

@@ -179,6 +179,16 @@ test('setupKeys has only the keys of the setup that the state file has, until a 
   expect((await sender(other, key)()).status).toBe(200);
 });
 
+test('the option behaviour overrides the switches of the state file', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  const first = createMockServer({ state, behaviour: { rateWindow: 'fixed-epoch', etag: 'strong' } });
+  await first.close();
+
+  await using other = createMockServer({ state, behaviour: { rateWindow: 'token-bucket' } });
+
+  expect(other.behaviour.values).toMatchObject({ rateWindow: 'token-bucket', etag: 'strong' });
+});
+
 test('an empty file, such as one of mktemp, is an empty state', async () => {
   const state = join(temporaryFolder(), 'state.json');
   writeFileSync(state, '');

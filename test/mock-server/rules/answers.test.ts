@@ -158,6 +158,7 @@ test('a function receives the request with its key masked, and the invented data
 test.each<[string, AnswerFunction, string]>([
   ['nothing', () => undefined as never, 'returned a wrong response: response is missing; expected an object'],
   ['a promise', () => Promise.resolve({}) as never, 'returned a promise; expected a response, returned synchronously'],
+  ['a promise that rejects', () => Promise.reject(new Error('boom')) as never, 'returned a promise'],
   ['text', () => 'rates' as never, 'returned a wrong response: response is "rates"'],
   ['NaN', () => ({ data: { USD: Number.NaN } }), 'a value that JSON can represent'],
   [

@@ -59,6 +59,7 @@ test.each<[unknown, RegExp]>([
   [{ delayMs: 1, forMs: 0 }, /^forMs is 0/],
   [{ delayMs: 1, afterMs: -1 }, /^afterMs is -1/],
   [{ delayMs: 1, id: 'a b' }, /^id is "a b"/],
+  [{ delayMs: 1, id: 'verify' }, /^id is "verify"; expected an id other than verify/],
   [{ delayMs: 1, id: `fx_live_${'a1b2c3d4'.repeat(6)}` }, /^id is (?!.*a1b2c3d4).*, not an API key/],
   [{ delayMs: 1, match: { operation: 'lates' } }, /^match.operation is "lates"; expected one of latest, /],
   [{ delayMs: 1, match: { keyId: 'key_9' } }, /^match.keyId is "key_9"; expected the id .*; there are no keys\.$/],

@@ -98,6 +98,21 @@ test('the next request of a revoked key fails, and it stays revoked', async () =
   expect(mock.keys.revoke(id).revokedAt).toEqual(revoked.revokedAt);
 });
 
+test('setPlan to the same plan changes nothing, and to another one ends the period of 30 days', () => {
+  const mock = virtual({ planChange: 'reset', quotaPeriod: 'rolling-30d' });
+  const { id: accountId } = confirmed(mock, 'free');
+  const { id } = mock.keys.create({ accountId });
+  mock.keys.setUsage(id, { month: 10 });
+  const { startedAt } = mock.keys.get(id).month;
+
+  mock.accounts.setPlan(accountId, 'free');
+  const same = mock.keys.get(id).month;
+  mock.accounts.setPlan(accountId, 'developer');
+
+  expect(same).toMatchObject({ used: 10, startedAt });
+  expect(mock.keys.get(id).month.used).toBe(0);
+});
+
 test.each([
   ['keep', [200, 200, 200], 1],
   ['revoke-newest', [200, 401, 401], 1],

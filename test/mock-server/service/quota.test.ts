@@ -160,6 +160,16 @@ test.each([
   expect(mock.keys.get(id)).toEqual(before);
 });
 
+test('setUsage to no request begins no period of 30 days', async () => {
+  const { mock, id, send } = mockWithKey({ behaviour: { quotaPeriod: 'rolling-30d' } });
+  mock.keys.setUsage(id, { month: 0 });
+  await mock.clock.advance(10 * 86_400_000);
+
+  await send();
+
+  expect(mock.keys.get(id).month.startedAt).toBe(mock.clock.now());
+});
+
 test('the usage that a function of a rule sets is counted on from there', async () => {
   const { mock, id, send } = mockWithKey();
   const respond = () => {
