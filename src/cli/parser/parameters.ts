@@ -1,4 +1,5 @@
 import { Argument } from 'commander';
+import type { CallOptions } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
 import { decodedComponent, type Operation, type Parameter, parameterValue } from '../../operation.ts';
 import { holdsKey } from '../../redactor.ts';
@@ -30,7 +31,7 @@ export function parameterOptions(ofOperations: readonly Operation[]) {
 }
 
 /** For completion. */
-function wordsOf({ id, parameters }: Operation): string[] {
+export function wordsOf({ id, parameters }: Operation): string[] {
   if (parameters.length === 0) return id === operations.latest.id ? EXAMPLE_NAMES.map((name) => `${name}=`) : [];
   return parameters.flatMap(({ name, choices, types }) => {
     const values = choices ?? (types.includes('boolean') ? [true, false] : []);
@@ -53,10 +54,7 @@ export function parametersOf(
   { param = [], empty = [] }: ParamOptions,
   operation?: Operation,
 ): readonly (readonly [string, string])[] {
-  return [
-    ...param.map((text) => parseParameter(text, operation)),
-    ...empty.map((name) => parameter(name, '', `--empty ${name}`)),
-  ];
+  return [...param.map((text) => parseParameter(text, operation)), ...empty.map((name) => checkedParameter(name, ''))];
 }
 
 /**
@@ -81,10 +79,12 @@ export function joinParameters(parameters: Iterable<readonly [name: string, valu
 }
 
 /**
- * Keeps the key out of URLs, which end up in logs, and refuses text whose bytes are lost: the service would receive, and
- * charge, another query. Never repeats the value.
+ * Keeps the key out of URLs, which end up in logs, and refuses names that are slips and text whose bytes are lost: the
+ * service would receive, and charge, another query. Never repeats the value.
  */
 export function checkParameter(name: string, value: string): void {
+  if (/^\s|\s$|^$|=/.test(name))
+    throw usageError(`the name of the parameter '${name}' is empty, has a =, or starts or ends with white space`);
   if (plainName(name) === 'apikey') {
     throw usageError(
       `refusing to send '${name}' as a parameter`,
@@ -101,13 +101,13 @@ export function checkParameter(name: string, value: string): void {
       ["Without them:  tr -d '\\r' < file"],
     );
   }
-  if (`${name}${value}`.includes(REPLACEMENT)) {
+  if ([name, value].some((text) => NOT_UTF8.test(text))) {
     throw usageError(`the parameter '${name}' is not valid UTF-8`, 'some of its bytes cannot be read as characters');
   }
 }
 
-/** Node.js reads bytes that are not UTF-8 as this character. */
-const REPLACEMENT = '\uFFFD';
+/** The character as which Node.js reads bytes that are not UTF-8, and half a surrogate pair, which has no bytes. */
+const NOT_UTF8 = /[\uFFFD\p{Cs}]/u;
 
 /** `?base=EUR&symbols=USD`, which would be sent, and charged, as a single parameter. */
 export function refusePastedQuery(texts: readonly string[]): void {
@@ -136,7 +136,7 @@ function parseParameter(text: string, operation?: Operation): readonly [name: st
   }
   const [name, value] = [text.slice(0, at), text.slice(at + 1)];
   if (value === '') throw emptyValue(name);
-  return parameter(name, value, text);
+  return checkedParameter(name, value);
 }
 
 function exampleFor(text: string, operation: Operation | undefined): string | undefined {
@@ -151,9 +151,7 @@ export function exampleWord({ name, example = '…' }: Parameter): string {
   return quoteForShell(`${name}=${[example].flat().join(',')}`);
 }
 
-function parameter(name: string, value: string, typed: string): readonly [name: string, value: string] {
-  if (/^\s|\s$|^$/.test(name))
-    throw usageError(`the name of the parameter '${typed}' is empty, or starts or ends with white space`);
+function checkedParameter(name: string, value: string): readonly [name: string, value: string] {
   checkParameter(name, value);
   return [name, value];
 }
@@ -174,11 +172,33 @@ function plainName(name: string): string {
 
 /** The query of an operation, unchanged if it is free-form. @throws CliError for an unknown parameter or a missing one */
 export function queryOf(operation: Operation, typed: Query): Query {
-  if (operation.query === 'free-form') return typed;
+  if (operation.query === 'free-form') return freeForm(typed);
   const query = new Map(Object.entries(typed));
   checkNames(operation, query);
   return Object.fromEntries(operation.parameters.flatMap((parameter) => entryOf(parameter, query.get(parameter.name))));
 }
+
+/** @throws CliError for an option of the client among the parameters, which it refuses in the words of its own users */
+export function freeForm(query: Query): Query {
+  for (const name of Object.keys(query)) {
+    if (!Object.hasOwn(CLIENT_OPTIONS, name)) continue;
+    const option = CLIENT_OPTIONS[name as keyof typeof CLIENT_OPTIONS];
+    throw usageError(`'${name}' is an option of the client, not a parameter`, undefined, [
+      `On the command line:  ${option}`,
+    ]);
+  }
+  return query;
+}
+
+/** As in client/call/endpoint.ts. */
+const CLIENT_OPTIONS: Readonly<Record<Exclude<keyof CallOptions, 'signal' | 'priority' | 'headers'>, string>> = {
+  timeoutMs: '--timeout 10s',
+  deadlineMs: '--max-wait 10m',
+  maxRetries: '--retries 2',
+  onLimit: '--no-wait',
+  coalesce: 'fxrates batch, which shares equal queries',
+  maxAgeMs: '--cache 10m',
+};
 
 /** For help: `date=<date>` and `The day (required)`. */
 export function parameterEntry({ name, list, description, required, deprecated, ...rest }: Parameter): HelpEntry {

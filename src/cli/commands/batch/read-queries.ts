@@ -3,7 +3,7 @@ import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { type Io, readLimited } from '../../io/io.ts';
 import { checkParameter, parseParameters, refusePastedQuery } from '../../parser/parameters.ts';
 import type { Query } from '../../settings/settings.ts';
-import { memberTexts, scalarText } from '../../terminal/json-text.ts';
+import { memberTexts } from '../../terminal/json-text.ts';
 import { quoteForShell } from '../../terminal/text.ts';
 
 const MOST_FAULTS = 10;
@@ -135,16 +135,17 @@ function queryOfJson(json: string): Query {
   const members = memberTexts(json);
   const printed = members.get('query');
   if (printed?.startsWith('{')) return queryOfJson(printed);
-  return Object.fromEntries(
-    Array.from(members, ([name, value]) => {
-      const isList = value.startsWith('[');
-      const items = isList ? [...memberTexts(value).values()] : [value];
-      if (items.some((item) => /^[{[n]/.test(item))) {
-        throw usageError(`'${name}' expects a string, a number, true, false or a list of them`);
-      }
-      const texts = items.map(scalarText);
-      for (const text of texts) checkParameter(name, text);
-      return [name, isList ? texts : (texts[0] ?? '')];
-    }),
-  );
+  return Object.fromEntries(Array.from(members, ([name, value]) => [name, valueOfJson(name, value)]));
+}
+
+function valueOfJson(name: string, value: string): Query[string] {
+  const isList = value.startsWith('[');
+  const items = isList ? [...memberTexts(value).values()] : [value];
+  if (items.length === 0 || items.some((item) => /^[{[n]/.test(item))) {
+    throw usageError(`'${name}' expects a string, a number, true, false or a list of them`);
+  }
+  // Not `scalarText`, which would send half a surrogate pair as its escape.
+  const texts = items.map((item) => (item.startsWith('"') ? String(JSON.parse(item)) : item));
+  for (const text of texts) checkParameter(name, text);
+  return isList ? texts : (texts[0] ?? '');
 }
