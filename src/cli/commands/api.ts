@@ -1,13 +1,14 @@
 import { Argument } from 'commander';
 import { operations } from '../../generated/operations.ts';
 import { isJson } from '../../json.ts';
-import { isServicePath, type Operation } from '../../operation.ts';
+import { createOperationFinder, isServicePath, type Operation } from '../../operation.ts';
 import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
-import { CliCommand } from '../parser/command.ts';
+import { CliCommand, replaceArgument } from '../parser/command.ts';
 import {
   checkParameter,
   emptyValue,
+  freeForm,
   joinParameters,
   parameterOptions,
   parametersArgument,
@@ -21,6 +22,7 @@ import type { Invocation } from '../settings/settings.ts';
 const OPERATIONS: readonly Operation[] = Object.values(operations);
 const PATHS = OPERATIONS.map(({ path }) => path);
 const BASE_PATH = operations.quota.path.replace(/\/[^/]*$/, '');
+const findOperation = createOperationFinder(OPERATIONS);
 const [, FIRST_SEGMENT] = BASE_PATH.split('/');
 const LAST_SEGMENT = BASE_PATH.replace(/.*(?=\/)/, '');
 
@@ -53,31 +55,52 @@ async function runApi(invocation: Invocation<ApiOptions>): Promise<void> {
   const request = requestOf(invocation);
   if (invocation.settings.printsCurl) return printCurl(request, invocation);
   const trace = new HttpTrace(invocation, request.path);
-  try {
-    await sendRequest(request, invocation, { trace }).catch(withWholePath(request.path, invocation));
-  } finally {
-    // Also after a failure: the body often has the reason.
-    if (trace.received !== undefined) await printReceived(trace.received, invocation);
+  const failure = await sendRequest(request, invocation, { trace }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const { received } = trace;
+  if (failure === undefined || isOtherJson(failure, request, received))
+    return received && printReceived(received, invocation);
+  if (received !== undefined) {
+    // The body often has the reason. It may lack what `--get` selects.
+    const printed = printReceived(received, invocation).catch(() => printRaw(bodyOf(received), invocation));
+    await printed.catch(() => undefined); // the failure of the request is the one to report
   }
+  throw withWholePath(failure, request.path, invocation);
+}
+
+/** Whether a path that the contract does not have responded with JSON that is not an envelope, which only the client rejects. */
+function isOtherJson(failure: unknown, { path }: PathRequest, received: TracedResponse | undefined): boolean {
+  const isOdd = failure instanceof CliError && failure.details.code === 'response' && received !== undefined;
+  return isOdd && received.status < 300 && findOperation(path) === undefined && isJson(bodyOf(received).toString());
+}
+
+function bodyOf({ body }: TracedResponse): Buffer {
+  return Buffer.concat(body);
 }
 
 /** Adds a hint with the complete path to a 404, if the typed path lacks the beginning. */
-function withWholePath(path: string, { argv, args: [typed = ''] }: Invocation): (error: unknown) => never {
-  return (error) => {
-    if (!(error instanceof CliError) || error.details.facts?.status !== 404 || path.split('/')[1] === FIRST_SEGMENT)
-      throw error;
-    const missing = path.startsWith(`${LAST_SEGMENT}/`) ? BASE_PATH.slice(0, -LAST_SEGMENT.length) : BASE_PATH;
-    const whole = PATHS.find((known) => known.endsWith(path)) ?? missing + path;
-    const complete = typed.replace(/^[^?]*/, () => whole);
-    const hint = `Paths begin with ${BASE_PATH}:  ${changedCommand(argv.with(argv.indexOf(typed), complete), {})}`;
-    const { why: _, ...details } = error.details; // the message has the reason
-    throw new CliError(error.message, { ...details, hints: [hint], cause: error });
-  };
+function withWholePath(error: unknown, path: string, invocation: Invocation): unknown {
+  const [typed = ''] = invocation.args;
+  if (!(error instanceof CliError) || error.details.facts?.status !== 404 || path.split('/')[1] === FIRST_SEGMENT)
+    return error;
+  const missing = path.startsWith(`${LAST_SEGMENT}/`) ? BASE_PATH.slice(0, -LAST_SEGMENT.length) : BASE_PATH;
+  const whole = PATHS.find((known) => known.endsWith(path)) ?? missing + path;
+  const complete = typed.replace(/^[^?]*/, () => whole);
+  const hint = `Paths begin with ${BASE_PATH}:  ${commandWith(complete, invocation)}`;
+  const { why: _, ...details } = error.details; // the message has the reason
+  return new CliError(error.message, { ...details, hints: [hint], cause: error });
+}
+
+/** The typed command with another path. */
+function commandWith(path: string, { argv, args: [typed = ''] }: Pick<Invocation, 'argv' | 'args'>): string {
+  return changedCommand(replaceArgument(argv, { typed, by: path, options: apiOptions() }));
 }
 
 async function printReceived(response: TracedResponse, invocation: Invocation<ApiOptions>): Promise<void> {
   const { settings, options } = invocation;
-  const body = Buffer.concat(response.body);
+  const body = bodyOf(response);
   if (options.include) await printRaw(head(response), invocation);
   const isAsItCame = settings.output === 'auto' && settings.get.length === 0;
   if (isAsItCame || !isJson(body.toString())) await printRaw(body, invocation);
@@ -89,13 +112,15 @@ function head({ status, statusText, headers }: TracedResponse): string {
   return `${[`HTTP ${status} ${statusText}`.trimEnd(), ...lines].join('\n')}\n\n`;
 }
 
-function requestOf({ args, options, argv }: Invocation<ApiOptions>): PathRequest {
+function requestOf(invocation: Invocation<ApiOptions>): PathRequest {
+  const { args, options, argv } = invocation;
   const [target = '', ...texts] = args;
   const [path = ''] = target.split('?', 1);
   const search = target.slice(path.length + 1);
   if (/^[a-z]+:\/\//i.test(target)) {
+    const url = URL.canParse(target) ? new URL(target) : new URL('https://host/api/v1/latest');
     throw usageError(`'${target}' is a URL`, 'api expects a path; set the host with --base-url', [
-      `fxrates api ${URL.canParse(target) ? new URL(target).pathname : '/api/v1/latest'}`,
+      commandWith(url.pathname + url.search, invocation),
     ]);
   }
   if (/^[A-Z]:[\\/]/i.test(target)) {
@@ -111,7 +136,8 @@ function requestOf({ args, options, argv }: Invocation<ApiOptions>): PathRequest
     checkParameter(name, value);
   }
   const typed = Object.entries(typedParameters({ args: texts, options, argv }));
-  return { path: checkedPath(path.startsWith('/') ? path : `/${path}`), query: joinParameters([...inPath, ...typed]) };
+  const query = freeForm(joinParameters([...inPath, ...typed]));
+  return { path: checkedPath(path.startsWith('/') ? path : `/${path}`), query };
 }
 
 function checkedPath(path: string): string {

@@ -35,13 +35,14 @@ export class HttpTrace {
     const own = this.#path && new URL(baseUrl).pathname.replace(/\/+$/, '') + this.#path;
     return async (url, init) => {
       onSend();
+      const isOfPath = new URL(url).pathname === own;
+      if (isOfPath) this.received = undefined; // that of an earlier attempt
       const { io } = this.#invocation;
       await this.#showRequest(url, init.headers);
       const sentAt = monotonicNow(io);
       const response = await fetch(url, { ...init, redirect: 'manual' });
       this.lastDate = response.headers.get('date');
       await this.#showResponse(response, monotonicNow(io) - sentAt);
-      const isOfPath = new URL(url).pathname === own;
       if (!isOfPath && this.#invocation.settings.verbose < 2) return response; // a body can be large
       const { status, statusText, headers, body } = response;
       const traced: TracedResponse = { status, statusText, headers, body: [] };

@@ -1,8 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { main } from '../../../src/cli/program/main.ts';
 import { FakeIo, runCli, usageError } from '../../helpers/cli-io.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
-import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { API_KEY, failedFetch, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 test('prints the body byte for byte', async () => {
   const body = '{"success":true ,\n "data":{"rate":1.10}}\n\n';
@@ -47,11 +50,12 @@ test.each([
 test.each([
   [`/api/v1/${API_KEY}`, 'refusing an argument that contains an API key'],
   ['https://evil.example/api/v1/quota', 'fxrates api /api/v1/quota'],
+  ['https://evil.example/x?base=EUR&a=b c', "fxrates api '/x?base=EUR&a=b%20c' -i"],
   ['http://', "'http://' is a URL"],
   ['C:/Program Files/Git/api/v1/latest', 'Git Bash changes arguments that begin with /'],
   ['C:/Program Files/Git/api/v1/latest', 'fxrates api api/v1/latest'],
 ])('the path %s is refused with the next step: %s', async (path, says) => {
-  const stderr = await usageError(['api', path]);
+  const stderr = await usageError(['api', path, '-i']);
 
   expect(stderr).toContain(says);
   expect(stderr).not.toContain(API_KEY);
@@ -62,9 +66,16 @@ test.each([
   ['/v1/latest', '/api/v1/latest'],
   ['/v1/nope', '/api/v1/nope'],
   ['/it%27s', '/api/v1/it%27s'],
+  ['--profile quota --base-url https://a.test quota', '--profile quota --base-url https://a.test /api/v1/quota'],
   ['-i latest?base=USD symbols=EUR -o tsv', "-i '/api/v1/latest?base=USD' symbols=EUR -o tsv"],
 ])('a 404 for %s shows the command with the whole path', async (line, whole) => {
-  const { code, stderr } = await runCli(`api ${line}`, { replies: failure(404) });
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'config.json'), '{"profiles":{"quota":{}}}');
+
+  const { code, stderr } = await runCli(`api ${line}`, {
+    env: { FXRATES_CONFIG_DIR: folder },
+    replies: failure(404),
+  });
 
   expect(code).toBe(9);
   expect(stderr).toContain(`\n\n  Paths begin with /api/v1:  fxrates api ${whole}\n`);
@@ -79,6 +90,45 @@ test.each([
 
   expect(code).toBe(exitCode);
   expect(stderr).not.toContain('Paths begin');
+});
+
+test.each([
+  [401, 4],
+  [404, 9],
+  [429, 7],
+  [500, 5],
+])('a %d is the failure to report, also if its body lacks what --get selects', async (status, exitCode) => {
+  const line = 'api /api/v1/quota --retries 0 --no-wait --get';
+  const replies = status === 429 ? rateLimited('20') : failure(status);
+
+  const missing = await runCli(`${line} data.plan`, { replies });
+  const found = await runCli(`${line} error.status`, { replies });
+
+  expect([missing.code, missing.stdout]).toEqual([exitCode, JSON.stringify(replies.body)]);
+  expect(missing.stderr).not.toContain("has no 'data.plan'");
+  expect([found.code, found.stdout]).toEqual([exitCode, `${status}\n`]);
+});
+
+test('a failure is reported although nothing reads its body', async () => {
+  expect((await runCli('api /api/v1/nope', { replies: failure(404), stdoutError: 'EPIPE' })).code).toBe(9);
+});
+
+test('prints no body of an earlier attempt, and knows that the port has answered in http', async () => {
+  const { code, stdout, stderr } = await runCli('api /api/v1/latest --base-url http://127.0.0.1:4010 --retries 1', {
+    replies: [failure(503), failedFetch('ECONNRESET')],
+  });
+
+  expect([code, stdout]).toEqual([6, '']);
+  expect(stderr).not.toContain('Does this port speak https?');
+});
+
+test.each([
+  ['/health', '{"status":"ok"}', 0],
+  ['/health', '[1]', 0],
+  ['/health', '{"status":', 10],
+  ['/api/v1/latest', '{"status":"ok"}', 10],
+])('%s with the body %s, without an envelope, ends with %d', async (path, body, exitCode) => {
+  expect(await runCli(['api', path], { replies: { body } })).toMatchObject({ code: exitCode, stdout: body });
 });
 
 test('prints a body that is not JSON', async () => {
