@@ -66,10 +66,9 @@ export function grouped(count: string | number): string {
   return [digits.slice(0, first), ...(digits.slice(first).match(/\d{3}/g) ?? [])].join(',');
 }
 
-/** A command line for a POSIX shell. A word of more than 500 characters is cut: a batch repeats its own in each line. */
+/** A command line for a POSIX shell. */
 export function commandLine(argv: readonly string[]): string {
-  const words = argv.map((word) => (word.length > 500 ? `${clip(word.slice(0, 500), 100)}…` : word));
-  return ['fxrates', ...words].map(quoteForShell).join(' ');
+  return ['fxrates', ...argv].map(quoteForShell).join(' ');
 }
 
 /** `text` as one word of a POSIX shell. */

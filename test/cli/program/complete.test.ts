@@ -41,6 +41,7 @@ test.each([
   ['config get color ', ''],
   ['latest --cache ', 'snapshot'],
   ['batch --cache=s', '--cache=snapshot'],
+  ['batch --each ', 'base= symbols='],
   ['latest --watch ', ''],
   ['latest --watch --cou', '--count'],
   ['latest --watch -q b', 'base='],

@@ -37,15 +37,14 @@ export class ProgressView {
   #refused = 0;
   /** Of the last refusal. */
   #code: string | undefined;
-  /** When a call ended, or its response was printed, for the last time. */
-  #movedAt: number;
+  /** Milliseconds since a call ended, or its response was printed, without those in which the process was stopped. */
+  #stalledMs = 0;
   #isPrinting = false;
 
   constructor(invocation: Invocation, total: number) {
     const { io } = invocation;
     this.#invocation = invocation;
     this.#startedAt = this.#now();
-    this.#movedAt = this.#startedAt;
     this.#progress = { done: 0, failed: 0, total, waiting: 0, etaMs: undefined };
     this.reporter = {
       hooks: {
@@ -62,7 +61,7 @@ export class ProgressView {
 
   readonly update = (progress: BatchProgress): void => {
     this.#progress = progress;
-    this.#movedAt = this.#now();
+    this.#stalledMs = 0;
     this.#etaAt = progress.etaMs === undefined ? undefined : this.#invocation.io.clock.now() + progress.etaMs;
   };
 
@@ -71,15 +70,19 @@ export class ProgressView {
     this.#isPrinting = true;
     await this.#invocation.screen.printLines(lines);
     this.#isPrinting = false;
-    this.#movedAt = this.#now();
+    this.#stalledMs = 0;
   }
 
   /** Shows the progress of a batch of `fx` from time to time until the end, and ends a batch that makes none. */
   async run(fx: Pick<FxRates, 'limits'>): Promise<void> {
     const { io, screen } = this.#invocation;
     const { signal } = this.#stop;
+    const turnMs = screen.showsStatus ? FRAME_MS : LOG_LINE_MS;
     for (;;) {
-      await io.clock.sleep(screen.showsStatus ? FRAME_MS : LOG_LINE_MS, signal).catch(() => undefined);
+      const startedAt = this.#now();
+      await io.clock.sleep(turnMs, signal).catch(() => undefined);
+      // After Ctrl-Z and `fg`, this turn is the first to end: no response that arrived meanwhile was read.
+      this.#stalledMs += Math.min(this.#now() - startedAt, 2 * turnMs);
       if (signal.aborted || this.#isStalled()) return;
       this.#limits = fx.limits();
       const [count, ...others] = this.#parts();
@@ -119,8 +122,8 @@ export class ProgressView {
   #isStalled(): boolean {
     const { settings, argv } = this.#invocation;
     const longestMs = settings.maxWaitMs > LONGEST_RETRY_AFTER_MS ? 2 * settings.maxWaitMs : LONGEST_STALL_MS;
-    const stalledMs = this.#isPrinting ? 0 : this.#now() - this.#movedAt;
-    if (stalledMs <= longestMs) return false;
+    const stalledMs = this.#stalledMs;
+    if (this.#isPrinting || stalledMs <= longestMs) return false;
     const error = new CliError(`no query finished for ${formatDuration(stalledMs)}`, {
       code: 'rate_limited',
       why: `the service refused ${grouped(this.#refused)} requests`,

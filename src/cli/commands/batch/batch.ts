@@ -7,8 +7,8 @@ import { CliError, cannotWrite, changedCommand, usageError, writeReason } from '
 import { errorFacts } from '../../errors/print-error.ts';
 import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
 import { dataOf, tableDocument, VALUE_COLUMNS } from '../../output/print-json.ts';
-import { CliCommand } from '../../parser/command.ts';
-import { joinParameters, parameterOptions, parametersOf, queryOf } from '../../parser/parameters.ts';
+import { CliCommand, replaceArgument } from '../../parser/command.ts';
+import { joinParameters, parameterOptions, parametersOf, queryOf, wordsOf } from '../../parser/parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import { cacheOf } from '../../request/response-cache.ts';
 import { type OpenClient, withClient } from '../../request/send-request.ts';
@@ -30,7 +30,11 @@ import { ProgressView } from './batch-progress.ts';
 import { queriesOfEach, readQueries } from './read-queries.ts';
 
 const batchOptions = () => [
-  repeatableOption('--each <name=values>', 'a query for each value, e.g. base=USD,EUR (repeatable)'),
+  repeatableOption(
+    '--each <name=values>',
+    'a query for each value, e.g. base=USD,EUR (repeatable)',
+    wordsOf(operations.latest),
+  ),
   ...parameterOptions([operations.latest]),
   cacheOption('use cached responses up to this age: 10m, snapshot'),
   new CliOption('--ordered', 'print the responses in the order of the queries'),
@@ -130,6 +134,8 @@ class BatchRun {
   #cached = 0;
   #overQuota = 0;
   #failureCode: ExitCode = exitCodes.failure;
+  /** Of the last query that failed at the limit. It repeats the command, so no line has it. */
+  #advice: readonly string[] = [];
 
   constructor(invocation: Invocation<BatchCommandOptions>, queries: readonly Query[]) {
     this.#invocation = invocation;
@@ -154,6 +160,7 @@ class BatchRun {
     } finally {
       const done = this.#succeeded.size + this.#failed;
       await this.progress.end({ done, failed: this.#failed, cached: this.#cached, overQuota: this.#overQuota });
+      for (const hint of this.#advice) await this.#invocation.screen.remark(hint.replace(/ {2}/, '\n  '));
     }
   }
 
@@ -217,6 +224,8 @@ class BatchRun {
       // A wrong path of --get: further requests would use quota for nothing.
       if (!(failure instanceof CliError) || (error === undefined && this.#succeeded.size === 0)) throw failure;
       if (error?.kind === 'quota_exhausted') this.#noteOverQuota(error);
+      const { code, hints = [] } = failure.details;
+      if (code === 'rate_limited') this.#advice = hints;
       return { lines: this.#format.failure(query, failure), failure };
     }
   }
@@ -268,13 +277,14 @@ async function writeFailed(path: string, queries: readonly Query[], invocation: 
   }
   if (lines.length === 0) return;
   const count = `${grouped(lines.length)} ${lines.length === 1 ? 'query' : 'queries'}`;
-  await invocation.screen.remark(`${count} written to ${visible(path)}; again:  ${againWith(path, invocation)}`);
+  const again = visible(againWith(path, invocation)); // on a line of its own, which is not broken
+  await invocation.screen.remark(`${count} written to ${visible(path)}; again:\n  ${again}`);
 }
 
 /** The typed command with `path` as its file of queries. */
 function againWith(path: string, { argv, args: [file] }: Invocation): string {
   if (file === undefined) return changedCommand(argv, { without: ['--each='], add: [path] });
-  return changedCommand(argv.with(argv.lastIndexOf(file), path), {});
+  return changedCommand(replaceArgument(argv, { typed: file, by: path, options: batchOptions() }));
 }
 
 /** The formats of a batch. Another one has no effect if it comes from the environment or config.json. */
@@ -305,7 +315,11 @@ function formatOf(queries: readonly Query[], invocation: Invocation<BatchCommand
 
 const JSON_LINES: Format = {
   success: (query, json) => `{"query":${JSON.stringify(query)},"data":${compactJson(json)}}\n`,
-  failure: (query, error) => `{"query":${JSON.stringify(query)},"error":${JSON.stringify(errorFacts(error))}}\n`,
+  failure: (query, error) => {
+    const facts = errorFacts(error);
+    const shown = error.details.code === 'rate_limited' ? { ...facts, hint: undefined } : facts; // see #advice
+    return `{"query":${JSON.stringify(query)},"error":${JSON.stringify(shown)}}\n`;
+  },
 };
 
 /** One document for all queries: a column for each of their parameters, then the columns of `fxrates latest -o csv`. */

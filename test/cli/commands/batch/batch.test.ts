@@ -78,6 +78,18 @@ test.each(['base=', 'base=USD symbols=', 'base="USD"', "'base=USD'", '"base=USD 
   },
 );
 
+test.each([
+  ['{" base":"USD"}', "line 1: the name of the parameter ' base' is empty"],
+  ['{"":"x"}', "line 1: the name of the parameter '' is empty"],
+  ['{"symbols":[]}', "line 1: 'symbols' expects a string"],
+  ['{"base":"\\ud800"}', "line 1: the parameter 'base' is not valid UTF-8"],
+  ['{"b\\udc00":"x"}', 'is not valid UTF-8'],
+  ['{"base=":"USD"}', "line 1: the name of the parameter 'base=' is empty, has a ="],
+  ['base=USD\n{"timeoutMs":5}', "line 2: 'timeoutMs' is an option of the client, not a parameter"],
+])('the queries %s, of which one is certainly wrong, are refused', async (stdin, says) => {
+  expect(await refusal('-', { stdin })).toContain(says);
+});
+
 test('an empty text in JSON is deliberate, as is --empty', async () => {
   const { requests } = await batch('- --empty base', { stdin: '{"n":""}\n' });
 
@@ -249,7 +261,7 @@ test('--failed-out contains the failed queries, for the next batch', async () =>
 
   expect(first.code).toBe(1);
   expect(readFileSync(path, 'utf8')).toBe('{"fail":"404","x":"1.10"}\n{"fail":"500"}\n');
-  expect(first.stderr).toContain(`fxrates: 2 queries written to ${path}; again:  fxrates batch ${path} `);
+  expect(first.stderr).toContain(`fxrates: 2 queries written to ${path}; again:\n  fxrates batch ${path} `);
 
   const second = await batch([path, '--failed-out', path], { replies: success() });
 
@@ -259,21 +271,27 @@ test('--failed-out contains the failed queries, for the next batch', async () =>
 
   const withoutKey = await batch(['-', '--failed-out', path], { stdin: 'n=1\n', env: { FXRATES_API_KEY: '' } });
 
-  expect(withoutKey.stderr).toMatch(/^fxrates: 1 query written to .*\nfxrates: no API key/); // no report of a batch
+  expect(withoutKey.stderr).toMatch(/^fxrates: 1 query written to .*\n {2}fxrates batch .*\nfxrates: no API key/); // no report of a batch
   expect(readFileSync(path, 'utf8')).toBe('{"n":"1"}\n');
 });
 
 test.each([
   ['QUERIES -o csv --get n --failed-out FAILED', 'FAILED -o csv --get n --failed-out FAILED'],
+  ['QUERIES --failed-out QUERIES', 'QUERIES --failed-out QUERIES'],
+  ['--failed-out FAILED -po=QUERIES QUERIES', '--failed-out FAILED -po=QUERIES FAILED'],
+  [
+    'QUERIES --failed-out FAILED -p QUERIES=1 --key-file QUERIES',
+    'FAILED --failed-out FAILED -p QUERIES=1 --key-file QUERIES',
+  ],
   ['--each fail=404,500 --profile work --failed-out=FAILED', '--profile work --failed-out=FAILED FAILED'],
 ])('after %s, the next step is %s', async (line, expected) => {
   const paths = { QUERIES: fileOf('some.txt', 'fail=404\n'), FAILED: join(folder, 'again.txt') };
-  const typed = (text: string) => text.replace('QUERIES', paths.QUERIES).replaceAll('FAILED', paths.FAILED);
+  const typed = (text: string) => text.replaceAll('QUERIES', paths.QUERIES).replaceAll('FAILED', paths.FAILED);
   writeFileSync(join(folder, 'config.json'), '{"profiles":{"work":{}}}');
 
   const { stderr } = await batch(typed(line), { env: { FXRATES_CONFIG_DIR: folder } });
 
-  expect(stderr).toContain(`; again:  fxrates batch ${typed(expected)}\n`);
+  expect(stderr).toContain(`; again:\n  fxrates batch ${typed(expected)}\n`);
 });
 
 test('names every invalid line before the first request, without keys', async () => {
@@ -418,6 +436,22 @@ test.each([
   expect(stderr).toMatch(/no query finished for [^—]+ — the service refused \d+ requests/);
 });
 
+test('does not end because its process was stopped for longer, such as with Ctrl-Z', async () => {
+  const clock = new FakeClock();
+  let stoppedMs = 0;
+  const replies = (request: SentRequest) => {
+    if (stoppedMs > 0) return echo(request);
+    stoppedMs = 3_600_000;
+    return rateLimited('20');
+  };
+  const monotonicNow = () => clock.now() + stoppedMs;
+
+  const { code, stderr } = await batch('--each n=1', { replies, clock: Object.assign(clock, { monotonicNow }) });
+
+  expect(stderr).not.toContain('no query finished');
+  expect(code).toBe(0);
+});
+
 test('does not end because the system clock is set forward, as after the sleep of a laptop', async () => {
   const clock = new FakeClock();
   let aheadMs = 0;
@@ -444,23 +478,22 @@ test.each([
   writeFileSync(join(folder, 'config.json'), '{"profiles":{"fast":{"max_wait":"0"}}}');
   const replies = [rateLimited('20'), echo];
 
-  const { code, stdout } = await batch(line, { env, replies });
-  const failed = jsonLines(stdout).find(({ error }) => error?.code === 'rate_limited');
-  const [, advised] = /^To wait: {2}fxrates (.*)$/.exec(failed.error.hint) ?? [];
+  const { code, stderr } = await batch(line, { env, replies });
+  const [, advised] = /^fxrates: To wait:\n {2}fxrates (.*)$/m.exec(stderr) ?? [];
   const again = await runCli(`${advised}`, { env, replies });
 
   expect(code).toBe(1);
   expect([again.code, jsonLines(again.stdout).length]).toEqual([0, 2]);
 });
 
-test('a failed query does not repeat a long command', async () => {
+test('the lines of failed queries do not repeat the command, which is advised once', async () => {
   const bases = Array.from({ length: 200 }, (_, n) => `base${n}`);
 
-  const { stdout } = await batch(`--each n=${bases.join()} --no-wait`, { replies: rateLimited('20') });
+  const { stdout, stderr } = await batch(`--each n=${bases.join()} --no-wait`, { replies: rateLimited('20') });
 
-  expect(jsonLines(stdout)[199].error.hint).toMatch(
-    /^To wait: {2}fxrates batch --each n=base0,\S{80,100}… --max-wait \w+$/,
-  );
+  expect(jsonLines(stdout)[199].error).toMatchObject({ code: 'rate_limited' });
+  expect(stdout).not.toContain('fxrates batch');
+  expect(stderr.match(/To wait:\n {2}fxrates batch --each n=base0,\S+,base199 --max-wait \w+\n/g)).toHaveLength(1);
 });
 
 test('if the reader closes the pipe, the batch ends silently and --failed-out has the rest', async () => {
