@@ -41,7 +41,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   try {
     if (end !== undefined && isAnswer(end, command)) {
       // Without a command, commander ends with help also after a wrong value.
-      if (end.code === 'commander.help') requireValid(resolved, ['option']);
+      if (end.code === 'commander.help') requireValid(resolved, command, ['option']);
       await screen.printText(end.code === 'commander.version' ? `${VERSION}\n` : helpText(command, screen.out));
       return exitCodes.ok;
     }
@@ -60,9 +60,10 @@ function isAnswer({ code, exitCode }: CommanderError, { commands, args: [word = 
 
 type ResolvedSettings = ReturnType<typeof resolveSettings>;
 
-/** @throws CliError for an invalid value of these sources */
-function requireValid({ problems }: ResolvedSettings, sources: readonly SettingSource[]): void {
-  const problem = problems.find(({ source }) => sources.includes(source));
+/** @throws CliError for an invalid value of these sources. Variables are also set for other commands, which use them. */
+function requireValid({ problems }: ResolvedSettings, command: CliCommand, sources: readonly SettingSource[]): void {
+  const isUsed = ({ source, option }: (typeof problems)[number]) => source !== 'variable' || command.has(option);
+  const problem = problems.find((one) => sources.includes(one.source) && isUsed(one));
   if (problem !== undefined) throw problem.error;
 }
 
@@ -72,14 +73,14 @@ interface ResolvedLine extends Pick<Invocation, 'argv' | 'io' | 'config' | 'scre
 
 async function execute(command: CliCommand, { argv, io, config, screen, resolved }: ResolvedLine): Promise<number> {
   const { env } = io;
-  requireValid(resolved, ['option']);
+  requireValid(resolved, command, ['option']);
   requireOptions(command);
   const options = command.values();
   const needsConfig = command.has('--profile') && !command.traits.survivesBrokenConfig;
   const problem = needsConfig ? requireConfig(config, !isIndependent(options, env)) : undefined;
   if (problem !== undefined) await screen.warn(problem);
   // A command that only changes stored settings must also work if one of them is invalid.
-  requireValid(resolved, isStrict(command) ? ['variable', 'config.json'] : ['variable']);
+  requireValid(resolved, command, isStrict(command) ? ['variable', 'config.json'] : ['variable']);
   const { settings } = resolved;
   if (isStrict(command)) await checkConfig(command, { config, settings, screen, io });
   return (await command.run?.({ io, settings, config, screen, argv, args: command.args, options })) ?? exitCodes.ok;

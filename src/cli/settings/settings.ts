@@ -3,9 +3,10 @@ import { CliError, usageError } from '../errors/cli-error.ts';
 import type { Env, Io } from '../io/io.ts';
 import { type JsonPath, parseJsonPath } from '../terminal/json-text.ts';
 import type { Screen } from '../terminal/screen.ts';
-import { commandLine, lowerFirst } from '../terminal/text.ts';
+import { commandLine, lowerFirst, quoteForShell } from '../terminal/text.ts';
 import { isSettingName, rowOf, SETTING_NAMES, type SETTINGS, type SettingName, type SharedOptions } from './options.ts';
 import { type ConfigFile, configValue, profilesWithKey, settingGroups } from './stored-files.ts';
+import { parseSwitch } from './values.ts';
 
 type SettingRow<Name extends SettingName> = (typeof SETTINGS)[Name];
 type SettingValue<Name extends SettingName> = ReturnType<SettingRow<Name>['parse']>;
@@ -21,38 +22,46 @@ export interface GetPath {
 
 export type SettingSource = 'option' | 'variable' | 'config.json';
 
+interface SettingProblem {
+  readonly source: SettingSource;
+  /** The option of the commands that use the setting. */
+  readonly option: string;
+  readonly error: unknown;
+}
+
 /** An option precedes its variable, that precedes the profile in config.json, and that the rest of config.json. */
 interface Sources {
   readonly options: SharedOptions;
   readonly env: Env;
   readonly config: ConfigFile;
   /** Why values of them are not used. */
-  readonly problems: { readonly source: SettingSource; readonly error: unknown }[];
+  readonly problems: SettingProblem[];
 }
 
 /** An invalid value is replaced by that of the next source, because the settings also format the message about it. */
 export function resolveSettings(given: Omit<Sources, 'problems'>) {
   const sources: Sources = { ...given, problems: [] };
   const { options, env, problems } = sources;
+  const isOn = (variable: string, option: string) => isSwitchedOn(variable, option, sources);
   const profile = settingOf('profile', sources);
   const settings = {
     output: options.json ? 'json' : settingOf('output', sources, profile),
     color: settingOf('color', sources, profile),
     quiet: options.quiet ?? 0,
-    verbose: options.verbose ?? debugLevel(env),
-    get: tolerated('option', sources, () => options.get?.map(parseGetPath)) ?? [],
+    verbose: options.verbose ?? (env['FXRATES_DEBUG'] === '2' ? 2 : Number(isOn('FXRATES_DEBUG', OF_SERVICE))),
+    get: tolerated('option', '--get', sources, () => options.get?.map(parseGetPath)) ?? [],
     profile,
     baseUrl: settingOf('base_url', sources, profile),
     keyStdin: options.keyStdin ?? false,
     keyFile: options.keyFile,
     /** Not a stored setting: it applies to the network of one container. */
-    insecureHttp: options.insecureHttp ?? isSwitchedOn(env['FXRATES_INSECURE_HTTP']),
+    insecureHttp: options.insecureHttp ?? isOn('FXRATES_INSECURE_HTTP', '--insecure-http'),
     timeoutMs: settingOf('timeout', sources, profile),
     retries: settingOf('retries', sources, profile),
     /** 0: never wait. */
     maxWaitMs: options.wait === false ? 0 : settingOf('max_wait', sources, profile),
     shareLimit: settingOf('share_limit', sources, profile),
-    mayAsk: options.input !== false && !isSwitchedOn(env['FXRATES_NO_INPUT']) && !isSwitchedOn(env['CI']),
+    mayAsk: options.input !== false && !isOn('FXRATES_NO_INPUT', OF_SERVICE) && !isCi(env),
     /** Instead of sending the request. */
     printsCurl: options.curl ?? false,
   };
@@ -66,22 +75,31 @@ type Resolved<Name extends SettingName> =
 function settingOf<Name extends SettingName>(name: Name, sources: Sources, profile?: string): Resolved<Name> {
   const { env, config } = sources;
   const options: Readonly<Record<string, unknown>> = sources.options;
-  const { variable = '', parse, byDefault } = rowOf(name);
+  const { variable = '', parse, byDefault, flags } = rowOf(name);
+  const option = flags === undefined ? OF_SERVICE : optionOf(name);
   const [typed, ofVariable] = [options[camelCase(name)], env[variable]];
   const value =
-    (typeof typed !== 'string' ? undefined : tolerated('option', sources, () => parse(typed, optionOf(name)))) ??
-    (ofVariable ? tolerated('variable', sources, () => parse(ofVariable, variable)) : undefined) ??
-    tolerated('config.json', sources, () => storedSetting(name, config, profile)) ??
+    (typeof typed !== 'string' ? undefined : tolerated('option', option, sources, () => parse(typed, option))) ??
+    (ofVariable ? tolerated('variable', option, sources, () => parse(ofVariable, variable)) : undefined) ??
+    tolerated('config.json', option, sources, () => storedSetting(name, config, profile)) ??
     (byDefault === undefined ? undefined : parse(byDefault, name));
   return value as Resolved<Name>; // as `parse` of this row returns it
 }
 
+/** An option of the commands that use the service, for a setting without an option of its own. */
+const OF_SERVICE = '--key-file';
+
 /** `undefined` for an invalid value. */
-function tolerated<Value>(source: SettingSource, { problems }: Sources, read: () => Value): Value | undefined {
+function tolerated<Value>(
+  source: SettingSource,
+  option: string,
+  { problems }: Sources,
+  read: () => Value,
+): Value | undefined {
   try {
     return read();
   } catch (error) {
-    problems.push({ source, error });
+    problems.push({ source, option, error });
     return undefined;
   }
 }
@@ -100,7 +118,14 @@ function parseGetPath(text: string): GetPath {
   const isOtherSyntax = !text.startsWith('/') && /^\$[.[]|\[.*\]/.test(text);
   if (isOtherSyntax)
     throw usageError(`--get expects a path, got '${text}'`, undefined, ['e.g. --get rates.EUR, --get list.0.name']);
-  return { text, path: parseJsonPath(text) };
+  const path = parseJsonPath(text);
+  // The request would use quota, and no response has such a path.
+  if (!text.startsWith('/') && path.includes('')) {
+    throw usageError(`--get expects a path without empty names, got '${text}'`, undefined, [
+      `A name with dots:  --get ${quoteForShell(`/${text}`)}`,
+    ]);
+  }
+  return { text, path };
 }
 
 /** From config.json: the value of the profile, or else that for all. @throws CliError with the commands that correct it */
@@ -118,14 +143,14 @@ export function storedSetting(name: SettingName, config: ConfigFile, profile?: s
   }
 }
 
-function isSwitchedOn(text: string | undefined): boolean {
-  return text !== undefined && text !== '' && text !== '0' && text !== 'false';
+function isSwitchedOn(variable: string, option: string, sources: Sources): boolean {
+  const text = sources.env[variable];
+  return text ? tolerated('variable', option, sources, () => parseSwitch(text, variable)) === true : false;
 }
 
-/** FXRATES_DEBUG: 2 is -vv, any other value but 0 and false is -v. */
-function debugLevel({ FXRATES_DEBUG: text }: Env): number {
-  if (!isSwitchedOn(text)) return 0;
-  return text === '2' ? 2 : 1;
+/** The variable of other programs: some set it to their name. */
+function isCi({ CI = '' }: Env): boolean {
+  return !/^(0|false|off|no|)$/i.test(CI);
 }
 
 /** A warning for each unknown name in config.json. */

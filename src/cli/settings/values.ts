@@ -33,6 +33,13 @@ export function parseProfile(text: string, label: string): string {
   throw usageError(`${label} expects a name of letters, digits, - and _, got '${text}'`);
 }
 
+/** Of a variable that switches something on or off. */
+export function parseSwitch(text: string, label: string): boolean {
+  if (/^(1|true|on)$/i.test(text)) return true;
+  if (/^(0|false|off)$/i.test(text)) return false;
+  throw usageError(`${label} expects 1, true, on, 0, false or off, got '${text}'`);
+}
+
 /** For one of some words. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Parse<Choice> {
   const parse = (text: string, label: string) => {

@@ -7,6 +7,7 @@ import {
 } from '../../../src/cli/settings/values.ts';
 import { runCli, usageError } from '../../helpers/cli-io.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
+import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 test.each([
   ['latest --timeout 30', '--timeout expects a duration'],
@@ -127,12 +128,40 @@ test.each(['http://127.0.0.1:4010', 'http://localhost:4010/', 'http://[::1]:4010
 
 test.each([
   ['1', 0],
+  ['on', 0],
+  ['True', 0],
   ['0', 2],
+  ['off', 2],
+  ['false', 2],
+  ['no', 2],
   ['', 2],
 ])('FXRATES_INSECURE_HTTP=%s ends a call of http://mock:4010 with %d', async (value, expected) => {
   const env = { FXRATES_INSECURE_HTTP: value, FXRATES_BASE_URL: 'http://mock:4010' };
 
   expect((await runCli('latest', { env })).code).toBe(expected);
+});
+
+test.each(['FXRATES_INSECURE_HTTP', 'FXRATES_NO_INPUT', 'FXRATES_DEBUG'])('%s accepts no other text', async (name) => {
+  const stderr = await usageError('latest', { env: { [name]: 'no' } });
+
+  expect(stderr).toContain(`${name} expects 1, true, on, 0, false or off, got 'no'`);
+});
+
+test.each([
+  ['completion bash', 0],
+  ['help latest', 0],
+  ['config path', 0],
+  ['cache path', 0],
+  ['quota', 2],
+  ['auth status', 2],
+])('invalid variables end %s with %d: only a command that uses one fails', async (line, expected) => {
+  const env = { FXRATES_TIMEOUT: 'x', FXRATES_OUTPUT: 'x', FXRATES_INSECURE_HTTP: 'x', FXRATES_SHARE_LIMIT: 'x' };
+
+  expect((await runCli(line, { env: { HOME: temporaryFolder(), ...env } })).code).toBe(expected);
+});
+
+test.each(['.', 'a..b', '..a', 'a.'])('--get %s, with an empty name, is refused before a request', async (path) => {
+  expect(await usageError(['latest', '--get', path])).toContain(`A name with dots:  --get /${path}\n`);
 });
 
 test.each([
