@@ -6,8 +6,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The proxy that the environment names for a base URL. */
 export interface EnvironmentProxy {
-  /** The variable that names it, in upper case. */
-  readonly variable: 'HTTPS_PROXY' | 'HTTP_PROXY' | 'ALL_PROXY';
+  /** The variable that names it, in the spelling that was read: `https_proxy` takes precedence over `HTTPS_PROXY`. */
+  readonly variable: string;
   /** With user and password. */
   readonly url: string;
   /** Without them: for output. */
@@ -31,11 +31,10 @@ export function environmentProxy(env: Environment, baseUrl: string): Environment
 function namedProxy(env: Environment, baseUrl: string): EnvironmentProxy | undefined {
   if (isExempt(env, baseUrl)) return undefined;
   const { protocol } = new URL(baseUrl);
-  const given = (name: string) => valueIn(env, name);
-  const httpsOnly = protocol === 'https:' ? (['HTTPS_PROXY'] as const) : [];
-  const variable = [...httpsOnly, 'HTTP_PROXY' as const, 'ALL_PROXY' as const].find(given);
-  const text = variable && given(variable);
-  if (variable === undefined || text === undefined) return undefined;
+  const names = [...(protocol === 'https:' ? ['HTTPS_PROXY'] : []), 'HTTP_PROXY', 'ALL_PROXY'];
+  const variable = names.map((name) => spelledIn(env, name)).find((name) => env[name]);
+  const text = variable && env[variable];
+  if (!variable || !text) return undefined;
   // `host:port` means http, as in curl.
   const url = /^([^/@\s]+@)?([\w.-]+|\[[\da-f:.]+\]):\d+\/?$/i.test(text) ? `http://${text}` : text;
   const problem = problemOf(url);
@@ -53,7 +52,7 @@ function namedProxy(env: Environment, baseUrl: string): EnvironmentProxy | undef
  */
 export function isExempt(env: Environment, baseUrl: string): boolean {
   const url = new URL(baseUrl);
-  const entries = (valueIn(env, 'NO_PROXY') ?? '').toLowerCase().split(/[,\s]+/);
+  const entries = (env[spelledIn(env, 'NO_PROXY')] ?? '').toLowerCase().split(/[,\s]+/);
   // A loopback address needs no range, and the `fetch` of Bun reads none.
   return entries.some((entry) => entry === '*' || isListed(url, entry) || (!isLoopback(url) && isInRange(url, entry)));
 }
@@ -89,9 +88,15 @@ function plainHost(text: string): string {
   return isIP(host) === 6 ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host;
 }
 
-/** The lower-case variable takes precedence. */
-function valueIn(env: Environment, name: string): string | undefined {
-  return env[name.toLowerCase()] || env[name] || undefined;
+/** The spelling of a variable that is read: the lower-case one takes precedence if it has a value. */
+export function spelledIn(env: Environment, name: string): string {
+  return env[name.toLowerCase()] ? name.toLowerCase() : name;
+}
+
+/** The assignment that adds a host to those without a proxy. */
+export function exemption(env: Environment, { hostname }: URL): string {
+  const name = spelledIn(env, 'NO_PROXY');
+  return env[name] ? `${name}="$${name},${hostname}"` : `${name}=${hostname}`;
 }
 
 /** Whether `url` stays on this machine. A `URL` writes `::ffff:127.0.0.1` as `::ffff:7f00:1`. */
@@ -157,8 +162,7 @@ export function proxiedLoopbackProblem(fetch: unknown, url: string): string | un
   const proxy = namedProxy(process.env, url);
   if (proxy === undefined) return undefined;
   const through = `the fetch of this runtime sends through the proxy ${proxy.host} (${proxy.variable})`;
-  const { hostname } = new URL(url);
-  return `${hostname} is this machine, but ${through}; set NO_PROXY=${hostname}`;
+  return `${new URL(url).hostname} is this machine, but ${through}; set ${exemption(process.env, new URL(url))}`;
 }
 
 /** An address to listen on that only this machine can reach. */

@@ -65,8 +65,9 @@ async function runLatest(request: OperationRequest, invocation: Invocation<Lates
   if (interval !== undefined) return watchLatest(request, invocation);
   if (fixtureOut !== undefined) await requireFixture(fixtureOut, invocation); // before a request uses quota
   // The remark follows the table, in which people look for the reason.
-  const { rawBody } = await sendAndPrint(request, invocation).finally(() => remarkOnNames(request, invocation));
-  if (fixtureOut !== undefined) await addToFixture(fixtureOut, { request, rawBody }, invocation);
+  await sendAndPrint(request, invocation, async ({ rawBody }) => {
+    if (fixtureOut !== undefined) await addToFixture(fixtureOut, { request, rawBody }, invocation);
+  }).finally(() => remarkOnNames(request, invocation));
 }
 
 /** A misspelled parameter may be ignored by the service, and the response then has other rates. */

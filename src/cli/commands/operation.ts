@@ -29,7 +29,7 @@ export type ResponseOptions = ParamOptions & ValuesOf<typeof responseOptions>;
 export function operationCommand<Options extends ResponseOptions = ResponseOptions>(
   operation: Operation,
   options: () => readonly Option[] = () => responseOptions(operation),
-  run: (request: OperationRequest, invocation: Invocation<Options>) => Promise<unknown> = sendAndPrint,
+  run: (request: OperationRequest, invocation: Invocation<Options>) => Promise<void> = sendAndPrint,
 ): CliCommand {
   const { id, description, parameters, consumesQuota, deprecated } = operation;
   const summary = operation.summary.replace(/\.$/, '');
@@ -53,18 +53,25 @@ export function operationCommand<Options extends ResponseOptions = ResponseOptio
   return command;
 }
 
-/** Sends the request, or with `--cache` uses a stored response. Prints the response, with a footer for people. */
+/**
+ * Sends the request, or with `--cache` uses a stored response. Prints the response, with a footer for people. `keep` gets it
+ * also if it cannot be printed, because it may have used quota.
+ */
 export async function sendAndPrint(
   request: OperationRequest,
   invocation: Invocation<ResponseOptions>,
-): Promise<ServiceResponse> {
+  keep?: (response: ServiceResponse) => Promise<void>,
+): Promise<void> {
   const response = await sendRequest(request, invocation, { cache: cacheOf(invocation) });
   const { rawBody, source, ageMs } = response;
   const event = { event: 'cached_response', age_seconds: Math.floor(ageMs / 1000) };
   if (source === 'cache') await invocation.screen.report(`cached response, ${formatDuration(ageMs)} old`, event);
-  await printJson(invocation.options.envelope ? rawBody.trim() : dataOf(rawBody), invocation);
-  await printFooter(request.operation, response, invocation);
-  return response;
+  try {
+    await printJson(invocation.options.envelope ? rawBody.trim() : dataOf(rawBody), invocation);
+    await printFooter(request.operation, response, invocation);
+  } finally {
+    await keep?.(response);
+  }
 }
 
 /** For people only: the duration, and the use of the quota. */

@@ -77,8 +77,9 @@ export async function watch(
       if (responses === 0 || failure.kind === 'quota_exhausted' || !(error instanceof CliError)) throw error;
       reporter.end();
       const { message } = error;
-      const at = localClock(next.at.getTime() - next.intervalMs, io.timeZone);
-      const text = `${at} ${visible(message)}; next request in ${formatDuration(next.intervalMs)}`;
+      const now = io.clock.now();
+      const wait = formatDuration(Math.max(0, next.at.getTime() - now));
+      const text = `${localClock(now, io.timeZone)} ${visible(message)}; next request in ${wait}`;
       void screen.report(text, { event: 'missed', code: error.details.code, message });
     };
     const polled = { every, onError, signal: reporter.signal, operation: operation.id as 'latest' }; // or another one
@@ -120,7 +121,7 @@ function printerOf(invocation: Invocation) {
     if (rowsOf !== undefined) return screen.printLines(`${[...rowsOf([fetchedAt], json)].join('\n')}\n`);
     const isWhole = get.length === 0;
     if (isWhole && screen.isForPeople) {
-      const footer = wrap(localClock(now, io.timeZone) + nextText(next, now, io.timeZone), screen.out.columns);
+      const footer = wrap(localClock(now, io.timeZone) + nextText(next, io.timeZone), screen.out.columns);
       return screen.printText(`${text().trimEnd()}\n\n${screen.out.palette.faint(footer.join('\n'))}\n\n`);
     }
     if (!isWhole || !AS_JSON_LINE.includes(output)) return printJson(json, invocation);
@@ -129,11 +130,11 @@ function printerOf(invocation: Invocation) {
 }
 
 /** ` · next 14:25:05 (every 5 min, the interval of --watch) · Ctrl-C to stop`; empty after the last response. */
-function nextText(next: PollSchedule | undefined, now: number, timeZone: string | undefined): string {
+function nextText(next: PollSchedule | undefined, timeZone: string | undefined): string {
   if (next === undefined) return '';
-  const { intervalMs, reason } = next;
+  const { at, intervalMs, reason } = next;
   const every = `every ${formatDuration(intervalMs)}, ${REASONS[reason]}`;
-  return ` · next ${localClock(now + intervalMs, timeZone)} (${every}) · Ctrl-C to stop`;
+  return ` · next ${localClock(at.getTime(), timeZone)} (${every}) · Ctrl-C to stop`;
 }
 
 /** Why the next response comes when it does. */

@@ -107,9 +107,9 @@ interface ArgumentChange {
 }
 
 /** The typed command with a change, for the next step of an error. */
-export function changedCommand(argv: readonly string[], { without = [], add = [] }: ArgumentChange): string {
+export function changedCommand(argv: readonly string[], { without = [], add = [] }: ArgumentChange = {}): string {
   const [before, after] = split(argv);
-  return commandLine([...before.filter((_, index) => !isPartOf(without, before, index)), ...add, ...after]);
+  return withKey([...before.filter((_, index) => !isPartOf(without, before, index)), ...add, ...after]);
 }
 
 /** The options that decide which service is called, and with which key. */
@@ -118,7 +118,13 @@ const CONNECTION = ['--profile=', '--base-url=', '--key-file=', '--key-stdin', '
 /** Another command, with the typed options for the profile, the service and the key. */
 export function relatedCommand(words: readonly string[], argv: readonly string[]): string {
   const [before] = split(argv);
-  return commandLine([...words, ...before.filter((_, index) => isPartOf(CONNECTION, before, index))]);
+  return withKey([...words, ...before.filter((_, index) => isPartOf(CONNECTION, before, index))]);
+}
+
+/** A command line that reads the key from a file, if it reads it from standard input. */
+function withKey(argv: readonly string[]): string {
+  const [before] = split(argv);
+  return commandLine(argv) + (before.includes('--key-stdin') ? ' < key.txt' : '');
 }
 
 /** The command that stores a base URL and a key under `profile`. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { AnyFxRatesError, Logger, NetworkError, QuotaExhaustedError } from '../../client/index.ts';
-import { environmentProxy, isLoopback } from '../../environment-proxy.ts';
+import { environmentProxy, exemption, isLoopback } from '../../environment-proxy.ts';
 import { isError } from '../../foreign-values.ts';
 import { visible } from '../../text.ts';
 import { CliError, changedCommand, relatedCommand, systemReason } from '../errors/cli-error.ts';
@@ -8,7 +8,7 @@ import type { Env } from '../io/io.ts';
 import type { KeyInUse } from '../settings/resolve-key.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { durationOption, durationOptionAbove, formatDuration } from '../settings/values.ts';
-import { commandLine, grouped, localTime, lowerFirst } from '../terminal/text.ts';
+import { grouped, localTime, lowerFirst } from '../terminal/text.ts';
 
 interface ErrorContext {
   readonly invocation: Invocation;
@@ -153,7 +153,7 @@ export function waitTooLong(
     why: `${when}, ${limitText(maxWaitMs, hasWaited)}`,
     hints: [
       `To wait:  ${changedCommand(argv, { without: ['--max-wait=', '--no-wait'], add: ['--max-wait', enough] })}`,
-      ...(isStored ? [`To send a request anyway:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`] : []),
+      ...(isStored ? [`To send a request anyway:  FXRATES_SHARE_LIMIT=off ${changedCommand(argv)}`] : []),
     ],
     facts: {
       status,
@@ -199,7 +199,8 @@ function schemeHint(baseUrl: string): string {
 }
 
 /** Whether the failure is that of a response that is not TLS, or of a server that expects TLS and closes the connection. */
-function mayBeOtherScheme({ code, remedy, cause }: NetworkError, { protocol }: URL): boolean {
+function mayBeOtherScheme({ code, remedy, cause, attempts }: NetworkError, { protocol }: URL): boolean {
+  if (attempts.some(({ status }) => status !== undefined)) return false; // the port has answered
   if (protocol === 'https:') return remedy === 'scheme';
   const isCutShort = isError(cause) && cause.message === 'aborted'; // by node:http, for a response that has begun
   return code === 'ECONNRESET' && !isCutShort;
@@ -248,8 +249,8 @@ function networkHints(
 function proxyHints({ baseUrl, env }: Pick<NetworkContext, 'baseUrl' | 'env'>): readonly string[] {
   const proxy = environmentProxy(env, baseUrl);
   if (proxy === undefined) return [];
-  const { hostname } = new URL(baseUrl);
-  return [`${proxy.variable} names the proxy ${proxy.host}. To bypass it:  export NO_PROXY=${hostname}`];
+  const bypass = `export ${exemption(env, new URL(baseUrl))}`;
+  return [`${proxy.variable} names the proxy ${proxy.host}. To bypass it:  ${bypass}`];
 }
 
 /** A warning of the client, with the option of the command line instead of the client's own. */

@@ -209,16 +209,16 @@ export async function printCurl(request: ServiceRequest, { settings, ...others }
   if (others.io.env['FXRATES_API_KEY'] && settings.keyFile === undefined && !settings.keyStdin) return;
   const argv = others.argv.filter((word) => word !== '--insecure-http'); // which auth token does not have
   const token = relatedCommand(['auth', 'token'], argv);
-  const command = `export FXRATES_API_KEY=$(${token}${settings.keyStdin ? ' < key.txt' : ''})`;
+  const command = `export FXRATES_API_KEY=$(${token})`;
   await others.screen.remark(`the command sends the key in FXRATES_API_KEY; to set it:\n  ${command}`);
 }
 
 /** `--curl` does not read the key. This one has the documented form, so the client does not warn. */
 const NO_KEY: KeyInUse = { secret: `fx_live_${'0'.repeat(48)}`, source: '--curl', shadowed: [] };
 
-/** The header is piped: other users see the command line of curl. `printf` is part of each shell. */
+/** The header is piped: other users see the command line of curl. `printf` is part of each shell. `-g`: no [ranges] and {lists} in the URL. */
 function curlCommand({ url, accept }: SentRequest): string {
-  const parts = ['printf \'Authorization: Bearer %s\' "$FXRATES_API_KEY" | curl --fail-with-body -H @-'];
+  const parts = ['printf \'Authorization: Bearer %s\' "$FXRATES_API_KEY" | curl -g --fail-with-body -H @-'];
   if (accept !== undefined) parts.push(`-H ${quoteForShell(`Accept: ${accept}`)}`);
   return [...parts, `'${url.replaceAll("'", '%27')}'`].join(' ');
 }

@@ -200,7 +200,7 @@ test.each([
   ['latest', 'fxrates quota'],
   ['latest base=USD --profile work -o csv', 'fxrates quota --profile work'],
   ['--base-url=http://x.test --insecure-http latest', 'fxrates quota --base-url=http://x.test --insecure-http'],
-  ['latest --key-file a.txt --key-stdin', 'fxrates quota --key-file a.txt --key-stdin'],
+  ['latest --key-file a.txt --key-stdin', 'fxrates quota --key-file a.txt --key-stdin < key.txt'],
   ['mock -- curl --profile work', 'fxrates quota'],
 ])('the quota of the service of %s is %s', (line, expected) => {
   expect(relatedCommand(['quota'], words(line))).toBe(expected);

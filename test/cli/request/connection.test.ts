@@ -157,6 +157,16 @@ const NOT_FOUND = `fxrates: cannot reach api.example.test — ENOTFOUND; the hos
 `;
 
 test.each([
+  [{ https_proxy: PROXY, HTTPS_PROXY: 'http://b.test:1' }, 'https_proxy', 'NO_PROXY=api.example.test'],
+  [{ all_proxy: PROXY, NO_PROXY: 'a.test' }, 'all_proxy', 'NO_PROXY="$NO_PROXY,api.example.test"'],
+  [{ HTTPS_PROXY: PROXY, NO_PROXY: '*', no_proxy: 'a' }, 'HTTPS_PROXY', 'no_proxy="$no_proxy,api.example.test"'],
+])('with %j the hint names the variables that are read', async (env, variable, bypass) => {
+  const { stderr } = await runCli('latest --retries 0', { env, clock: realClock });
+
+  expect(stderr).toContain(`${variable} names the proxy 127.0.0.1:1. To bypass it:  export ${bypass}\n`);
+});
+
+test.each([
   ['', { clock: realClock }, UNREACHABLE],
   ['.example.test', { replies: failedFetch('ENOTFOUND') }, NOT_FOUND],
 ])('with NO_PROXY=%s a failure names the proxy only if it was used', async (noProxy, options, expected) => {

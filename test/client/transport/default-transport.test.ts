@@ -104,8 +104,8 @@ test.each([
 
 test.each([
   ['http://127.0.0.1:4010', { HTTP_PROXY: 'http://squid.test:3128' }, 'HTTP_PROXY'],
-  ['http://mock.localhost:4010', { all_proxy: 'squid.test:3128' }, 'ALL_PROXY'],
-  ['https://[::1]:4010', { https_proxy: 'http://user:secret@squid.test:3128' }, 'HTTPS_PROXY'],
+  ['http://mock.localhost:4010', { all_proxy: 'squid.test:3128' }, 'all_proxy'],
+  ['https://[::1]:4010', { https_proxy: 'http://user:secret@squid.test:3128' }, 'https_proxy'],
   ['http://127.0.0.1:4010', { HTTP_PROXY: 'http://squid.test:3128', NO_PROXY: '127.0.0.1' }, undefined],
   ['http://127.0.0.1:4010', {}, undefined],
   ['https://fx.test', { HTTPS_PROXY: 'http://squid.test:3128' }, undefined],

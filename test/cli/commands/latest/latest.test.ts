@@ -111,7 +111,7 @@ test('--curl prints a command that a shell can run', async () => {
 
   expect(requests).toEqual([]);
   expect(stdout).toBe(
-    `printf 'Authorization: Bearer %s' "$FXRATES_API_KEY" | curl --fail-with-body -H @- -H 'Accept: application/json' 'https://api.example.test/api/v1/latest?q=it%27s'\n`,
+    `printf 'Authorization: Bearer %s' "$FXRATES_API_KEY" | curl -g --fail-with-body -H @- -H 'Accept: application/json' 'https://api.example.test/api/v1/latest?q=it%27s'\n`,
   );
 });
 
@@ -215,6 +215,20 @@ test('adds below an object written by hand or a line that a killed command has l
   expect(await replayed('base=USD')).toEqual({ success: true, data: { n: 2 } });
   expect(await replayed('base=CHF')).toBe(501);
 });
+
+test.each([
+  ['--get nope', {}, 10],
+  ['', { stdoutError: 'EPIPE' }, 0],
+  ['', { stdoutError: 'ENOSPC' }, 1],
+])(
+  'a response that cannot be printed is recorded, because it may have used quota: %j %j',
+  async (line, options, code) => {
+    const result = await record(line, { replies: success({ n: 1 }), ...options });
+
+    expect(result.code).toBe(code);
+    expect(await replayed('')).toEqual({ success: true, data: { n: 1 } });
+  },
+);
 
 test('a recorded text of megabytes can be read again', async () => {
   const text = 'x'.repeat(9_000_000);

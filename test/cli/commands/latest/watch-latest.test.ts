@@ -84,6 +84,26 @@ test.each([
   expect(stderr).toMatch(/; next request in 5 min\n$/);
 });
 
+test('the time of the next request counts from the start of the last one, also if that took long', async () => {
+  const clock = new FakeClock();
+  const slow = async () => {
+    await clock.sleep(20_000);
+    return new Response('{"success":true,"data":{}}');
+  };
+  const late = async () => {
+    await clock.sleep(20_000);
+    throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+  };
+  const calls = [slow, late, slow];
+  const fetch = (url: string) =>
+    url.includes('/latest') ? (calls.shift() ?? slow)() : Promise.resolve(Response.json(rich.body));
+
+  const { stdout, stderr } = await runCli('latest --watch 5m --count 2 --retries 0 -o table', { clock, fetch });
+
+  expect(stdout).toContain('15:20:20 · next 15:25:00 (every 5 min');
+  expect(stderr).toMatch(/^fxrates: 15:25:20 cannot reach .*; next request in 4 min 40 s$/m);
+});
+
 test('each wait of a watch for the limit may be as long as --max-wait', async () => {
   const replies = [success(), ...[1, 2, 3].flatMap(() => [rateLimited('4'), success()])];
 
