@@ -7,6 +7,7 @@ import { sendQuotaRequest } from '../request/send-request.ts';
 import { checkBaseUrl, requireBaseUrl } from '../settings/base-url.ts';
 import {
   CliOption,
+  checkOptions,
   connectionOptions,
   dataOptions,
   keyOptions,
@@ -64,7 +65,7 @@ function commandsOfKey(): readonly CliCommand[] {
           'Shows the base URL and the key in use with their sources, and the sources that the key overrides. Checks the key with one free quota call.',
       })
       .with(statusOptions)
-      .with(() => [...dataOptions(), ...connectionOptions()])
+      .with(() => [...dataOptions(), ...checkOptions()])
       .runs(status),
     new CliCommand('logout')
       .about({
@@ -140,7 +141,7 @@ async function readKey(invocation: Invocation): Promise<string> {
     const disabled = 'prompts are disabled (--no-input, FXRATES_NO_INPUT or CI)';
     const why = settings.mayAsk ? 'a prompt needs a terminal as stdin and stderr' : disabled;
     const command = changedCommand(invocation.argv, { add: ['--key-stdin'] });
-    throw usageError('no key to store', why, [`${command} < key.txt`]);
+    throw usageError('no key to store', why, [command]);
   }
   const question = `API key for ${settings.baseUrl?.text} (input is hidden): `;
   const line = await io.stdin.typedLine({ question: onScreen(question, screen), isHidden: true });

@@ -1,10 +1,10 @@
 import { promises as fs } from 'node:fs';
 import type { QuotaData } from '../../client/index.ts';
-import { isExempt } from '../../environment-proxy.ts';
+import { isExempt, spelledIn } from '../../environment-proxy.ts';
 import { apiKeyPattern } from '../../generated/service.ts';
 import { maskKey } from '../../redactor.ts';
 import { VERSION } from '../../version.ts';
-import { CliError, OTHER_CONFIG_FOLDER, relatedCommand } from '../errors/cli-error.ts';
+import { CliError, changedCommand, OTHER_CONFIG_FOLDER, relatedCommand } from '../errors/cli-error.ts';
 import { exitCodes } from '../io/exit-codes.ts';
 import type { Env } from '../io/io.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
@@ -14,12 +14,12 @@ import { HttpTrace } from '../request/http-trace.ts';
 import { proxyFor, sendQuotaRequest } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { readJsonFile } from '../settings/json-file.ts';
-import { CliOption, connectionOptions, dataOptions, rowOf, SETTING_NAMES, type ValuesOf } from '../settings/options.ts';
+import { CliOption, checkOptions, dataOptions, rowOf, SETTING_NAMES, type ValuesOf } from '../settings/options.ts';
 import { type KeyInUse, requireKey } from '../settings/resolve-key.ts';
 import { type Invocation, requireProfile, storedSetting, unknownSettings } from '../settings/settings.ts';
 import { type ConfigFile, configPath, credentialsPath, requireConfig } from '../settings/stored-files.ts';
 import { formatDuration } from '../settings/values.ts';
-import { commandLine, grouped, quoteForShell } from '../terminal/text.ts';
+import { grouped, quoteForShell } from '../terminal/text.ts';
 import { limitOf, ofLimit } from './forecast.ts';
 
 const doctorOptions = () => [
@@ -44,7 +44,7 @@ export function doctorCommand(): CliCommand {
       ],
     })
     .with(doctorOptions)
-    .with(() => [...dataOptions(), ...connectionOptions()])
+    .with(() => [...dataOptions(), ...checkOptions()])
     .runs(examine, { survivesBrokenConfig: true });
 }
 
@@ -107,9 +107,15 @@ export async function accessOf(invocation: Invocation): Promise<Access> {
   const key = await attempt(() => requireKey(invocation));
   const findings = [
     { name: 'base URL', ...(url instanceof CliError ? failed(url) : ok(`${url} (from ${settings.baseUrl?.source})`)) },
-    { name: 'key', ...(key instanceof CliError ? failed(key) : keyResult(key)) },
+    { name: 'key', ...(key instanceof CliError ? failedKey(key, url) : keyResult(key)) },
   ];
   return { url, key, findings };
+}
+
+/** A stored key belongs to an origin, which an invalid base URL does not have. */
+function failedKey(error: CliError, url: string | CliError): CheckResult {
+  const isOfUrl = url instanceof CliError && url.message === error.message;
+  return isOfUrl ? skipped('not checked: the stored key needs a valid base URL') : failed(error);
 }
 
 interface CheckResult {
@@ -156,7 +162,7 @@ async function finding(name: string, check: () => CheckResult | Promise<CheckRes
 export async function checkService({ url, key }: Access, invocation: Invocation): Promise<readonly Finding[]> {
   if (url instanceof CliError || key instanceof CliError) return [NOT_CHECKED];
   const { io, argv } = invocation;
-  const settings = { ...invocation.settings, retries: 0, maxWaitMs: 0, verbose: 0 };
+  const settings = { ...invocation.settings, retries: 0, maxWaitMs: 0 };
   const trace = new HttpTrace({ ...invocation, settings });
   const outcome = await attempt(() => sendQuotaRequest({ ...invocation, settings }, { trace, key }));
   const { lastDate: date } = trace;
@@ -180,8 +186,8 @@ function failure(error: CliError, { key, argv }: Pick<Invocation, 'argv'> & { re
   }
   // A used-up limit does not mean that the key is wrong.
   const when = seconds === undefined ? '' : `, retry in ${formatDuration(seconds * 1000)}`;
-  if (status !== undefined) return warning(`rate limited${when}`, `Try again later:  ${commandLine(argv)}`);
-  const next = `To send a request anyway:  FXRATES_SHARE_LIMIT=off ${commandLine(argv)}`;
+  if (status !== undefined) return warning(`rate limited${when}`, `Try again later:  ${changedCommand(argv)}`);
+  const next = `To send a request anyway:  FXRATES_SHARE_LIMIT=off ${changedCommand(argv)}`;
   return warning(`nothing was sent: rate limited${when}`, next);
 }
 
@@ -227,13 +233,15 @@ function proxyResult(baseUrl: string | CliError, { io }: Invocation): CheckResul
   if (baseUrl instanceof CliError) return ok('none for this base URL');
   const proxy = proxyFor(baseUrl, io.env);
   if (proxy !== undefined) return ok(`${proxy.variable}: ${proxy.host}`);
-  return ok(isExempt(io.env, baseUrl) ? `none: NO_PROXY lists ${new URL(baseUrl).hostname}` : 'none for this base URL');
+  const exempting = `none: ${spelledIn(io.env, 'NO_PROXY')} lists ${new URL(baseUrl).hostname}`;
+  return ok(isExempt(io.env, baseUrl) ? exempting : 'none for this base URL');
 }
 
 /** Only with the variable. Node.js reads the file before fxrates starts, and ignores one that it cannot use. */
-function certificatesFinding({ NODE_EXTRA_CA_CERTS: path, ...env }: Env): readonly Finding[] {
+function certificatesFinding(env: Env): readonly Finding[] {
+  const { NODE_EXTRA_CA_CERTS: path } = env;
   if (!path) return [];
-  const problem = certificatesProblem({ ...env, NODE_EXTRA_CA_CERTS: path });
+  const problem = certificatesProblem(env);
   const next = 'Correct the path:  export NODE_EXTRA_CA_CERTS=/path/to/ca.pem';
   return [
     { name: 'certificates', ...(problem === undefined ? ok(`NODE_EXTRA_CA_CERTS: ${path}`) : warning(problem, next)) },

@@ -1,19 +1,20 @@
+import { text as textOf } from 'node:stream/consumers';
 import { Argument } from 'commander';
 import type { FetchLike } from '../../client/index.ts';
 import type { ObservedBehaviour, ProbeFetch } from '../../probe/index.ts';
 import { replaceFile } from '../../replace-file.ts';
-import { CliError, cannotWrite } from '../errors/cli-error.ts';
+import { CliError, cannotWrite, changedCommand } from '../errors/cli-error.ts';
 import { asTable } from '../output/print-json.ts';
 import { printReport } from '../output/report.ts';
 import { CliCommand } from '../parser/command.ts';
+import { HttpTrace } from '../request/http-trace.ts';
 import { openConnection, sendQuotaRequest } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
-import { CliOption, connectionOptions, dataOptions, fileOption, type ValuesOf } from '../settings/options.ts';
+import { CliOption, dataOptions, fileOption, unwaitingOptions, type ValuesOf } from '../settings/options.ts';
 import { checkOutputFile, type KeyInUse, requireKey } from '../settings/resolve-key.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { formatDuration, wholeNumber } from '../settings/values.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
-import { commandLine } from '../terminal/text.ts';
 
 const probeOptions = () => [
   new CliOption('--max-requests <count>', 'maximum number of requests (default: 14)', wholeNumber(1, 99_999)),
@@ -38,7 +39,7 @@ export function probeCommand(): CliCommand {
     })
     .takes(new Argument('[base-url]', 'base URL of the service (default: as for other commands)'))
     .with(probeOptions)
-    .with(() => [...dataOptions(), ...connectionOptions().filter(({ long }) => long !== '--base-url')])
+    .with(() => [...dataOptions(), ...unwaitingOptions().filter(({ long }) => long !== '--base-url')])
     .runs(probe);
 }
 
@@ -58,9 +59,13 @@ async function probe(invocation: Invocation<ValuesOf<typeof probeOptions>>): Pro
   const { signal } = io.interrupts;
   const connection = await openConnection(io, baseUrl);
   let last: Response | undefined;
-  const fetch = recording(connection.fetch, (response) => {
-    last = response;
-  });
+  const trace = new HttpTrace({ ...invocation, settings });
+  const fetch = recording(
+    trace.wrap(connection.fetch, baseUrl, () => undefined),
+    (response) => {
+      last = response;
+    },
+  );
   const { timeoutMs, retries: maxRetries } = settings;
   const limits = { maxRequests, timeoutMs, maxRetries };
   const observed = await probeService(baseUrl, { apiKey: key.secret, ...limits, fetch, clock: io.clock, signal })
@@ -102,7 +107,7 @@ function recording(send: FetchLike, keep: (response: Response) => void): ProbeFe
     // Both kinds of `fetch` accept any method. The type has only GET, which the client uses.
     const response = await (send as unknown as ProbeFetch)(...request);
     const { status, headers } = response;
-    const text = await response.text();
+    const text = response.body === null ? '' : await textOf(response.body); // a trace has no `text`
     const received = { status, headers, body: new Blob([text]).stream(), text: async () => text } as Response;
     keep(received);
     return received;
@@ -133,6 +138,6 @@ async function explained(
   return new CliError('rate limited', {
     ...error.details,
     why,
-    hints: [`Try again later:  ${commandLine(given.argv)}`],
+    hints: [`Try again later:  ${changedCommand(given.argv)}`],
   });
 }

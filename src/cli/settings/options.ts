@@ -85,6 +85,16 @@ function attemptOptions() {
   ]);
 }
 
+/** For commands that do not wait for limits. */
+export function unwaitingOptions() {
+  return [...keyOptions(), ...attemptOptions()];
+}
+
+/** For commands that send one attempt. */
+export function checkOptions() {
+  return unwaitingOptions().filter(({ long }) => long !== '--retries');
+}
+
 function waitingOptions() {
   return inGroup('Waiting', [
     settingOption('max_wait'),
@@ -94,7 +104,7 @@ function waitingOptions() {
 
 /** For commands that send requests. */
 export function connectionOptions() {
-  return [...keyOptions(), ...attemptOptions(), ...waitingOptions()];
+  return [...unwaitingOptions(), ...waitingOptions()];
 }
 
 /** For commands that send a single request, which they can print instead. */

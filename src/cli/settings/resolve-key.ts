@@ -2,6 +2,7 @@ import { keyProblem } from '../../redactor.ts';
 import { checkWritable } from '../../replace-file.ts';
 import { CliError, cannotWrite, loginCommand, systemReason, usageError } from '../errors/cli-error.ts';
 import { type Io, readLimited } from '../io/io.ts';
+import { checkBaseUrl } from './base-url.ts';
 import { withHome } from './folders.ts';
 import type { CliSettings, Invocation } from './settings.ts';
 import { configPath, credentialsPath, readCredential, type StoredKey } from './stored-files.ts';
@@ -59,7 +60,7 @@ function typedSources({ keyStdin, keyFile }: CliSettings, { env, stdin, interrup
 }
 
 /** Checks, before anything is sent, a file that an option names. @throws CliError also for a file of keys or settings */
-export function checkOutputFile(
+export async function checkOutputFile(
   path: string,
   { io: { env }, settings: { keyStdin, keyFile } }: Pick<Invocation, 'io' | 'settings'>,
 ): Promise<void> {
@@ -72,6 +73,9 @@ export function checkOutputFile(
     'it contains the stored keys': credentialsPath(env),
     'it is the file of NODE_EXTRA_CA_CERTS': certificates,
   };
+  if (path === '-') {
+    throw usageError("'-' is not a file", undefined, ['Standard output:  /dev/stdout', 'A file of this name:  ./-']);
+  }
   return checkWritable(path, kept).catch(cannotWrite(path, 'usage'));
 }
 
@@ -79,7 +83,9 @@ function storedSources(credential: StoredKey | undefined, { baseUrl, profile }: 
   if (credential === undefined) return [];
   const { origin, secret, path } = credential;
   const read = async () => {
-    if (baseUrl !== undefined && new URL(baseUrl.text).origin !== origin) throw otherOrigin(credential, baseUrl.text);
+    if (baseUrl === undefined) return secret;
+    checkBaseUrl(baseUrl);
+    if (new URL(baseUrl.text).origin !== origin) throw otherOrigin(credential, baseUrl.text);
     return secret;
   };
   return [{ label: `profile ${profile} in ${path}`, read }];
@@ -89,7 +95,7 @@ function otherOrigin({ origin }: StoredKey, baseUrl: string): CliError {
   return new CliError(`refusing to send the stored key to ${new URL(baseUrl).origin}`, {
     code: 'other_origin',
     why: `it belongs to ${origin}`,
-    hints: [`To store a key for this URL:  fxrates auth login --base-url ${baseUrl} --profile another`],
+    hints: [`To store a key for this URL:  ${loginCommand('another', ['--base-url', baseUrl])}`],
   });
 }
 

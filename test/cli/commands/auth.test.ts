@@ -99,7 +99,7 @@ test.each([
   expect(stderr).toContain(`fxrates: ${what}; nothing is stored`);
   expect(stderr).toContain(why);
   expect(stderr).toContain(
-    `  To store it without a check:  fxrates auth login --key-stdin --base-url ${ORIGIN} --retries 0 --no-wait --no-verify\n`,
+    `  To store it without a check:  fxrates auth login --key-stdin --base-url ${ORIGIN} --retries 0 --no-wait --no-verify < key.txt\n`,
   );
   expect(await readdir(folder)).toEqual([]);
 });
@@ -238,6 +238,27 @@ test('status as JSON, with a key that the service refuses', async () => {
       expect.objectContaining({ name: 'service', status: 'fail' }),
     ]),
   });
+});
+
+test.each([
+  ['api.example.test', 'FXRATES_BASE_URL expects an http or https URL'],
+  ['localhost:4010', 'FXRATES_BASE_URL expects an http or https URL'],
+  [`${ORIGIN}?a=1`, 'FXRATES_BASE_URL contains a query or a fragment'],
+])('with a stored key and the base URL %s, status, token and doctor name the problem', async (url, says) => {
+  await login();
+  const env = { FXRATES_BASE_URL: url };
+
+  const token = await run('auth token', { env });
+  const status = await run('auth status --json', { env });
+  const doctor = await run('doctor --json', { env });
+
+  expect([token.code, token.stdout, status.code, doctor.code]).toEqual([2, '', 2, 0]);
+  expect(token.stderr).toContain(says);
+  const key = { name: 'key', status: 'skip', text: 'not checked: the stored key needs a valid base URL', next: [] };
+  for (const { stdout } of [status, doctor]) {
+    expect(stdout).toContain(`"name":"base URL","status":"fail","text":"${says}`);
+    expect(JSON.parse(stdout).checks).toContainEqual(key);
+  }
 });
 
 test.each(['', ' --no-verify'])('status%s refuses a stored key of another origin and sends nothing', async (option) => {

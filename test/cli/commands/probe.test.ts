@@ -41,6 +41,20 @@ test('probe first prints its request budget, then its observations', async () =>
   expect(stdout + stderr).not.toContain(key);
 });
 
+test.each([
+  ['-v', /^> GET https:\/\/fxrates\.test\/api\/v1\/quota\n< 200 OK in/m],
+  ['-vv', /^< content-type: application\/json[\s\S]*\{"success":true/m],
+])('%s shows the requests, without the key', async (option, shown) => {
+  const { key, probe } = mockWith();
+
+  const { code, stdout, stderr } = await probe([BASE_URL, option]);
+
+  expect(code).toBe(0);
+  expect(stderr).toMatch(shown);
+  expect(stderr.match(/^> GET /gm)).toHaveLength(JSON.parse(stdout).about.requests);
+  expect(stderr).not.toContain(key);
+});
+
 test('without an argument, probes the base URL of the environment', async () => {
   const stderr = expect.stringContaining(`requests to ${BASE_URL}, `);
 

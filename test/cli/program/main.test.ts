@@ -49,6 +49,11 @@ test.each([
   ),
   ['config path --timeout 5s', 'has no --timeout\n'] as const,
   ['auth token --no-wait', 'has no --no-wait\n'] as const,
+  ...['doctor', 'auth status'].flatMap((command) => [
+    [`${command} --retries 1`, 'has no --retries\n'] as const,
+    [`${command} --max-wait 5s`, 'has no --max-wait\n'] as const,
+  ]),
+  ['probe --no-wait', 'has no --no-wait\n'] as const,
   ['config list --base-url https://x.test', 'has no --base-url\n'] as const,
   ['cache path --retries 1', 'has no --retries\n'] as const,
   ['config list --profile staging', 'has no --profile\n'] as const,

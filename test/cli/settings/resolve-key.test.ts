@@ -120,6 +120,13 @@ test.each([
   expect(requests).toEqual([]);
 });
 
+test.each(['latest --fixture-out -', 'batch --each n=1 --failed-out -', 'probe --out -'])(
+  '%s is refused, because the file would be called -',
+  async (line) => {
+    expect(await usageError(line)).toContain('Standard output:  /dev/stdout');
+  },
+);
+
 test('a byte order mark before the key is ignored', async () => {
   const path = fileOf('windows-key', `\uFEFF${API_KEY}\r\n`);
 

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
@@ -225,7 +226,7 @@ async function isMock({ host, port }: StartOptions, { clock, fetch }: Io): Promi
   );
   const init = { method: 'GET', headers: {}, signal: end.signal, redirect: 'manual' } as const;
   try {
-    const response = await fetch(`http://${host}:${port}/__fxrates/health`, init);
+    const response = await fetch(`http://${isIP(host) === 6 ? `[${host}]` : host}:${port}/__fxrates/health`, init);
     return (await response.text()) === '{"status":"ok"}';
   } catch {
     return false; // another program, or a mock with https

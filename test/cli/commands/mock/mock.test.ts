@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { realClock } from '../../../../src/cli/io/node-io.ts';
@@ -145,6 +146,18 @@ test('a port in use is an error with the next step, which names another mock', a
   expect([foreign.code, mock.code, foreign.stdout + mock.stdout]).toEqual([1, 1, '']);
   expect(foreign.stderr).toBe(inUse(`${port} is in use`, '--plan developer --port 0 -- npm test'));
   expect(mock.stderr).toBe(inUse(`${own} is in use by another fxrates mock`, '--port 0'));
+});
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+
+test.skipIf(!hasIpv6)('a port of an IPv6 address in use by another mock is an error that says so', async () => {
+  const { io, stop } = await startMock('--json --host ::1');
+  const { port } = new URL(JSON.parse(io.written.stdout).url);
+
+  const { stderr } = await runCli(`mock --host ::1 --port ${port}`, { fetch, clock: realClock });
+  await stop();
+
+  expect(stderr).toContain(`fxrates: port ${port} is in use by another fxrates mock\n`);
 });
 
 test.each([
