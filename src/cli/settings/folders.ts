@@ -10,23 +10,26 @@ const FOLDERS = {
   state: { xdg: 'XDG_STATE_HOME', windows: 'LOCALAPPDATA', underHome: join('.local', 'state') },
 } as const;
 
+type Platform = typeof process.platform;
+
 function homeFolder({ HOME, USERPROFILE }: Env): string | undefined {
   return HOME || USERPROFILE || undefined;
 }
 
 /** The folder for such files of all programs; `undefined` if the environment has no home folder. */
-function userFolder(kind: keyof typeof FOLDERS, env: Env): string | undefined {
+function userFolder(kind: keyof typeof FOLDERS, env: Env, platform: Platform): string | undefined {
   const { xdg, windows, underHome } = FOLDERS[kind];
   const folder = env[xdg];
   if (folder && isAbsolute(folder)) return folder; // the specification says to ignore a relative one
   const home = homeFolder(env);
-  return env[windows] || (home === undefined ? undefined : join(home, underHome));
+  const ofWindows = platform === 'win32' && env[windows]; // WSL passes it on to Linux
+  return ofWindows || (home === undefined ? undefined : join(home, underHome));
 }
 
 /** The folder of config.json and credentials.json. */
-export function configFolder(env: Env): string | undefined {
+export function configFolder(env: Env, platform: Platform = process.platform): string | undefined {
   const folder = env['FXRATES_CONFIG_DIR'];
-  if (!folder) return pathIn(userFolder('config', env), 'fxrates');
+  if (!folder) return pathIn(userFolder('config', env, platform), 'fxrates');
   return withHome(folder, env);
 }
 
@@ -38,8 +41,8 @@ export function withHome(path: string, env: Env): string {
 }
 
 /** The folder of cached responses. */
-export function cacheFolder(env: Env): string | undefined {
-  return pathIn(userFolder('cache', env), 'fxrates');
+export function cacheFolder(env: Env, platform: Platform = process.platform): string | undefined {
+  return pathIn(userFolder('cache', env, platform), 'fxrates');
 }
 
 /** The folder of the code that Node.js has compiled. */
@@ -69,12 +72,10 @@ export function useCompileCache(env: Env, { enableCompileCache } = module as Com
 }
 
 /** The folder of the state between commands. `undefined` also if the home folder cannot be entered. */
-export function stateFolder(env: Env): string | undefined {
+export function stateFolder(env: Env, platform: Platform = process.platform): string | undefined {
   const home = homeFolder(env);
-  const hasHome = home !== undefined && isEnterable(home);
-  return hasHome || env['XDG_STATE_HOME'] || env['LOCALAPPDATA']
-    ? pathIn(userFolder('state', env), 'fxrates')
-    : undefined;
+  const isUsable = home === undefined || isEnterable(home) || env['XDG_STATE_HOME'] || platform === 'win32';
+  return isUsable ? pathIn(userFolder('state', env, platform), 'fxrates') : undefined;
 }
 
 /** False also for the home of another user, such as after `docker run -u` and `sudo -u`. */

@@ -149,9 +149,10 @@ function hasOwnFolder(path: string, files: Files): boolean {
 export function defaultFolder(
   { XDG_STATE_HOME, LOCALAPPDATA }: Readonly<Record<string, string | undefined>> = process.env,
   home: () => string = homedir,
+  platform: typeof process.platform = process.platform,
 ): string {
   if (XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME)) return join(XDG_STATE_HOME, 'fxrates', 'limits'); // the XDG specification: ignore a relative path
-  if (LOCALAPPDATA) return join(LOCALAPPDATA, 'fxrates', 'limits');
+  if (LOCALAPPDATA && platform === 'win32') return join(LOCALAPPDATA, 'fxrates', 'limits');
   return join(homeFolder(home), '.local', 'state', 'fxrates', 'limits');
 }
 

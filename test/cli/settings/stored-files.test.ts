@@ -34,14 +34,24 @@ test.each([
   [{ FXRATES_CONFIG_DIR: '~', HOME: '/home/me' }, '/home/me'],
   [{ FXRATES_CONFIG_DIR: '~own', HOME: '/home/me' }, '~own'],
 ])('the configuration is stored in the folder that %j names', (env, folder) => {
-  expect(configFolder(env)).toBe(folder);
+  expect(configFolder(env, 'win32')).toBe(folder);
+});
+
+test('Linux ignores the variables of Windows, which WSL passes on', () => {
+  const env = { APPDATA: '/roaming', LOCALAPPDATA: '/local', HOME: '/home/me' };
+
+  expect([configFolder(env, 'linux'), cacheFolder(env, 'linux')]).toEqual([
+    '/home/me/.config/fxrates',
+    '/home/me/.cache/fxrates',
+  ]);
 });
 
 test('Windows needs no HOME for the cache and the state', () => {
   const env = { APPDATA: '/roaming', LOCALAPPDATA: '/local', USERPROFILE: '/users/me' };
 
-  expect(cacheFolder(env)).toBe('/local/fxrates');
-  expect(stateFolder(env)).toBe('/local/fxrates');
+  expect(cacheFolder(env, 'win32')).toBe('/local/fxrates');
+  expect(stateFolder(env, 'win32')).toBe('/local/fxrates');
+  expect(stateFolder(env, 'linux')).toBeUndefined(); // it cannot be entered
 });
 
 let home = '';

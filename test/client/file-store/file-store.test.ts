@@ -297,9 +297,10 @@ test.each([
   [{ XDG_STATE_HOME: '/state' }, '/state/fxrates/limits'],
   [{ XDG_STATE_HOME: 'relative' }, '/home/me/.local/state/fxrates/limits'],
   [{ XDG_STATE_HOME: '' }, '/home/me/.local/state/fxrates/limits'],
-  [{ LOCALAPPDATA: '/local' }, '/local/fxrates/limits'],
-])('the default folder is in the state folder of the user: %j', (variables, folder) => {
-  expect(defaultFolder(variables, () => '/home/me')).toBe(folder);
+  [{ LOCALAPPDATA: '/local' }, '/home/me/.local/state/fxrates/limits'],
+  [{ LOCALAPPDATA: '/local' }, '/local/fxrates/limits', 'win32' as const],
+])('the default folder is in the state folder of the user: %j', (variables, folder, platform = 'linux' as never) => {
+  expect(defaultFolder(variables, () => '/home/me', platform)).toBe(folder);
 });
 
 test.each([
