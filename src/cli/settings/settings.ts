@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import { nearestName } from '../../nearest-name.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import type { Env, Io } from '../io/io.ts';
@@ -76,8 +77,9 @@ function settingOf<Name extends SettingName>(name: Name, sources: Sources, profi
   const { env, config } = sources;
   const options: Readonly<Record<string, unknown>> = sources.options;
   const { variable = '', parse, byDefault, flags } = rowOf(name);
-  const option = flags === undefined ? OF_SERVICE : optionOf(name);
-  const [typed, ofVariable] = [options[camelCase(name)], env[variable]];
+  const own = flags === undefined ? undefined : new Option(flags);
+  const option = own?.long ?? OF_SERVICE;
+  const [typed, ofVariable] = [own && options[own.attributeName()], env[variable]];
   const value =
     (typeof typed !== 'string' ? undefined : tolerated('option', option, sources, () => parse(typed, option))) ??
     (ofVariable ? tolerated('variable', option, sources, () => parse(ofVariable, variable)) : undefined) ??
@@ -102,14 +104,6 @@ function tolerated<Value>(
     problems.push({ source, option, error });
     return undefined;
   }
-}
-
-function optionOf(name: SettingName): string {
-  return `--${name.replace('_', '-')}`;
-}
-
-function camelCase(name: string): string {
-  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function parseGetPath(text: string): GetPath {
