@@ -10,7 +10,7 @@ import { CliCommand } from '../parser/command.ts';
 import { HttpTrace } from '../request/http-trace.ts';
 import { openConnection, sendQuotaRequest } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
-import { CliOption, dataOptions, fileOption, unwaitingOptions, type ValuesOf } from '../settings/options.ts';
+import { CliOption, dataOptions, outputFileOption, unwaitingOptions, type ValuesOf } from '../settings/options.ts';
 import { checkOutputFile, type KeyInUse, requireKey } from '../settings/resolve-key.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { formatDuration, wholeNumber } from '../settings/values.ts';
@@ -18,7 +18,7 @@ import type { StreamStyle } from '../terminal/screen.ts';
 
 const probeOptions = () => [
   new CliOption('--max-requests <count>', 'maximum number of requests (default: 14)', wholeNumber(1, 99_999)),
-  fileOption('--out <file>', 'write the JSON to this file'),
+  outputFileOption('--out <file>', 'write the JSON to this file'),
 ];
 
 export function probeCommand(): CliCommand {

@@ -245,9 +245,19 @@ type CamelCase<Text extends string> = Text extends `${infer Name} ${string}`
 
 /** An option that accepts the path of a file. An empty path usually comes from a shell variable that is not set. */
 export function fileOption<Flags extends string>(flags: Flags, description: string): CliOption<Flags, string> {
+  return new CliOption(flags, description, filePath);
+}
+
+function filePath(text: string, label: string): string {
+  if (text.trim() === '') throw usageError(`${label} expects the path of a file, got '${text}'`);
+  return text;
+}
+
+/** For a file that is written: one called `-` would be a surprise. */
+export function outputFileOption<Flags extends string>(flags: Flags, description: string): CliOption<Flags, string> {
   return new CliOption(flags, description, (text, label) => {
-    if (text.trim() === '') throw usageError(`${label} expects the path of a file, got '${text}'`);
-    return text;
+    if (text !== '-') return filePath(text, label);
+    throw usageError(`${label} expects the path of a file, got '-'`, undefined, ['Standard output:  /dev/stdout']);
   });
 }
 

@@ -60,7 +60,7 @@ function typedSources({ keyStdin, keyFile }: CliSettings, { env, stdin, interrup
 }
 
 /** Checks, before anything is sent, a file that an option names. @throws CliError also for a file of keys or settings */
-export async function checkOutputFile(
+export function checkOutputFile(
   path: string,
   { io: { env }, settings: { keyStdin, keyFile } }: Pick<Invocation, 'io' | 'settings'>,
 ): Promise<void> {
@@ -73,9 +73,6 @@ export async function checkOutputFile(
     'it contains the stored keys': credentialsPath(env),
     'it is the file of NODE_EXTRA_CA_CERTS': certificates,
   };
-  if (path === '-') {
-    throw usageError("'-' is not a file", undefined, ['Standard output:  /dev/stdout', 'A file of this name:  ./-']);
-  }
   return checkWritable(path, kept).catch(cannotWrite(path, 'usage'));
 }
 

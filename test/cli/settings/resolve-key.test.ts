@@ -120,7 +120,7 @@ test.each([
   expect(requests).toEqual([]);
 });
 
-test.each(['latest --fixture-out -', 'batch --each n=1 --failed-out -', 'probe --out -'])(
+test.each(['latest --fixture-out -', 'batch --each n=1 --failed-out -', 'probe --out -', 'mock --state -'])(
   '%s is refused, because the file would be called -',
   async (line) => {
     expect(await usageError(line)).toContain('Standard output:  /dev/stdout');

@@ -22,7 +22,7 @@ import { CliError, changedCommand, systemReason, usageError } from '../../errors
 import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
 import { type Io, readLimited } from '../../io/io.ts';
 import { parseJsonFile } from '../../settings/json-file.ts';
-import { CliOption, fileOption, repeatableOption, type ValuesOf } from '../../settings/options.ts';
+import { CliOption, fileOption, outputFileOption, repeatableOption, type ValuesOf } from '../../settings/options.ts';
 import type { Invocation } from '../../settings/settings.ts';
 import { oneOf, parseDuration, wholeNumber } from '../../settings/values.ts';
 import { lowerFirst } from '../../terminal/text.ts';
@@ -52,7 +52,7 @@ export const mockOptions = () => [
   fileOption('--setup <file>', 'start with the keys and rules of a file'),
   fileOption('--replay <file>', 'respond to latest with recorded responses'),
   new CliOption('--journal-size <n>', 'requests that the journal keeps (default: 1000)', wholeNumber(0, 1_000_000)),
-  fileOption('--state <file>', 'persist the state; resume if the file exists'),
+  outputFileOption('--state <file>', 'persist the state; resume if the file exists'),
 ];
 
 export type MockOptions = ValuesOf<typeof mockOptions>;
