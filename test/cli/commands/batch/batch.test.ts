@@ -289,9 +289,11 @@ test.each([
   const typed = (text: string) => text.replaceAll('QUERIES', paths.QUERIES).replaceAll('FAILED', paths.FAILED);
   writeFileSync(join(folder, 'config.json'), '{"profiles":{"work":{}}}');
 
-  const { stderr } = await batch(typed(line), { env: { FXRATES_CONFIG_DIR: folder } });
+  const options: FakeIoOptions = { env: { FXRATES_CONFIG_DIR: folder }, tty: ['stderr'], columns: 60 };
+  const { stderr } = await batch(typed(line), options);
 
-  expect(stderr).toContain(`; again:\n  fxrates batch ${typed(expected)}\n`);
+  expect(stderr).toMatch(/;\s+again:\n/);
+  expect(stderr).toContain(`\n  fxrates batch ${typed(expected)}\n`); // on one line, to be copied
 });
 
 test('names every invalid line before the first request, without keys', async () => {

@@ -66,6 +66,15 @@ test.each([
   expect(requests).toHaveLength(1);
 });
 
+test('-v shows the request', async () => {
+  const { stderr } = await runCli('doctor -v', {
+    replies: success(quotaRecord()),
+    env: { FXRATES_CONFIG_DIR: folder },
+  });
+
+  expect(stderr).toMatch(/^> GET https:\/\/api\.example\.test\/api\/v1\/quota\n< 200 in \d+ ms\n$/);
+});
+
 test('the next step for a refused key is another key, not doctor again', async () => {
   const stored = { version: 1, keys: { work: { origin: 'https://api.example.test', api_key: API_KEY } } };
   await writeFile(join(folder, 'credentials.json'), JSON.stringify(stored), { mode: 0o600 });
