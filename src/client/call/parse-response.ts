@@ -21,6 +21,8 @@ import { parseBody } from './endpoint.ts';
 const EXCERPT_LENGTH = 200;
 /** In this part of a body, the key is masked and the text of an error is found: a whole one takes a second per MiB at worst. */
 const SHOWN_LENGTH = 20_000;
+/** Characters of a key, also if most of them are encoded several times. */
+const LONGEST_KEY = 2_000;
 /** Codes are short names; a longer text is part of no contract. */
 const LONGEST_CODE = 100;
 
@@ -145,10 +147,19 @@ const DEEPEST_TEXT = 4;
 
 /** The service's own words about a failure, on one line and without the key; `undefined` if the body has none. */
 function saidIn(body: unknown, { rawBody }: TransportResponse, { key }: Call): string | undefined {
-  const start = rawBody.slice(0, SHOWN_LENGTH);
-  const text = body === undefined ? pageText(key.redact(start)) : (textIn(body) ?? unknownForm(body, start));
-  const line = key.redact((text ?? '').slice(0, SHOWN_LENGTH).replace(/\s+/g, ' ').trim());
+  const start = startOf(rawBody, key);
+  const text = body === undefined ? pageText(start) : (textIn(body) ?? unknownForm(body, start));
+  const line = key.redact(
+    startOf(text ?? '', key)
+      .replace(/\s+/g, ' ')
+      .trim(),
+  );
   return line === '' ? undefined : line.slice(0, EXCERPT_LENGTH);
+}
+
+/** The start of a text without the key. What follows before a cut is left out: it can be a part of the key. */
+function startOf(text: string, { redact }: ApiKey): string {
+  return text.length <= SHOWN_LENGTH ? redact(text) : redact(text.slice(0, SHOWN_LENGTH)).slice(0, -LONGEST_KEY);
 }
 
 function textIn(value: unknown, depth = 0): string | undefined {
@@ -224,8 +235,7 @@ function detailsOf(
   { status, headers, rawBody, problem }: Checked['response'] & Partial<Pick<TransportResponse, 'problem'>>,
   { key, attempts }: Call,
 ) {
-  const bodyExcerpt =
-    problem === undefined ? key.redact(rawBody.slice(0, SHOWN_LENGTH)).slice(0, EXCERPT_LENGTH) : undefined;
+  const bodyExcerpt = problem === undefined ? startOf(rawBody, key).slice(0, EXCERPT_LENGTH) : undefined;
   // Node 20 and 22 have no Headers with --no-experimental-fetch.
   const shown = typeof Headers === 'function' ? headersWithoutKey(headers, key) : undefined;
   return { status, headers: shown, attempts, bodyExcerpt };

@@ -38,7 +38,7 @@ export function fileStore(path: string = defaultFolder(), options: FileStoreOpti
   if (typeof path !== 'string' || path === '') {
     throw new ConfigError(`fileStore: expected the path of a folder, got ${path === '' ? "''" : typeof path}`);
   }
-  if (/^~[/\\]/.test(path)) {
+  if (path.startsWith('~')) {
     throw new ConfigError(`fileStore: only a shell replaces the ~ of '${path}'; pass join(homedir(), …)`);
   }
   requireKnownNames(options, ['clock'], 'fileStore options');
@@ -89,9 +89,10 @@ export function fileExchange(root: string, { now, files }: FileAccess) {
     makeFolder(root, 0o700, files);
     hasOwnFolder(root, files);
     const isWritten = folder.replace(content, stored);
-    if (isWritten && added % ADDED_FOLDERS === 0) folder.removeUnused();
+    if (!isWritten) return false;
+    if (added % ADDED_FOLDERS === 0) folder.removeUnused();
     added += 1;
-    return isWritten;
+    return true;
   };
 
   return (name: string, known: string, offer?: LimitOffer): LimitExchange => {

@@ -269,11 +269,13 @@ function nextAskAt(state: LimiterState, now: number): number {
 export function slotAt(state: LimiterState, now: number, ahead: number, mayTest = true): number {
   const { pace, limit, configured, gate, testAt, isCap } = state;
   const expectedAt = expectedSlotAt(state, now, ahead);
-  if (isCap || pace !== null || isUnknown(state)) return expectedAt;
+  if (pace !== null || isUnknown(state)) return expectedAt;
   // The service may start a new window when the gate opens, or has started one.
   const mayBeNew = gate.test !== 'none' || (mayTest && isTestDue({ ...state, inFlight: 0 }, now));
   const testedAt = mayBeNew ? now : mayTest && limit < configured ? testAt : UNBOUNDED;
-  return Math.min(expectedAt, Math.max(testedAt, closedUntil(state)) + Math.floor(ahead / limit) * WINDOW_MS);
+  const newAt = Math.max(testedAt, closedUntil(state)) + Math.floor(ahead / limit) * WINDOW_MS;
+  const capAt = isCap ? logSlotAt({ ...state, limit: configured }, now, ahead) : now;
+  return Math.max(capAt, Math.min(expectedAt, newAt));
 }
 
 /** When a call with `ahead` others before it will be sent, if nothing new is learned. */

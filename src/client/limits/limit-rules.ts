@@ -108,7 +108,8 @@ function accepted(before: LimiterState, { now, sentAt }: RequestResult): Limiter
   const isStale = sentAt < gate.staleBefore;
   const refusals = Math.max(0, gate.refusals - 1);
   const opened = isStale ? { ...gate, refusals } : acceptBehindGate(before, refusals);
-  const state = { ...before, inFlight: before.inFlight - 1, unit, gate: opened, acceptedAt: now };
+  const acceptedAt = Math.max(before.acceptedAt, now);
+  const state = { ...before, inFlight: before.inFlight - 1, unit, gate: opened, acceptedAt };
   // The request was in flight when the limit was learned from a refusal, so the limit is larger by one.
   if (isStale) return isLearned(before) ? { ...state, limit: limit + 1 } : state;
   if (gate.test === 'none' || log.size <= limit) return state;

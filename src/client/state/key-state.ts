@@ -85,7 +85,7 @@ export class KeyState implements RetainedState {
     for (const wait of this.waits) wait.cancel(record);
   }
 
-  /** A 429 has arrived for a call of `events`. Warns once of each change of the unit, and once of an invalid value. */
+  /** A 429 has arrived for a call of a client. Warns once of each change of the unit, and once per client of an invalid value. */
   sawRefusal(reading: RetryAfterReading | undefined, parsed: RetryAfter | undefined, events: ClientEvents): void {
     if (parsed?.form === 'invalid')
       events.warnOnce(invalidRetryAfterWarning(this.key, parsed.text), { topic: `retry-after: ${this.key}` });

@@ -52,8 +52,8 @@ interface SharedCall {
   readonly name: string | undefined;
   readonly response: Promise<ApiResponse>;
   callers: number;
-  /** The batches among its callers. */
-  readonly batches: Set<BatchRequests>;
+  /** The batches among its callers; `undefined` without one. */
+  batches: Set<BatchRequests> | undefined;
   /** Removes it from the calls of the client. */
   readonly remove: () => void;
 }
@@ -65,7 +65,7 @@ function sharedOf({ call, response, endedAt }: EndedCall, now: number): SharedCa
     call,
     name: undefined,
     callers: 1, // the one that began it, so that this caller gets a copy of the data
-    batches: new Set(),
+    batches: undefined,
     response: Promise.resolve({ ...response, cached }),
     remove() {},
   };
@@ -196,14 +196,14 @@ export class SharedCalls {
     const joined = inFlight ?? (ended && sharedOf(ended, startedAt));
     if (name === undefined || joined === undefined) return this.#start(caller, key, name);
     batch?.join(name);
-    if (batch !== undefined) joined.batches.add(batch);
+    if (batch !== undefined) joined.batches = new Set([...(joined.batches ?? []), batch]);
     return joined;
   }
 
   /** Other callers can join the call under its `name`. */
   #start({ endpoint, settings, deadlineAt, batch }: Caller, key: ApiKey, name?: string): SharedCall {
     batch?.start(name);
-    const batches = new Set(batch && [batch]);
+    const batches = batch && new Set([batch]);
     const call = new Call({ endpoint, settings, key, deadlineAt, signal: new Cancellation(), quotaReason: 'call' });
     const response = this.#run(call, (received) => this.#ended(shared, received));
     const remove = this.#context.lifetime.add(call, response);
@@ -238,7 +238,7 @@ export class SharedCalls {
     delete this.#calls[name];
     if (response === undefined || response.cached !== undefined) return;
     const endedAt = this.#context.settings.time.now();
-    for (const batch of batches) batch.keep(name, { call, response, endedAt });
+    for (const batch of batches ?? []) batch.keep(name, { call, response, endedAt });
   }
 }
 

@@ -73,6 +73,7 @@ function parsedTarget(target: string, known: Map<string, ParsedTarget>): ParsedT
   const { path, query } = parseTarget(target);
   const parameters = new URLSearchParams(query);
   const recordedParameters = Object.freeze(recordedQuery(parameters));
+  for (const values of Object.values(recordedParameters)) Object.freeze(values); // entries and requests share them
   const keys = parameters.getAll('api_key');
   parameters.delete('api_key');
   const hasKeyInUrl = redactKeys(target) !== target || keys.some(Boolean);

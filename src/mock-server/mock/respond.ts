@@ -143,11 +143,12 @@ export function respondWithoutService(
   request: ParsedRequest,
   applied: AppliedRules,
 ): Reply | undefined {
-  const isCounted = [applied.answering, applied.of('fail')].every((found) => found?.rule.counted !== false);
+  const [last, failing] = [applied.answering, applied.of('fail')];
+  const isCounted = [last, failing].every((found) => found?.rule.counted !== false);
   if (isCounted) return undefined;
   const facts = factsOf(service, request);
-  // A counted response is for what the service would have served.
-  const answering = applied.of('respond', ({ counted }) => !counted);
+  // A counted response is for what the service would have served; that of the failing rule itself is sent in part.
+  const answering = last?.rule.counted === false ? last : applied.of('respond', (rule) => rule === failing?.rule);
   const answer = answering && answerOf(answering, applied, answeredRequest(service, request));
   return {
     response: answer === undefined ? noResponse('') : completed(answer, { now: facts.at }),

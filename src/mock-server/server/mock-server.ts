@@ -55,7 +55,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
    */
   get setupKeys(): readonly CreatedKey[] {
     const { keysByHash } = this.#mock.state;
-    return this.#setupKeys.filter(({ key }) => keysByHash.has(hashOf(key)));
+    return this.#setupKeys.filter(({ key }) => keysByHash.has(hashOf(key))).map((key) => ({ ...key }));
   }
 
   /**

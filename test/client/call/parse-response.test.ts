@@ -217,6 +217,20 @@ test.each([
   });
 });
 
+const KEY_AT_CUT = `${' '.repeat(20_000 - API_KEY.length)}${API_KEY}`;
+
+test.each([
+  ['a text in JSON', { success: false, error: { code: 'x', message: `a${KEY_AT_CUT}` } }],
+  ['a page', `<html><p>a</p><!--${API_KEY.repeat(300)}-->${KEY_AT_CUT}${KEY_AT_CUT}`],
+  ['JSON in another form', `{"a":[${KEY_AT_CUT}`],
+])('no part of a key that crosses the end of the searched part is shown: %s', async (_, body) => {
+  for (const shift of [0, 1, 20, 54]) {
+    const text = (typeof body === 'string' ? body : JSON.stringify(body)).replace(' ', ' '.repeat(shift + 1));
+    const error = (await errorFor({ status: 500, body: text })) as FxRatesError;
+    expect(`${error.message}${error.bodyExcerpt}`).not.toContain(API_KEY.slice(8, 16));
+  }
+});
+
 test('of a long hostile body, only the start is searched for the key', async () => {
   const call = aCall();
   const redact = vi.fn(call.key.redact);

@@ -320,6 +320,8 @@ test.each([
   [7, {}, 'fileStore: expected the path of a folder'],
   [null, {}, 'fileStore: expected the path of a folder'],
   ['~/limits', {}, "fileStore: only a shell replaces the ~ of '~/limits'; pass join(homedir(), …)"],
+  ['~', {}, 'fileStore: only a shell replaces the ~ of'],
+  ['~user/limits', {}, 'fileStore: only a shell replaces the ~ of'],
   ['limits', null, 'fileStore options: expected an object of options, got null'],
   ['limits', { now: () => 1 }, "fileStore options: unknown option 'now'"],
   ['limits', { clock: Date.now }, 'fileStore options.clock: expected an object with now()'],

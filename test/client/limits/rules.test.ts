@@ -817,6 +817,17 @@ test('6 own slot: a cap that others have lowered is tested again, but never exce
   expect(Math.max(...most)).toBe(60);
 });
 
+test('15 deadlines: a cap that others have lowered has its next slot at the test, if fewer than the cap are used', () => {
+  const slotAfter = (calls: number) => {
+    const limit = new Probed({ perMinute: 60 });
+    limit.use(0, calls);
+    limit.state = { ...limit.state, limit: 45, test: 'sliding', testAt: 20_000 };
+    return limit.slotAt(10_000, 0, {});
+  };
+
+  expect([45, 60].map(slotAfter)).toEqual([20_000, 60_000]);
+});
+
 test('15 deadlines: a learned limit whose test is not due has no earlier slot', () => {
   const limit = new Probed();
   limit.use(0, 10);

@@ -12,14 +12,20 @@ import { mockWithKey } from '../../helpers/mock-with-key.ts';
 /** Values that a user without types may pass. */
 const withBehaviour = (behaviour: object, more = {}) => createMockServer({ behaviour, ...more } as never);
 
-test('a change of what a mock returns changes neither this mock nor another one', () => {
-  const { mock, id } = mockWithKey();
+test('a change of what a mock returns changes neither this mock nor another one', async () => {
+  const { mock, id, send } = mockWithKey({ setup: { keys: [{}] } });
+  for (const _ of [1, 2]) await send('/api/v1/latest?base=EUR&base=USD');
+  const bases = mock.journal.list()[0]?.query['base'];
+  expect(() => Object.assign(bases!, ['GBP'])).toThrow(TypeError);
+  const [setupKey] = mock.setupKeys;
+  Object.assign(setupKey!, { key: 'changed' });
+  expect(mock.setupKeys[0]?.key).not.toBe('changed');
   const limited = mock.createKey({ limits: { requests: 5 } });
   const before = JSON.stringify([mock.snapshot(), mock.behaviour.describe(), createMockServer().snapshot().behaviour]);
   const snapshot = JSON.parse(JSON.stringify({ id })) as object;
 
   Object.assign(mock.snapshot().behaviour, { quotaExhausted: '402 quota_exceeded' });
-  for (const { limits } of [mock.snapshot().keys[1]!, mock.keys.get(limited.id)])
+  for (const { limits } of [mock.snapshot().keys.at(-1)!, mock.keys.get(limited.id)])
     Object.assign(limits!, { requests: 99 });
   for (const { alternatives } of mock.behaviour.describe()) (alternatives as unknown[]).push('another');
   expect(() => Object.assign(mock.behaviour.values, { rateWindow: 'fixed-epoch' })).toThrow(TypeError);

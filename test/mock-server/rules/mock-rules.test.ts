@@ -462,6 +462,21 @@ test.each<[string, RuleOptions]>([
   expect(mock.journal.list()).toMatchObject([{ rules: ['down'] }, { rules: ['busy'] }]);
 });
 
+test('a failure of the network uses up no response that a later rule overrides', async () => {
+  const { mock, send } = mockWithKey();
+  mock.rules.add({ id: 'below', respond: { status: 503 }, counted: false, times: 1 });
+  mock.rules.add({ id: 'above', respond: { data: 1 } });
+  mock.rules.add({ id: 'down', fail: { kind: 'network-error' }, counted: false, times: 1 });
+
+  await send().catch(() => undefined);
+
+  expect(mock.rules.list().map(({ id, used }) => [id, used])).toEqual([
+    ['below', 0],
+    ['above', 0],
+    ['down', 1],
+  ]);
+});
+
 test('a request that nearly matches a rule says so in its reason', async () => {
   const { mock, send } = mockWithKey();
   mock.rules.add({ match: { query: { base: 'EUR' } }, respond: { data: 1 } });

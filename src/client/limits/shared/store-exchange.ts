@@ -206,11 +206,23 @@ export function parseState(text: string): SharedState | undefined {
 /** Events are in the past, unless the clock of the store was set back; no wait is longer than the limiter would wait. */
 function areTimesUsable(
   at: number,
-  { gate, unit, pace, blockedUntil, testAt, configuredAt, calledAt, lowAt, lowWaitsSince, log }: LimiterState,
+  {
+    gate,
+    unit,
+    pace,
+    blockedUntil,
+    acceptedAt,
+    testAt,
+    configuredAt,
+    calledAt,
+    lowAt,
+    lowWaitsSince,
+    log,
+  }: LimiterState,
   leases: Leases,
 ): boolean {
   const seen = Object.values(leases).flatMap(({ seenAt, askedAt }) => [seenAt, askedAt]);
-  const events = [configuredAt, lowWaitsSince, log.lastAt, ...seen];
+  const events = [configuredAt, acceptedAt, lowWaitsSince, log.lastAt, ...seen];
   const paceAt = pace === null ? at : pace.at + Math.max(0, 1 - pace.tokens) / pace.perMs;
   const gates = [gate.opensAt, gate.staleBefore, unit.endsAt, blockedUntil];
   const waits = [...gates, paceAt, pace?.growsAt ?? at, testAt, calledAt, lowAt]; // others can be expected to call
