@@ -142,7 +142,7 @@ function valueOfJson(name: string, value: string): Query[string] {
   const isList = value.startsWith('[');
   const items = isList ? [...memberTexts(value).values()] : [value];
   if (items.length === 0 || items.some((item) => /^[{[n]/.test(item))) {
-    throw usageError(`'${name}' expects a string, a number, true, false or a list of them`);
+    throw usageError(`'${name}' expects a string, a number, true, false or a list of at least one`);
   }
   // Not `scalarText`, which would send half a surrogate pair as its escape.
   const texts = items.map((item) => (item.startsWith('"') ? String(JSON.parse(item)) : item));
