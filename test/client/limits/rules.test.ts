@@ -828,6 +828,29 @@ test('15 deadlines: a cap that others have lowered has its next slot at the test
   expect([45, 60].map(slotAfter)).toEqual([20_000, 60_000]);
 });
 
+test.each<[string, Partial<LimiterState>, number]>([
+  ['the test of a lowered limit', {}, 60_000],
+  ['the oldest request, if the test is later', { testAt: 95_000 }, 90_000],
+  ['the oldest request, while another one is in flight', { inFlight: 1 }, 90_000],
+  ['the oldest request, if no limit was lowered', { configured: 30 }, 90_000],
+  ['the even rate, which has no test', { pace: { ...PACE, perMs: 0.0001, at: 40_000 } }, 50_000],
+  ['the test, below a cap', { isCap: true }, 60_000],
+  ['the oldest request, at a cap', { isCap: true, configured: 30 }, 90_000],
+])('10 unknown limit: calls are asked for again at the time of %s', (_, changes, expected) => {
+  const limit = told(60);
+  limit.use(30_000, 30);
+  limit.state = { ...limit.state, limit: 30, test: 'done', testAt: 60_000, ...changes };
+
+  expect(limit.grant(40_000, demandOf(1))).toEqual({ count: 0, askAgainAt: expected });
+});
+
+test('1 limit: a cap of another number replaces that of a stored state, and the same number keeps what was learned', () => {
+  const stored = { ...new Probed({ perMinute: 60 }).state, limit: 45 };
+  const limitOf = (perMinute: number) => new LocalLimit({ ...DEFAULT_LIMITER_SETTINGS, perMinute }, stored).state.limit;
+
+  expect([limitOf(60), limitOf(30)]).toEqual([45, 30]);
+});
+
 test('15 deadlines: a learned limit whose test is not due has no earlier slot', () => {
   const limit = new Probed();
   limit.use(0, 10);
