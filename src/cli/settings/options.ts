@@ -253,7 +253,7 @@ function filePath(text: string, label: string): string {
   return text;
 }
 
-/** For a file that is written: one called `-` would be a surprise. */
+/** For a file that is written. `-` is refused, because it would become the name of a file. */
 export function outputFileOption<Flags extends string>(flags: Flags, description: string): CliOption<Flags, string> {
   return new CliOption(flags, description, (text, label) => {
     if (text !== '-') return filePath(text, label);

@@ -21,7 +21,7 @@ import { parseBody } from './endpoint.ts';
 const EXCERPT_LENGTH = 200;
 /** In this part of a body, the key is masked and the text of an error is found: a whole one takes a second per MiB at worst. */
 const SHOWN_LENGTH = 20_000;
-/** Characters of a key, also if most of them are encoded several times. */
+/** More characters than a key has, also if most of them are encoded several times. */
 const LONGEST_KEY = 2_000;
 /** Codes are short names; a longer text is part of no contract. */
 const LONGEST_CODE = 100;
@@ -119,7 +119,7 @@ function nextIfNotFound({ endpoint }: Call): ErrorDetails {
 
 function codeIn(body: unknown, { key }: Call): string | undefined {
   const code = isJsonObject(body) && isJsonObject(body['error']) ? body['error']['code'] : undefined;
-  return typeof code === 'string' ? key.redact(code).slice(0, LONGEST_CODE) : undefined;
+  return typeof code === 'string' ? startOf(code, key).slice(0, LONGEST_CODE) : undefined;
 }
 
 /** A firewall or proxy responds with HTML or text, which says nothing about the key. */

@@ -141,7 +141,8 @@ export interface MiddlewareRequest {
 
 /**
  * A function that runs around each attempt. It calls `next(request)` and returns its response, or another one. An error that
- * it throws rejects the call and is not retried. An attempt is one request, so a second `next()` rejects with `ConfigError`.
+ * it throws rejects the call and is not retried. An attempt is one request, so a second `next()` rejects with `ConfigError`;
+ * so does one after the function has returned, because no limit would count its request.
  *
  * @example
  * const log: Middleware = async (request, next) => {

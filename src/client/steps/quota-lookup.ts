@@ -26,7 +26,7 @@ const QUOTA = operationEndpoint('quota');
 export interface Lookup {
   readonly call: Call;
   /** That of its key. */
-  readonly state: Pick<KeyState, 'quota' | 'lookups' | 'time' | 'stop'> & Partial<Pick<KeyState, 'limiter'>>;
+  readonly state: Pick<KeyState, 'quota' | 'lookups' | 'time' | 'stop' | 'limiter'>;
   /** Sends `quota()`. */
   readonly send: Handler;
 }

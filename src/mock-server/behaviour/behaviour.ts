@@ -103,15 +103,14 @@ export class Behaviour implements Switches {
   /** Restores checked values. */
   restore(values: BehaviourValues): void {
     // A snapshot has no provenance. A value that is neither the current nor the first one counts as chosen.
-    const initial = SWITCH_NAMES.filter((name) => values[name] === this.#initial.values[name]);
-    const chosen = SWITCH_NAMES.filter((name) => values[name] !== this.values[name] && !initial.includes(name));
     const bySwitch = new Map(this.#settings.bySwitch);
-    for (const name of initial) {
-      const setting = this.#initial.bySwitch.get(name);
-      if (setting !== undefined && values[name] !== this.values[name]) bySwitch.set(name, setting);
+    for (const name of SWITCH_NAMES) {
+      const [value, initial] = [values[name], this.#initial.bySwitch.get(name)];
+      if (value === this.values[name]) continue;
+      const isInitial = initial !== undefined && initial.value === value;
+      bySwitch.set(name, isInitial ? initial : readSetting(name, value, this.#unsafe));
     }
     this.#settings = settingsOf(bySwitch);
-    this.set(Object.fromEntries(chosen.map((name) => [name, values[name]])));
   }
 
   /** Takes over the switches of another mock, with what is known of them. */

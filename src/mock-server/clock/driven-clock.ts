@@ -35,7 +35,7 @@ export class DrivenClock implements Clock {
   /** Increased by `set()`, which ends the moves before it. */
   #sets = 0;
   #isWatching = false;
-  /** For `#isOverdue()`: no wait lasts longer than its length. Virtual minus real time, the most when a pending wait began. */
+  /** For `#isOverdue()`: virtual minus real time, the largest difference at which a pending wait began. */
   #leadMs = Number.NEGATIVE_INFINITY;
   #stopTimer: () => void = () => undefined;
 

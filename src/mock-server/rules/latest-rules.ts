@@ -57,7 +57,7 @@ export interface MockLatest {
    */
   replay(recording: Recording): void;
   /**
-   * Removes the rules of `set` and `replay`, all of them or the one for one base; none if there is none.
+   * Removes the rules of `set` and `replay`; with `base`, only the rule for that base. Without such a rule, it has no effect.
    * @throws MockServerError with code `invalid_option`, for an invalid base.
    */
   reset(options?: LatestOptions): void;

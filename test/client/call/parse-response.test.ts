@@ -231,18 +231,25 @@ test.each([
   }
 });
 
-test('of a long hostile body, only the start is searched for the key', async () => {
+const HOSTILE = `${'%25'.repeat(60)}${API_KEY}${'%25'.repeat(2 ** 20)}`;
+
+test.each([
+  ['a text', HOSTILE],
+  ['a code', JSON.stringify({ success: false, error: { code: HOSTILE } })],
+  ['a message', JSON.stringify({ success: false, error: { code: 'x', message: HOSTILE } })],
+])('of a long hostile body, only the start is searched for the key: %s', async (_, rawBody) => {
   const call = aCall();
   const redact = vi.fn(call.key.redact);
   call.key = Object.create(call.key, { redact: { value: redact } });
-  const rawBody = `${'%25'.repeat(60)}${API_KEY}${'%25'.repeat(2 ** 20)}`;
   const response = { status: 500, headers: [], rawBody, problem: undefined };
 
   const error = (await errorOf(() =>
     parseResponse(response, call, { basePath: '', clock: realClock }),
   )) as FxRatesError;
 
-  expect(error.bodyExcerpt).toBe(`${'%25'.repeat(60)}fx_live_…cdef%25%25%`);
+  const start = rawBody.slice(0, rawBody.indexOf('%'));
+  const shown = `${start}${'%25'.repeat(60)}fx_live_…cdef${'%25'.repeat(10)}`;
+  expect(error.bodyExcerpt).toBe(shown.slice(0, 200));
   expect(Math.max(...redact.mock.calls.map(([text]) => text.length))).toBeLessThanOrEqual(20_000);
 });
 

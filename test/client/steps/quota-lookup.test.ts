@@ -21,7 +21,7 @@ function asking(...records: (QuotaData | Error)[]) {
   const quota = new QuotaLedger(clock);
   const lookups = { asking: new SharedWork<QuotaData>(), explaining: new SharedWork<QuotaData | undefined>() };
   const stop = (record: QuotaData) => quota.stop(record);
-  const state = { quota, lookups, time: new SteadyTime(clock), stop };
+  const state = { quota, lookups, time: new SteadyTime(clock), stop, limiter: undefined };
   const asked: Call[] = [];
   const send = async (call: Call) => {
     asked.push(call);
