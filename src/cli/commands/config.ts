@@ -26,7 +26,8 @@ const nameArgument = () => new Argument('<name>', SETTING_NAMES.join(', '));
 export function configCommand(): CliCommand {
   const config = new CliCommand('config').about({
     summary: 'stored settings: list, get, set, unset, path',
-    description: 'Settings stored in config.json. Options and environment variables override them.',
+    description:
+      'Settings stored in config.json. Options and environment variables override them; color overrides NO_COLOR and the like.',
     notes: [
       `Names: ${SETTING_NAMES.join(', ')}. With --profile a setting is stored for that profile, without it for all; base_url always belongs to a profile. Keys are not settings: see fxrates auth.`,
     ],

@@ -60,7 +60,7 @@ export function batchCommand(): CliCommand {
       ],
       notes: [
         'A line contains name=value words or a JSON object. Empty lines and lines that start with # are skipped. Invalid lines are reported before anything is sent.',
-        'Queries wait for the limit per minute as long as necessary. --max-wait limits a single Retry-After and has no effect below 10m. With --no-wait, queries fail instead of waiting.',
+        'Queries wait for the limit per minute as long as necessary. If none finishes for 15m, or twice a --max-wait above 10m, the batch ends. --max-wait limits a single Retry-After and has no effect below 10m. With --no-wait, queries fail instead of waiting.',
       ],
     })
     .takes(new Argument('[file]', 'a file of queries (default: stdin, unless it is a terminal)'))
