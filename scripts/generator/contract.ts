@@ -79,8 +79,8 @@ export type Schema = (
   readonly isDeprecated?: boolean;
   /** A field that only requests have: no response needs it. */
   readonly isWriteOnly?: boolean;
-  /** A scalar example of the value. */
-  readonly example?: Scalar;
+  /** A value of the document: an example, or the default. */
+  readonly example?: unknown;
 };
 
 export type Scalar = string | number | boolean | null;

@@ -122,7 +122,7 @@ function loadSchemas(source: string): GeneratedSchemas {
 
 /** With each of the first alternatives of a union, because some of the values may be invalid. */
 function examplesOf(schema: Schema, schemas: Schemas): readonly unknown[] {
-  return [0, 1, 2].map((turn) => exampleOf(schema, schemas, turn));
+  return [0, 1, 2, 3].map((turn) => exampleOf(schema, schemas, turn));
 }
 
 /** An example with more parts than this is of no use. */
@@ -130,7 +130,7 @@ const MOST_PARTS = 10_000;
 
 /**
  * A value made from the schema, which may still be invalid; `undefined` if it would contain itself. `turn`: index of the
- * alternative of a union that comes first.
+ * alternative of a union that comes first; from 1 on, without objects and lists of the document, which can lack a field.
  */
 export function exampleOf(schema: Schema, schemas: Schemas, turn = 0): unknown {
   let parts = 0;
@@ -139,7 +139,8 @@ export function exampleOf(schema: Schema, schemas: Schemas, turn = 0): unknown {
   const made = (one: Schema, within: readonly string[]): unknown => {
     parts += 1;
     if (parts > MOST_PARTS) return undefined;
-    return one.example === undefined ? ofKind(one, within) : one.example;
+    const isUsed = one.example !== undefined && (turn === 0 || Object(one.example) !== one.example);
+    return isUsed ? one.example : ofKind(one, within);
   };
   const ofKind = (one: Schema, within: readonly string[]): unknown => {
     const inner = (part: Schema) => made(part, within);

@@ -25,14 +25,15 @@ export function readSchema(node: SpecNode): Schema {
   const read = readKeywords(node);
   const isNullable = node.isTrue('nullable'); // OpenAPI 3.0
   const given = givenValues(node);
-  const [example] = given.filter(({ path }) => path.at(-1) !== 'default');
+  // A list in the schema of its items can be an example of the list.
+  const example = given.find(({ path, value }) => path.at(-2) !== 'items' || !Array.isArray(value))?.value;
   const schema = definedOf({
     ...(isNullable ? anyOf([read, { kind: 'null' }]) : read),
     ...definedOf({
       description: (node.find('description') ?? node.find('title'))?.prose() || undefined,
       isDeprecated: node.isTrue('deprecated') || undefined,
       isWriteOnly: node.isTrue('writeOnly') || undefined,
-      example: isScalar(example?.value) ? example.value : undefined,
+      example,
     }),
   });
   node.document.examples.push(...given.map((one) => ({ schema, node: one })));
@@ -183,7 +184,7 @@ function isScalar(value: unknown): value is Scalar {
   return value === null || typeof value === 'string' || Number.isFinite(value) || typeof value === 'boolean';
 }
 
-/** The examples of a schema and its default. */
+/** The examples of a schema, then its default. */
 export function givenValues(node: SpecNode): readonly SpecNode[] {
   const examples = node.find('examples');
   return [

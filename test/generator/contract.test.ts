@@ -525,6 +525,12 @@ test.each([
   [{ oneOf: [{ type: 'integer' }, { type: 'number' }] }, 0.0001],
   [{ anyOf: [{ type: 'string', pattern: '^[A-Z]{9}$' }, { type: 'boolean' }] }, true],
   [{ type: 'object', additionalProperties: { type: 'number' } }, expect.toSatisfy(hasThreeRates)],
+  [{ type: 'object', additionalProperties: { type: 'number' }, example: { EUR: 0.9 } }, { EUR: 0.9 }],
+  [{ type: 'array', items: { type: 'string' }, example: ['a', 'b'] }, ['a', 'b']],
+  [{ type: 'array', items: { type: 'string', example: ['a', 'b'] } }, ['text']],
+  [{ type: 'string', default: 'EUR' }, 'EUR'],
+  // The example of a part can lack a field.
+  [{ allOf: [{ properties: { a: { const: 1 } }, example: { a: 1 } }, { required: ['b'] }] }, { a: 1, b: {} }],
 ])('a response without an example for the field %j has the value %j', async (field, value) => {
   expect((await contractOf(withoutExample(field))).operations[0]?.example).toMatchObject({ data: { field: value } });
 });
