@@ -80,19 +80,21 @@ function inventedData({ base, symbols }: RequestedRates, { seed, at }: InventedS
 }
 
 /**
- * Adds the fields that the contract requires, with the values of its example. A value that the contract does not allow is
- * replaced, or left out.
+ * Once the contract documents fields, they are those of its example. An invented value that the contract does not allow does
+ * not replace that of the example.
  */
 function followContract(invented: InventedData): InventedData {
+  const { data: example }: { readonly data: unknown } = operations.latest.example;
   const isValid = (data: object) => responseSchemas.latest.safeParse({ success: true, data }).success;
-  if (isValid(invented)) return invented;
-  const { data: documented }: { readonly data: unknown } = operations.latest.example;
-  if (!isJsonObject(documented)) return documented as InventedData; // such as a list, which has none of the invented fields
-  const added = { date: invented.timestamp.slice(0, 10), ...invented };
-  let data: Readonly<Record<string, unknown>> = { ...documented };
-  for (const [name, value] of Object.entries(added)) {
+  // Every value of another field is valid.
+  const isDocumented = (name: string) => !isValid({ ...Object(example), [name]: Symbol() });
+  if (isValid(invented) && !Object.keys({ ...invented, ...Object(example) }).some(isDocumented)) return invented;
+  if (!isJsonObject(example)) return example as InventedData; // such as a list, which has none of the invented fields
+  const { source: _, ...values } = { date: invented.timestamp.slice(0, 10), ...invented };
+  let data: Readonly<Record<string, unknown>> = { ...example };
+  for (const [name, value] of Object.entries(values)) {
     const changed = { ...data, [name]: value };
-    if ((name !== 'date' || name in documented) && isValid(changed)) data = changed;
+    if ((name in example || isDocumented(name)) && isValid(changed)) data = changed;
   }
   return data as InventedData & typeof data; // the type of the contract as it is
 }
