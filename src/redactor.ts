@@ -11,7 +11,7 @@ const SHOWS_ITS_END_FROM = 16;
 
 /** A key without its prefix is as secret. */
 function partsOf(secret: string): [prefix: string, rest: string] {
-  const prefix = /^[A-Za-z0-9]+_live_/.exec(secret)?.[0] ?? '';
+  const prefix = /^[\w-]+_live_/.exec(secret)?.[0] ?? '';
   return [prefix, secret.slice(prefix.length)];
 }
 

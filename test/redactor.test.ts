@@ -114,6 +114,7 @@ test('a key of any characters, some of which are encoded, is masked wherever it 
 
 test.each([
   ['fx_live_0123456789/abcdefghij', '0123456789%2Fabcdefghij', 'fx_live_…ghij'], // without its prefix
+  ['fx-eu_1_live_0123456789abcdefghij', '0123456789abcdefghij', 'fx-eu_1_live_…ghij'],
   [`%20${'!'.repeat(24)}`, `before %25${`20${'!'.repeat(24)}`} after`, 'before …!!!! after'], // the code of a space
   ['\\'.repeat(20), 'a \\" b', 'a \\" b'],
   ['my-team-secret-0123456789$&', 'my-team-secret-0123456789$& is wrong', '…89$& is wrong'], // of `replace`

@@ -20,7 +20,7 @@ export const plans = {
 export type PlanName = keyof typeof plans;
 
 /** Regular expression of an API key. */
-export const apiKeyPattern = '^[A-Za-z0-9]+_live_[0-9a-fA-F]{48}$';
+export const apiKeyPattern = '^[\\w-]+_live_[0-9a-fA-F]{48}$';
 
 /** What the service's specification leaves open, by name. */
 export const notShown = {

@@ -14,6 +14,7 @@ interface ProbeStep {
 }
 
 const MALFORMED_KEY = 'not-a-key';
+const KEY_PREFIX = /^.*_live_/;
 const WITHOUT_KEY = { authorization: '' };
 const WITH_MALFORMED_KEY = { authorization: `Bearer ${MALFORMED_KEY}` };
 /** The origin of an unknown page. */
@@ -57,7 +58,7 @@ function refusalsOf(name: 'missingKey' | 'malformedKey' | 'unknownKey') {
 }
 
 async function probeUnknownKey(prober: Prober): Promise<void> {
-  const [prefix] = /^.*_live_/.exec(prober.key) ?? [];
+  const [prefix] = KEY_PREFIX.exec(prober.key) ?? [];
   if (prefix === undefined) return prober.note(['unknownKey', undefined, 'the key does not have the documented form']);
   // No account has this key of 192 zero bits.
   const authorization = `Bearer ${prefix}${'0'.repeat(48)}`;
@@ -130,7 +131,7 @@ export function observeQuotaRecord(prober: Prober, quota: ProbeResponse): void {
   const limit = 'monthly_limit' in quota.data ? quota.data['monthly_limit'] : 'omitted';
   const etag = quota.headers.get('etag');
   prober.note(
-    ['keyPrefix', /^[A-Za-z0-9]+_live_/.exec(prober.key)?.[0], 'the key does not have the documented form'],
+    ['keyPrefix', KEY_PREFIX.exec(prober.key)?.[0], 'the key does not have the documented form'],
     ['snapshotGranularity', granularity, 'the quota record has no valid snapshot_granularity'],
     ['etag', etag === null ? 'absent' : etag.startsWith('W/') ? 'weak' : 'strong', ''],
     rateHeadersOf(quota),

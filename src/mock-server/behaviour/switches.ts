@@ -232,7 +232,7 @@ const accountSwitches = {
   }),
   /** Prefix of new keys. It ends in `_live_`. Default: 'fx_live_'. */
   keyPrefix: textSwitch(['fx_live_', 'rates_live_'], {
-    pattern: /^[A-Za-z0-9]+_live_$/,
+    pattern: /^[\w-]+_live_$/,
     hostile: 'rates_live_',
     notShown: 'key-prefix',
     why: 'The documentation shows only that the prefix ends with _live_.',

@@ -107,5 +107,5 @@ function maskedCredential(value: string): string {
 
 /** Masks a key except its prefix, which shows the kind of key. */
 function maskedKey(value: string): string {
-  return /^[A-Za-z0-9]{1,16}_live_(?=[0-9a-f]+$)/i.exec(value)?.[0].concat('…') ?? '…';
+  return /^[\w-]{1,16}_live_(?=[0-9a-f]+$)/i.exec(value)?.[0].concat('…') ?? '…';
 }

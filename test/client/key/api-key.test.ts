@@ -15,7 +15,7 @@ test.each([
   [API_KEY, 'fx_live_…cdef'],
   [`other0_live_${'a'.repeat(48)}`, 'other0_live_…aaaa'],
   ['0123456789abcdef', '…cdef'],
-  ['-fx_live_0123456789abcdef', '…cdef'],
+  ['+fx_live_0123456789abcdef', '…cdef'],
   ['fx_live_0123456789abcdef', 'fx_live_…cdef'],
   ['fx_live_0123456789abcde', '…'],
   ['short', '…'],
@@ -96,6 +96,7 @@ test.each([
 
 test('recognizes the documented form', () => {
   expect(ApiKey.from(API_KEY).hasDocumentedForm).toBe(true);
+  expect(ApiKey.from(API_KEY.replace('fx', 'fx-eu_1')).hasDocumentedForm).toBe(true);
   expect(ApiKey.from(`${API_KEY}0`).hasDocumentedForm).toBe(false);
   expect(ApiKey.from('fx_test_0123').hasDocumentedForm).toBe(false);
 });

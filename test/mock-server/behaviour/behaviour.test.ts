@@ -74,7 +74,7 @@ test.each([
 test.each([
   [{ freeMaxActiveKeys: 7 }],
   [{ unlimitedFairUse: 0 }],
-  [{ keyPrefix: 'abc_live_' }],
+  [{ keyPrefix: 'fx-eu_1_live_' }],
   [{ quotaPeriod: undefined }],
 ])('a value outside the alternatives is accepted if the switch allows it: %j', (behaviour) => {
   expect(() => withBehaviour(behaviour)).not.toThrow();
