@@ -1,19 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import type { Contract, Operation, Parameter } from '../../scripts/generator/contract.ts';
+import type { Parameter } from '../../scripts/generator/contract.ts';
 import { exampleOf } from '../../scripts/generator/examples.ts';
 import { contractOf } from '../../scripts/generator/main.ts';
-import { SpecError } from '../../scripts/generator/spec-node.ts';
 import type { FxRates } from '../../src/client/index.ts';
 import type { FakeIoOptions } from '../helpers/cli-io.ts';
-import { inLongRuns } from '../helpers/long-tests.ts';
 import { sender } from '../helpers/mock-with-key.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { GeneratedProject, merged, type Products, runCommand } from './generated-project.ts';
-import { type Addition, addition } from './specs-random.ts';
 
 const [openapi, pastRates, quotaDetail, documented, stress, kinds] = await Promise.all(
   [
@@ -399,39 +395,13 @@ test('the help of quota has the parameters that the spec adds to it', async () =
   expect(stdout).toMatch(/^ {2}detail=<short\|full> +How much to tell$/m);
 });
 
-/** The operations that the products need. Others, and their components, could have the names of random ones. */
-const NEEDED = ['/api/v1/latest', '/api/v1/quota'];
-const NEEDED_SCHEMAS = /^(Latest|Quota|Error)(Data|Detail|Response)$/;
+const withKinds = merged(openapi, kinds);
+const { operations, schemas } = await contractOf(withKinds);
+const ofKinds = await project.add(withKinds);
+const ADDED = operations.filter(({ path }) => !['/api/v1/latest', '/api/v1/quota'].includes(path));
 
-const documents = fc.sample(addition, { seed: 13, numRuns: inLongRuns(160, 12) }).map(documentOf);
-const refusals = await Promise.all(documents.map(refusalOf));
-const ACCEPTED = inLongRuns(40, 4);
-const accepted = documents.filter((_, index) => refusals[index] === undefined).slice(0, ACCEPTED);
-const added: { readonly contract: Contract; readonly products: Products }[] = [];
-for (const document of [merged(openapi, kinds), ...accepted]) {
-  added.push({ contract: await contractOf(document), products: await project.add(document) });
-}
-
-test('some documents are rejected, with a place; the others are generated', () => {
-  for (const refusal of refusals) {
-    if (refusal !== undefined) expect(refusal.message).toMatch(/^(#\/.+: .+\n?)+$/);
-  }
-  expect(accepted).toHaveLength(ACCEPTED);
-});
-
-test('every document that is accepted has commands, and client and mock agree on it', async () => {
-  for (const { contract, products } of added) {
-    for (const operation of contract.operations) {
-      if (!NEEDED.includes(operation.path)) await tryOperation(operation, contract, products);
-    }
-    await expectOutput(products, ['--version'], /^\d/);
-    await expectOutput(products, ['--help'], /^Usage: fxrates/m);
-  }
-});
-
-/** Calls it from a program and on the command line, with the required parameters and with all. */
-async function tryOperation(operation: Operation, { schemas }: Contract, products: Products): Promise<void> {
-  const { FxRates, createMockServer } = products;
+test.each(ADDED)('$id is a command and a method of the client, and client and mock agree on it', async (operation) => {
+  const { FxRates, createMockServer } = ofKinds;
   const { query } = operation;
   const parameters = query.kind === 'named' ? query.parameters : [];
   const mock = createMockServer({ seed: 3 });
@@ -451,16 +421,16 @@ async function tryOperation(operation: Operation, { schemas }: Contract, product
   for (const values of [required, all]) {
     await (parameters.length === 0 ? call({}) : call(values));
     const argv = [operation.id, ...typed(parameters, values), '--envelope', '--json'];
-    await expectOutput(products, argv, /"success":\s*true/, {
+    await expectOutput(argv, /"success":\s*true/, {
       env: { FXRATES_API_KEY: key, FXRATES_BASE_URL: mock.baseUrl },
       fetch: mock.fetch,
     });
   }
-  await expectOutput(products, [operation.id, '--help'], /^Usage: fxrates/m);
+  await expectOutput([operation.id, '--help'], /^Usage: fxrates/m);
   expect(mock.journal.list().map(({ status, operation: id }) => [status, id])).toEqual(
     Array.from({ length: 4 }, () => [200, operation.id]),
   );
-}
+});
 
 /** `name=value`, as one types it. */
 function typed(parameters: readonly Parameter[], values: Readonly<Record<string, unknown>>): string[] {
@@ -469,27 +439,10 @@ function typed(parameters: readonly Parameter[], values: Readonly<Record<string,
     .flatMap(({ name }) => ['-p', `${name}=${[values[name]].flat().join(',')}`]);
 }
 
-async function expectOutput(products: Products, argv: string[], output: RegExp, options: FakeIoOptions = {}) {
+async function expectOutput(argv: string[], output: RegExp, options: FakeIoOptions = {}) {
   const env = { FXRATES_SHARE_LIMIT: 'off', ...options.env };
-  const { code, stdout, stderr } = await runCommand(products, argv, { ...options, env });
+  const { code, stdout, stderr } = await runCommand(ofKinds, argv, { ...options, env });
   const errors = stderr.replace(/^.*deprecated.*\n/gm, '');
   expect({ argv, code, errors }).toEqual({ argv, code: 0, errors: '' });
   expect(stdout).toMatch(output);
-}
-
-function documentOf({ paths, schemas }: Addition) {
-  const own = Object.entries(openapi.components.schemas).filter(([name]) => NEEDED_SCHEMAS.test(name));
-  const components = { ...openapi.components, schemas: { ...Object.fromEntries(own), ...schemas } };
-  const needed = Object.fromEntries(NEEDED.map((path) => [path, openapi.paths[path]]));
-  return { ...openapi, paths: { ...needed, ...paths }, components };
-}
-
-async function refusalOf(document: unknown): Promise<SpecError | undefined> {
-  try {
-    await contractOf(document);
-    return undefined;
-  } catch (error) {
-    if (error instanceof SpecError) return error;
-    throw error;
-  }
 }
