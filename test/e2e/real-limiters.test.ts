@@ -1,23 +1,15 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import fastifyRateLimit from '@fastify/rate-limit';
 // @ts-expect-error It has no types.
 import express from 'express';
 import { rateLimit } from 'express-rate-limit';
-import fastify from 'fastify';
 import { type IRateLimiterOptions, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 // @ts-expect-error It has no types.
 import sinon from 'sinon';
 import { expect, test } from 'vitest';
-import { accepts, freePort } from '../../bench/free-port.ts';
-import { type Clock, type FetchLike, FxRates, type FxRatesOptions } from '../../src/client/index.ts';
+import { type FetchLike, FxRates } from '../../src/client/index.ts';
 import { close, listen } from '../helpers/listen.ts';
 import { API_KEY, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** A service behind a rate limiter of 30 requests per minute, on a port of the loopback. */
 interface LimitedService extends AsyncDisposable {
@@ -41,81 +33,38 @@ const LATEST = success().body;
 const QUOTA = success(quotaRecord()).body;
 const REFUSAL = rateLimited().body;
 
-/** Without nginx, tests and rows that need it are skipped. */
-const hasNginx = spawnSync('nginx', ['-v']).status === 0;
-
-if (!hasNginx) process.stderr.write('SKIPPED: rate limits of a real nginx. Install nginx to run them.\n');
-
 /** Makes so many calls at once, with the defaults of the client; time passes only while no request is underway. */
 async function runInVirtualTime(start: () => Promise<LimitedService>, calls: number): Promise<RealRun> {
   using time = startVirtualTime();
   await using service = await start();
   let underway = 0;
+  let refused = 0;
   const slowFetch: FetchLike = async (url, init) => {
     await sleep(LATENCY_MS);
     underway += 1;
     const response = await fetch(url, init);
     const body = await response.text();
     underway -= 1;
+    if (response.status === 429) refused += 1;
     await sleep(LATENCY_MS);
     return new Response(body, { status: response.status, headers: response.headers });
   };
+  const fx = new FxRates({ baseUrl: service.origin, apiKey: API_KEY, fetch: slowFetch });
+  const startedAt = Date.now();
   let isSettled = false;
-  const run = makeCalls(service, calls, { fetch: slowFetch, now: () => Date.now() }).finally(() => {
+  const calling = Promise.allSettled(Array.from({ length: calls }, (_, n) => fx.latest({ n }))).finally(() => {
     isSettled = true;
   });
-  for (;;) {
+  while (!isSettled) {
     for (let turn = 0; turn < QUIET_TURNS; turn += 1) await nextTurn();
-    if (isSettled) return run;
-    if (underway === 0) await time.advance();
+    if (underway === 0 && !isSettled) await time.advance();
   }
+  const failed = (await calling).filter(({ status }) => status === 'rejected').length;
+  return { failed, refused, seconds: (Date.now() - startedAt) / 1_000 };
 }
 
-/** The same on nginx, on a clock that is `speed` times as fast as the real one. */
-async function runOnNginx(calls: number, { speed }: { readonly speed: number }): Promise<RealRun> {
-  await using service = await startNginx(speed);
-  const clock = fasterClock(speed);
-  return await makeCalls(service, calls, { fetch, clock, now: clock.now });
-}
-
-interface CallsOptions extends Pick<FxRatesOptions, 'clock'> {
-  readonly fetch: FetchLike;
-  readonly now: () => number;
-}
-
-async function makeCalls(
-  { origin }: LimitedService,
-  calls: number,
-  { fetch, now, ...options }: CallsOptions,
-): Promise<RealRun> {
-  let refused = 0;
-  const countingFetch: FetchLike = async (url, init) => {
-    const response = await fetch(url, init);
-    if (response.status === 429) refused += 1;
-    return response;
-  };
-  const fx = new FxRates({ baseUrl: origin, apiKey: API_KEY, fetch: countingFetch, ...options });
-  const startedAt = now();
-  const results = await Promise.allSettled(Array.from({ length: calls }, (_, n) => fx.latest({ n })));
-  const failed = results.filter(({ status }) => status === 'rejected').length;
-  return { failed, refused, seconds: (now() - startedAt) / 1_000 };
-}
-
-function fasterClock(speed: number): Clock {
-  return {
-    now: () => speed * performance.now(),
-    sleep: (ms, signal) => sleep(ms / speed, signal),
-  };
-}
-
-function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener('abort', () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
-  });
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 interface JsonResponse {
@@ -135,15 +84,6 @@ function startExpress(): Promise<LimitedService> {
   app.get('/api/v1/latest', (_: unknown, response: JsonResponse) => response.json(LATEST));
   app.get('/api/v1/quota', (_: unknown, response: JsonResponse) => response.json(QUOTA));
   return serve(app);
-}
-
-async function startFastify(): Promise<LimitedService> {
-  const app = fastify();
-  await app.register(fastifyRateLimit, { max: PER_MINUTE, timeWindow: 60_000, keyGenerator: keyOf });
-  app.get('/api/v1/latest', () => LATEST);
-  app.get('/api/v1/quota', () => QUOTA);
-  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
-  return { origin, [Symbol.asyncDispose]: () => app.close() };
 }
 
 /** With the Retry-After of its README, which has decimals. */
@@ -171,55 +111,8 @@ async function serve(listener: RequestListener): Promise<LimitedService> {
   return { origin: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => close(server) };
 }
 
-/** nginx reads the real time: for a client whose clock is `speed` times as fast, its rate is as much higher. */
-async function startNginx(speed: number): Promise<LimitedService> {
-  const folder = temporaryFolder();
-  const port = await freePort();
-  mkdirSync(join(folder, 'api/v1'), { recursive: true });
-  writeFileSync(join(folder, 'api/v1/latest'), JSON.stringify(LATEST));
-  writeFileSync(join(folder, 'api/v1/quota'), JSON.stringify(QUOTA));
-  writeFileSync(join(folder, 'nginx.conf'), nginxConfiguration(folder, port, PER_MINUTE * speed));
-  const nginx = spawn('nginx', ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const log: string[] = [];
-  nginx.stderr.on('data', (text) => log.push(String(text)));
-  const close = async () => {
-    process.off('exit', kill);
-    if (nginx.exitCode === null && nginx.kill()) await once(nginx, 'exit');
-  };
-  const kill = () => nginx.kill('SIGKILL');
-  process.once('exit', kill);
-  while (!(await accepts(port))) {
-    if (nginx.exitCode !== null) throw new Error(`nginx did not start:\n${log.join('')}`);
-  }
-  return { origin: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: close };
-}
-
-/** Without a Retry-After, as nginx refuses by itself. */
-function nginxConfiguration(folder: string, port: number, perMinute: number): string {
-  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-  return `
-    daemon off; master_process off; pid ${folder}/nginx.pid;
-    events {}
-    http {
-      ${paths.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')}
-      access_log off;
-      default_type application/json;
-      limit_req_zone $http_authorization zone=key:1m rate=${perMinute}r/m;
-      limit_req_status 429;
-      server {
-        listen 127.0.0.1:${port};
-        root ${folder};
-        location /api/ { limit_req zone=key burst=10 nodelay; }
-      }
-    }`;
-}
-
-/** The limiters that read the time of this process. */
 test.each<[string, start: () => Promise<LimitedService>, seconds: number]>([
   ['express-rate-limit', startExpress, 121],
-  ['@fastify/rate-limit', startFastify, 121],
   ['rate-limiter-flexible', () => startFlexible({}), 121],
   ['rate-limiter-flexible, blockDuration: 75', () => startFlexible({ blockDuration: 75 }), 136],
 ])('%s: of 75 calls at once, two are refused and none fails', async (_, start, seconds) => {
@@ -227,12 +120,4 @@ test.each<[string, start: () => Promise<LimitedService>, seconds: number]>([
 
   expect(run).toMatchObject({ failed: 0, refused: 2 }); // sent before quota() has shown the limit
   expect(run.seconds).toBeLessThanOrEqual(seconds);
-});
-
-test.skipIf(!hasNginx)('nginx without Retry-After: none of 40 calls fails, with at most one refusal each', async () => {
-  const run = await runOnNginx(40, { speed: 20 });
-
-  expect(run.failed).toBe(0);
-  // The time is real, and twenty times as fast: 23 on an idle machine, 29 beside other tests.
-  expect(run.refused).toBeLessThanOrEqual(40);
 });
