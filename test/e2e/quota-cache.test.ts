@@ -77,10 +77,8 @@ describe.skipIf(!hasRedis)('Keyv over a real Redis', () => {
       baseUrl: BASE_URL,
       fetch: mock.fetch,
       clock,
-      logger: { warn: (text) => warnings.push(text) },
       ...options,
     });
-  const warnings: string[] = [];
 
   beforeAll(async () => {
     redis = await startRedis();
@@ -120,39 +118,6 @@ describe.skipIf(!hasRedis)('Keyv over a real Redis', () => {
     expect(ttlMs).toBeLessThanOrEqual(120_001);
     expect(JSON.stringify([names, values])).not.toContain(apiKey);
     expect(JSON.stringify([names, values])).not.toContain(apiKey.slice(-40));
-  });
-
-  test('a Redis that freezes, stops and restarts fails no call', async () => {
-    const { key: apiKey, id } = mock.createKey({ plan: 'developer' });
-    const { store, adapter } = connect();
-    const fx = client({ apiKey, cache: { maxAgeMs: 3_600_000, store } });
-    const sourceOf = async () => (await fx.latest({ base: 'JPY' }).withMeta()).meta.source;
-    expect([await sourceOf(), await sourceOf()]).toEqual(['network', 'cache']);
-    warnings.length = 0;
-
-    redis.freeze();
-    const startedAt = clock.now();
-    expect(await clock.run(sourceOf())).toBe('network');
-    expect(clock.now() - startedAt).toBe(500);
-    expect(await sourceOf()).toBe('cache'); // in memory
-    redis.thaw();
-    await clock.advance(10_000);
-    expect(await sourceOf()).toBe('cache');
-
-    const connection = await adapter.getClient();
-    const connectedAgain = new Promise((resolve) => connection.once('ready', resolve));
-    await redis.kill();
-    await clock.run(sourceOf());
-    expect(await clock.run(sourceOf())).toBe('cache');
-    await redis.restart();
-    await connectedAgain;
-    await clock.advance(10_000);
-    await sourceOf();
-    expect(await sourceOf()).toBe('cache');
-
-    expect(warnings[0]).toMatch(/^cache: the store failed/);
-    expect(warnings.length).toBeLessThanOrEqual(2); // once per outage
-    expect(mock.keys.get(id).month.used).toBeLessThanOrEqual(5);
   });
 });
 

@@ -11,9 +11,8 @@ import { until } from './until.ts';
 /** A real Redis on a free port of the loopback, without files. */
 export interface RedisServer extends AsyncDisposable {
   readonly url: string;
-  /** Connections stay open, but get no response until `thaw`. */
+  /** Connections stay open, but get no response. */
   freeze(): void;
-  thaw(): void;
   /** Kills it immediately, like a crash, and loses its data. */
   kill(): Promise<void>;
   /** Starts it again on the same port, empty. */
@@ -32,7 +31,6 @@ export async function startRedis(): Promise<RedisServer> {
   return {
     url: `redis://127.0.0.1:${port}`,
     freeze: () => redis.kill('SIGSTOP'),
-    thaw: () => redis.kill('SIGCONT'),
     kill,
     async restart() {
       await kill();
@@ -90,19 +88,9 @@ function killRunning(): void {
   for (const redis of running) redis.kill('SIGKILL');
 }
 
-/** Three masters on the loopback, each with a third of the slots; `addReplicaOf` starts a replica of one of them. */
+/** Three masters on the loopback, each with a third of the slots. */
 export interface RedisCluster extends AsyncDisposable {
   readonly ports: readonly number[];
-  /** The master that holds a key. */
-  ownerOf(key: string): Promise<number>;
-  /** Starts a replica of the master on `port`; resolves when it has all data. */
-  addReplicaOf(port: number): Promise<number>;
-  /** Kills a node immediately, like a crash. */
-  kill(port: number): Promise<void>;
-  /** Starts a killed node again on its port; the others make it a replica of the node that replaced it. */
-  restart(port: number): Promise<void>;
-  /** Resolves when the node on `port` is a master. */
-  promoted(port: number): Promise<void>;
 }
 
 const SLOTS = 16_384;
@@ -110,7 +98,8 @@ const SLOTS = 16_384;
 export async function startRedisCluster(): Promise<RedisCluster> {
   const folder = temporaryFolder();
   const nodes = new Map<number, { readonly server: ChildProcess; readonly admin: Redis }>();
-  const start = async (port: number) => {
+  const start = async () => {
+    const port = await portWithBus();
     const options = ['--cluster-enabled', 'yes', '--cluster-config-file', `${port}.conf`, '--dir', folder];
     // Long enough for a busy machine: its nodes would take each other for dead.
     const timing = ['--cluster-node-timeout', '2000', '--cluster-replica-validity-factor', '0'];
@@ -126,20 +115,16 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     const state = await ask(port, 'CLUSTER', 'INFO');
     return state.includes('cluster_state:ok') && state.includes(`cluster_known_nodes:${known}`);
   };
-  const kill = async (port: number) => {
-    const node = nodes.get(port);
-    if (!node) return;
-    nodes.delete(port);
-    node.admin.disconnect();
-    await killServer(node.server);
-  };
   const killAll = async () => {
-    for (const port of [...nodes.keys()]) await kill(port);
+    for (const { server, admin } of nodes.values()) {
+      admin.disconnect();
+      await killServer(server);
+    }
   };
   const ports: number[] = [];
   const share = Math.ceil(SLOTS / 3);
   try {
-    while (ports.length < 3) ports.push(await start(await portWithBus()));
+    while (ports.length < 3) ports.push(await start());
     for (const [place, port] of ports.entries()) {
       await ask(port, 'CLUSTER', 'SET-CONFIG-EPOCH', place + 1);
       await ask(port, 'CLUSTER', 'ADDSLOTSRANGE', place * share, Math.min(SLOTS, (place + 1) * share) - 1);
@@ -150,29 +135,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     await killAll();
     throw error;
   }
-  return {
-    ports,
-    async ownerOf(key) {
-      const slot = Number(await ask(ports[0] ?? 0, 'CLUSTER', 'KEYSLOT', key));
-      return ports[Math.floor(slot / share)] ?? 0;
-    },
-    async addReplicaOf(master) {
-      const port = await start(await portWithBus());
-      await ask(port, 'CLUSTER', 'MEET', '127.0.0.1', master);
-      for (const each of [port, ...ports]) await until(() => isJoined(each, ports.length + 1));
-      await ask(port, 'CLUSTER', 'REPLICATE', await ask(master, 'CLUSTER', 'MYID'));
-      await until(async () => (await ask(port, 'INFO', 'replication')).includes('master_link_status:up'));
-      const others = ports.filter((other) => other !== master);
-      for (const other of others) await until(async () => (await ask(other, 'CLUSTER', 'NODES')).includes('slave'));
-      return port;
-    },
-    kill,
-    async restart(port) {
-      await start(port);
-    },
-    promoted: (port) => until(async () => (await ask(port, 'INFO', 'replication')).includes('role:master')),
-    [Symbol.asyncDispose]: killAll,
-  };
+  return { ports, [Symbol.asyncDispose]: killAll };
 }
 
 /** A node talks to the other nodes on a port that is 10,000 higher. */
