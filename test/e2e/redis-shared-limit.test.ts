@@ -25,7 +25,7 @@ describe.skipIf(!hasRedis)('four processes with one key', () => {
     mock = createMockServer({ seed: 7 });
     const server = await mock.serve({ port: 0 });
     const { key: apiKey } = mock.createKey({ plan: 'free' });
-    const options: SharingOptions = { baseUrl: server.url, apiKey, perMinute: 30, place: redis.url };
+    const options: SharingOptions = { baseUrl: server.url, apiKey, perMinute: 30, redisUrl: redis.url };
     processes = [1, 2, 3, 4].map(() => fork(PROCESS, [JSON.stringify(options)], { stdio: 'inherit' }));
     await Promise.all(processes.map((child) => once(child, 'message')));
   });
@@ -58,9 +58,8 @@ describe.skipIf(!hasRedis)('four processes with one key', () => {
     const { ok, errors, warnings, isBusy } = await makeCalls(processes, { calls: 15, deadlineMs: DEADLINE_MS });
 
     expect({ ok, errors: [...errors] }).toEqual({ ok: 30, errors: ['rate_limited'] });
-    if (isBusy) return expect(refused()).toBeLessThanOrEqual(REFUSED_WITHOUT_STORE);
-    expect(refused()).toBeLessThanOrEqual(1);
-    expect(warnings.flat()).toEqual([]);
+    expect(refused()).toBeLessThanOrEqual(warnings.flat().length === 0 ? 1 : REFUSED_WITHOUT_STORE);
+    expect(warnings.flat().filter((text) => !isBusy || !text.includes('no response within 1000 ms'))).toEqual([]);
   });
 
   test('if a process is killed and Redis restarts empty, the others lose nothing and warn once', async () => {

@@ -1,7 +1,6 @@
-/** A separate process that shares a limit through a store. It makes a number of calls and reports their results. */
+/** A separate process that shares a limit through Redis. It makes a number of calls and reports their results. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Redis } from 'ioredis';
-import { fileStore } from '../../src/client/file-store/index.ts';
 import { FxRates, FxRatesError } from '../../src/client/index.ts';
 import { redisStore } from '../../src/client/redis/index.ts';
 
@@ -9,8 +8,7 @@ export interface SharingOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly perMinute: number;
-  /** URL of a Redis, or the folder of a file store. */
-  readonly place: string;
+  readonly redisUrl: string;
 }
 
 export interface CallsOrder {
@@ -27,15 +25,17 @@ export interface CallsEnded {
   readonly longestDelayMs: number;
 }
 
-const { place, baseUrl, apiKey, perMinute } = JSON.parse(process.argv[2] ?? '') as SharingOptions;
+const { redisUrl, baseUrl, apiKey, perMinute } = JSON.parse(process.argv[2] ?? '') as SharingOptions;
 const warnings: string[] = [];
 const delay = monitorEventLoopDelay({ resolution: 10 });
 delay.enable();
 
+const redis = new Redis(redisUrl);
+redis.on('error', () => undefined); // the client of the limit reports an outage itself
 const fx = new FxRates({
   baseUrl,
   apiKey,
-  rateLimit: { perMinute, store: createStore() },
+  rateLimit: { perMinute, store: redisStore(redis) },
   logger: { warn: (text) => warnings.push(text) },
 });
 let calls = 0;
@@ -52,13 +52,6 @@ process.on('message', async (order: CallsOrder) => {
   process.send?.({ ok: all.length - errors.length, errors, warnings, longestDelayMs } satisfies CallsEnded);
 });
 process.send?.('ready');
-
-function createStore() {
-  if (!place.startsWith('redis:')) return fileStore(place);
-  const redis = new Redis(place);
-  redis.on('error', () => undefined); // the client of the limit reports an outage itself
-  return redisStore(redis);
-}
 
 function kindOf(error: unknown): string {
   return FxRatesError.is(error) ? error.kind : String(error);
