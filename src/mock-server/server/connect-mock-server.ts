@@ -34,17 +34,22 @@ export type RemoteSpace = RemoteMethods &
 
 /**
  * Connects to a mock server in another process, by its `adminUrl`, or by its URL and the admin token. Methods reject with the `MockServerError` of the mock, or with code `no_mock_server` if the server is not a mock, or does not respond within 30 seconds (`journal.waitFor`: after its own time; `clock.advance`: within 270 seconds).
- * @throws MockServerError with code `invalid_option`, for an invalid URL or a missing token.
+ * @throws MockServerError with code `invalid_option`, for an invalid URL, or a token that is missing or invalid.
  * @example const remote = connectMockServer(process.env.FXRATES_MOCK_ADMIN_URL)
  */
-export function connectMockServer(url: string, token = tokenIn(url)): RemoteMockServer {
-  if (!URL.canParse(url)) throw invalidOption('url', url, 'the adminUrl that the mock server prints when it starts');
-  if (token === undefined || token === '') {
-    const text = 'token is missing; pass the adminUrl that the mock server prints when it starts, or the admin token.';
+export function connectMockServer(url: string, token?: string): RemoteMockServer {
+  const { protocol = '', origin = '', hash = '' } = URL.canParse(url) ? new URL(url) : {};
+  if (!/^https?:$/.test(protocol)) {
+    const shown = typeof url === 'string' ? url.replace(/#.*/s, '') : url; // without the token
+    throw invalidOption('url', shown, 'the adminUrl that the mock server prints when it starts');
+  }
+  const given = token ?? /^#token=(.*)$/.exec(hash)?.[1] ?? '';
+  if (!/^[\w-]+$/.test(given)) {
+    const problem = given === '' ? 'is missing' : 'has a character other than letters, digits, _ and -';
+    const text = `token ${problem}; pass the adminUrl that the mock server prints when it starts, or the admin token.`;
     throw new MockServerError(text, { code: 'invalid_option', field: 'token' });
   }
-  const { origin } = new URL(url);
-  const admin = { url: `${origin}${ADMIN_ROOT}`, token, origin };
+  const admin = { url: `${origin}${ADMIN_ROOT}`, token: given, origin };
   const { openSpace, closeSpace, closeSpaces, methods } = createCalls(admin);
   return {
     ...methods,
@@ -69,10 +74,6 @@ interface AdminAddress {
   readonly token: string;
   /** Of the server. */
   readonly origin: string;
-}
-
-function tokenIn(url: string): string | undefined {
-  return /#token=([\w-]+)$/.exec(url)?.[1];
 }
 
 /** The methods of `Local`, and its properties as methods; they return promises. */
@@ -160,9 +161,9 @@ async function sendAdmin(
   return value;
 }
 
-/** A URL cannot have `.` and `..` as a segment; no id is one of them. */
+/** A URL cannot have `.`, `..` or half a surrogate pair as a segment; no id is one of them. */
 function pathSegment(id: string): string {
-  if (id === '.' || id === '..') throw notFound(`There is nothing with the id '${id}'.`);
+  if (/^\.\.?$|\p{Cs}/u.test(id)) throw notFound(`There is nothing with the id '${id}'.`);
   return encodeURIComponent(id);
 }
 

@@ -180,15 +180,28 @@ test.each<[string, number | undefined, (mock: MockServer | RemoteMockServer) => 
   expect(local.status).toBe(status);
 });
 
-test('rejects an invalid URL and a missing token', async () => {
+test.each<[string, string | undefined, RegExp]>([
+  ['nowhere', undefined, /^url is "nowhere"; expected the adminUrl/],
+  ['localhost:4010/__fxrates/#token=secret', undefined, /^url is "localhost:4010\/__fxrates\/"; expected the adminUrl/],
+  ['ws://127.0.0.1:4010/__fxrates/#token=secret', undefined, /^url is "ws:[^#]*"; expected the adminUrl/],
+  ['http://127.0.0.1:4010', undefined, /^token is missing; pass the adminUrl/],
+  ['http://127.0.0.1:4010/__fxrates/#token=', undefined, /^token is missing; pass the adminUrl/],
+  ['http://127.0.0.1:4010/__fxrates/#token=secret%0A', undefined, /^token has a character other than [^']*$/],
+  ['http://127.0.0.1:4010', 'secret\n', /^token has a character other than (?!.*secret)/],
+])('rejects the URL %j with the token %j', (url, token, message) => {
+  expect(() => connectMockServer(url, token)).toThrow(message);
+});
+
+test('accepts the admin URL with a line feed at its end, and the admin token', async () => {
   await using it = await servedMock();
-  expect(() => connectMockServer('nowhere')).toThrow(/token is missing|url is/);
-  expect(() => connectMockServer(it.server.url)).toThrow(/token is missing; pass the adminUrl/);
-  await expect(connectMockServer(it.server.url, 'wrong').clock.now()).rejects.toMatchObject({
+  const { url, adminUrl, adminToken } = it.server;
+
+  await expect(connectMockServer(url, 'wrong').clock.now()).rejects.toMatchObject({
     code: 'admin_token_required',
     status: 401,
   });
-  expect(await connectMockServer(it.server.url, it.server.adminToken).clock.now()).toBe(it.mock.clock.now());
+  expect(await connectMockServer(url, adminToken).clock.now()).toBe(it.mock.clock.now());
+  expect(await connectMockServer(`${adminUrl}\n`).clock.now()).toBe(it.mock.clock.now());
 });
 
 const UNDEFINED = { query: { base: undefined } } as never;
@@ -230,7 +243,7 @@ test.each<readonly [string, (remote: RemoteMockServer) => unknown, string]>([
 test('an id that a URL cannot have is not found', async () => {
   await using it = await servedMock();
 
-  await expect(it.remote.keys.get('..')).rejects.toMatchObject({ code: 'not_found' });
+  for (const id of ['..', '\ud800']) await expect(it.remote.keys.get(id)).rejects.toMatchObject({ code: 'not_found' });
   await expect(it.remote.rules.add({ id: '..', respond: { data: 1 } })).rejects.toMatchObject({
     code: 'invalid_option',
     field: 'id',
