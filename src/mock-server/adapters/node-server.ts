@@ -13,7 +13,7 @@ import { type AddressInfo, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import * as z from 'zod';
 import { LOOPBACK_ADDRESS } from '../../environment-proxy.ts';
-import { onAbort } from '../../foreign-values.ts';
+import { onAbort, onAnyAbort } from '../../foreign-values.ts';
 import { nextTurn, pause } from '../clock/event-loop.ts';
 import { SERVER_CLOSED } from '../clock/response-delays.ts';
 import {
@@ -116,6 +116,8 @@ export async function listenHttp(options: ListenAddress, context: ServerContext)
   );
   server.on('connect', (_, socket) => {
     socket.on('error', () => undefined).resume(); // Node.js has removed its own listeners
+    // It has also forgotten the connection, which a client may keep half open.
+    socket.once('close', onAnyAbort([closing.signal], () => socket.destroy()));
     afterResponse(lastResponses.get(socket), socket, () => refuse({ code: 'CONNECT' }, socket));
   });
   // Node.js would respond without the error envelope.

@@ -158,6 +158,17 @@ test.each([
   expect(statusesIn(await receiving)).toEqual([404, 404, status]);
 });
 
+test('closes a CONNECT whose client keeps its half of the connection open', async () => {
+  const server = await newMock().serve();
+  const client = net.connect({ port: server.port, allowHalfOpen: true });
+  client.write('CONNECT other.test:443 HTTP/1.1\r\nhost: other.test\r\n\r\n');
+  await once(client.resume(), 'end');
+
+  await server.close();
+
+  client.destroy();
+});
+
 test('bytes after the end of a body get the second response', async () => {
   await using server = await newMock().serve();
 
