@@ -1,7 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { redactKeys } from '../../redactor.ts';
-import { type RecordedValues, recordedHeaders, recordedQuery, recordedValues } from '../input/masked-keys.ts';
+import {
+  MOST_BODY_CHARACTERS,
+  type RecordedValues,
+  recordedHeaders,
+  recordedQuery,
+  recordedValues,
+} from '../input/masked-keys.ts';
 import type { RecordedRequest } from '../matching/request-pattern.ts';
 import { hashOf } from '../service/keys.ts';
 import type { MockRequest, MockResponse } from './message.ts';
@@ -153,9 +159,6 @@ export function shortened(text: string): string {
   // A copy: a slice would keep the whole body in memory.
   return Buffer.from(text.slice(0, MOST_BODY_CHARACTERS)).toString();
 }
-
-/** How many characters of a body the journal keeps. */
-export const MOST_BODY_CHARACTERS = 16_384;
 
 /** The body of a request; of a longer one, its first bytes, one more than `mostBytes`. `check` can refuse it while it arrives. */
 export async function readBody(

@@ -3,6 +3,9 @@ import { redactKeys } from '../../redactor.ts';
 /** Digits of a key. Names of headers are shorter, and need no search. */
 const KEY_LENGTH = 48;
 
+/** How many characters of a body the journal keeps. */
+export const MOST_BODY_CHARACTERS = 16_384;
+
 /** Values by name; an array for several values of a name. */
 export type RecordedValues = Readonly<Record<string, string | readonly string[]>>;
 

@@ -62,7 +62,7 @@ test('the command for curl has the key from the environment, and its words quote
   expect(bearer).toContain(`-H 'authorization: Bearer '"$FXRATES_API_KEY"`);
   expect(bearer).toContain(`-H 'x-note: it'\\''s'`);
   expect(inQuery).toBe(`curl '${ORIGIN}/api/v1/quota?api_key='"$FXRATES_API_KEY"`);
-  expect(post).toContain(`-X POST`);
+  expect(post).toContain(`-X 'POST'`);
   expect(post).toContain(`--data-raw '{"a":1}'`);
   expect([bearer, inQuery, post].join()).not.toContain(key);
 });
@@ -77,6 +77,23 @@ test('in the command for curl, only a masked key becomes the key from the enviro
   expect(command).toContain(`note=wait…&all=…&own='"$FXRATES_API_KEY"'&api_key='"$FXRATES_API_KEY"`);
   expect(command).toContain(`-H 'authorization: Basic '"$FXRATES_API_KEY"`);
   expect(command).toContain('--head');
+});
+
+test.each([
+  [
+    'GET',
+    '*@other.test/x?api_key=fx_live_…',
+    `'${ORIGIN}/'`,
+    `--request-target '*@other.test/x?api_key='"$FXRATES_API_KEY"`,
+  ],
+  ['GET', '/a/../b', `'${ORIGIN}/'`, `--request-target '/a/../b'`],
+  ['GET', '/{a,b}[1-3]', `'${ORIGIN}/'`, `--request-target '/{a,b}[1-3]'`],
+  ['GET', '', `'${ORIGIN}'`],
+  ['`id`', '/x', `'${ORIGIN}/x'`, "-X '`id`'"],
+])('the command for curl sends %s %s as it was', (method, path, ...words) => {
+  const command = curlCommand({ method, path, query: {}, headers: { 'x-empty': '' } } as JournalEntry, ORIGIN);
+
+  expect(command).toBe(['curl', [...words, `-H 'x-empty;'`].join(' \\\n  ')].join(' '));
 });
 
 test.skipIf(process.platform === 'win32')(

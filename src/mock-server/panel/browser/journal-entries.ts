@@ -47,15 +47,24 @@ function textOf(entry: JournalEntry): string {
 export function curlCommand(entry: JournalEntry, origin: string): string {
   const { method, headers, body } = entry;
   const lines = Object.entries(headers).flatMap(([name, value]) =>
-    LEFT_OUT.test(name) ? [] : [`-H ${quoted(`${name}: ${value}`, MASKED.inHeader)}`],
+    // curl sends no `name: ` without a value.
+    LEFT_OUT.test(name) ? [] : [`-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`, MASKED.inHeader)}`],
   );
+  const target = targetOf(entry);
+  const isChanged = CHANGED_IN_URL.test(target);
+  const isPlainGet = method === 'GET' && body === undefined;
   const parts = [
-    ...(method === 'GET' ? [] : [method === 'HEAD' ? '--head' : `-X ${method}`]), // with -X HEAD, curl waits for a body
+    ...(isChanged ? [`--request-target ${quoted(target, MASKED.inUrl)}`] : []),
+    // With -X HEAD, curl waits for a body.
+    ...(isPlainGet ? [] : [method === 'HEAD' ? '--head' : `-X ${quoted(method, MASKED.anywhere)}`]),
     ...lines,
     ...(body === undefined ? [] : [`--data-raw ${quoted(body, MASKED.anywhere)}`]),
   ];
-  return [`curl ${quoted(origin + targetOf(entry), MASKED.inUrl)}`, ...parts].join(' \\\n  ');
+  return [`curl ${quoted(origin + (isChanged ? '/' : target), MASKED.inUrl)}`, ...parts].join(' \\\n  ');
 }
+
+/** In a URL, curl would connect to another host, remove segments of dots, or expand `{a,b}` and `[1-3]`. */
+const CHANGED_IN_URL = /^[^/?]|\/(?:\.|%2e)|[{}[\]\\]/i;
 
 /** curl sets these by itself. */
 const LEFT_OUT = /^(?:host|connection|content-length|transfer-encoding|accept-encoding|keep-alive)$/;

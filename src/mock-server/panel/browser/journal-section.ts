@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { targetOf } from '../../../text.ts';
-import { valuePairs } from '../../input/masked-keys.ts';
+import { MOST_BODY_CHARACTERS, valuePairs } from '../../input/masked-keys.ts';
 import { keyText, statusText } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import { html, Rows, Section, Select, withValue } from './html.ts';
@@ -212,6 +212,7 @@ function Curl({ entry }: { readonly entry: JournalEntry }) {
     <div class="row between"><h3>As a command</h3>
       <div class="row"><span class="hint" role="status">${copied}</span>
         <button type="button" onClick=${copy}>Copy as curl</button></div></div>
+    ${entry.body?.length === MOST_BODY_CHARACTERS && html`<p class="hint">Only the first ${MOST_BODY_CHARACTERS} characters of the body are in the journal.</p>`}
     <pre class="block" tabindex="0" aria-label="Command">${command}</pre>
   </div>`;
 }
