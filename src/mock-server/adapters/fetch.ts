@@ -22,10 +22,9 @@ export type Fetch = typeof globalThis.fetch;
  */
 export function createFetch(baseUrl: string, handleRequest: HandleRequest, clock?: object): Fetch {
   return async (input, init) => {
-    // A Request would keep a listener on the signal.
-    const { signal: given = isRequest(input) ? input.signal : undefined, ...rest } = init ?? {};
+    const { signal: given = isRequest(input) ? input.signal : undefined } = init ?? {};
     const signal = given ? nativeSignal(given) : undefined;
-    const request = requestOf(input, rest);
+    const request = requestOf(input, init);
     signal?.throwIfAborted();
     const url = new URL(request.url);
     if (url.origin !== baseUrl) throw unknownHost(url, baseUrl);
@@ -39,11 +38,17 @@ export function createFetch(baseUrl: string, handleRequest: HandleRequest, clock
   };
 }
 
-/** A `Request` of another realm would be read as a URL. */
-function requestOf(input: Parameters<Fetch>[0], init: RequestInit): Request {
-  if (!isRequest(input) || input instanceof Request) return new Request(input, init);
-  const { url, method, headers, body, redirect } = input;
-  return new Request(url, { method, headers, body, redirect, duplex: 'half', ...init } as RequestInit);
+/** Without the signal, on which a Request would keep a listener. A `Request` of another realm would be read as a URL. */
+function requestOf(input: Parameters<Fetch>[0], given: RequestInit | undefined): Request {
+  const { signal: _, ...own } = given ?? {};
+  const init = isRequest(given) ? partsOf(given) : own;
+  if (input instanceof Request || !isRequest(input)) return new Request(input, init);
+  return new Request((input as Request).url, { ...partsOf(input), ...init });
+}
+
+/** These are no properties of its own, so that `...` copies none. */
+function partsOf({ method, headers, body, redirect }: Request): RequestInit {
+  return { method, headers, body, redirect, duplex: 'half' };
 }
 
 /** Throws the error of fetch if no response arrives, or if it is a redirect and redirects are errors. */

@@ -117,7 +117,10 @@ export async function listenHttp(options: ListenAddress, context: ServerContext)
   server.on('connect', (_, socket) => {
     socket.on('error', () => undefined).resume(); // Node.js has removed its own listeners
     // It has also forgotten the connection, which a client may keep half open.
-    socket.once('close', onAnyAbort([closing.signal], () => socket.destroy()));
+    socket.once(
+      'close',
+      onAnyAbort([closing.signal], () => socket.destroy()),
+    );
     afterResponse(lastResponses.get(socket), socket, () => refuse({ code: 'CONNECT' }, socket));
   });
   // Node.js would respond without the error envelope.

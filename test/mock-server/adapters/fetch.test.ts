@@ -15,11 +15,16 @@ test('accepts a URL and a Request as well as text', async () => {
     mock.fetch(url),
     mock.fetch(new Request(url)),
     mock.fetch(new Request(url, { method: 'POST', body: 'x' }), { method: 'PUT', body: 'y' }),
+    mock.fetch(url, new Request(url, { method: 'PATCH', body: 'z' })),
   ]);
 
-  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 405]);
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 405, 405]);
   expect(responses[0]).toMatchObject({ url: url.href, ok: true, statusText: 'OK' });
-  expect(mock.journal.list().at(-1)?.method).toBe('PUT');
+  const sent = mock.journal.list().map(({ method, body }) => [method, body]);
+  expect(sent.slice(-2)).toEqual([
+    ['PUT', 'y'],
+    ['PATCH', 'z'],
+  ]);
 });
 
 test.each([
