@@ -1,5 +1,5 @@
 import { constants, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { codeOf } from '../../foreign-values.ts';
 import { parseJson } from '../../json.ts';
 import { replaceFile } from '../../replace-file.ts';
@@ -32,7 +32,8 @@ export class StateFile {
   }
 
   /** Restores the state of the file, if it exists. If it throws, the mock has not changed. */
-  static open(path: string, mock: MockState): StateFile {
+  static open(given: string, mock: MockState): StateFile {
+    const path = resolve(given); // the working directory can change
     const lock = lockOf(path);
     try {
       const saved = readStateFile(path, mock.behaviour);

@@ -237,6 +237,31 @@ test('a disk that is full when the port is known leaves the lock to its mock', a
   await mock.close();
 });
 
+test('a server whose port cannot be noted in the lock is closed', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  const { port, close } = await createMockServer().serve();
+  await close();
+  const mock = createMockServer({ state });
+  const restore = onFullDisk('r+');
+
+  await expect(mock.serve({ port })).rejects.toMatchObject({ code: 'ENOSPC' });
+  restore();
+
+  expect(await mock.serve({ port })).toMatchObject({ port });
+  await mock.close();
+});
+
+test('the relative path of a state file is in the working directory of the start', async () => {
+  const folder = temporaryFolder();
+  const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder);
+  const mock = createMockServer({ state: 'state.json' });
+  cwd.mockRestore();
+
+  await mock.close();
+
+  expect(readdirSync(folder)).toEqual(['state.json']);
+});
+
 test('rejects an unwritable state file', () => {
   const state = join(temporaryFolder(), 'no', 'such', 'folder', 'state.json');
 
