@@ -91,7 +91,10 @@ test.each([
   ['GET', '', `'${ORIGIN}'`],
   ['`id`', '/x', `'${ORIGIN}/x'`, "-X '`id`'"],
 ])('the command for curl sends %s %s as it was', (method, path, ...words) => {
-  const command = curlCommand({ method, path, query: {}, headers: { 'x-empty': '' } } as JournalEntry, ORIGIN);
+  const command = curlCommand(
+    { method, path, query: {}, headers: { 'x-empty': '' } } as unknown as JournalEntry,
+    ORIGIN,
+  );
 
   expect(command).toBe(['curl', [...words, `-H 'x-empty;'`].join(' \\\n  ')].join(' '));
 });
