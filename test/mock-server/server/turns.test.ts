@@ -62,7 +62,6 @@ test.each<[string, string, unknown]>([
 });
 
 test.each<[string, string, object]>([
-  ['listRequests', 'found', { limit: 1000, status: 200 }],
   ['findRequests', 'found', { limit: 1000, filter: { query: { text: { matches: 'a' } } } }],
   ['verifyRequests', 'right number', { count: ENTRIES }],
   ['verifyRequests', 'number', { atLeast: ENTRIES + 1 }],
