@@ -51,6 +51,8 @@ export class SharedLimit implements Limit {
   #demand = NO_DEMAND;
   #asksForLimit = false;
   #askAt = Number.NEGATIVE_INFINITY;
+  /** When this process last learned the shared state. */
+  #knownAt = LONG_AGO;
   #exchanging: Promise<void> | undefined;
   #hasMore = false;
   /** Whether this process decides without the store, which has failed, or is too slow for a deadline. */
@@ -77,9 +79,15 @@ export class SharedLimit implements Limit {
     return this.#sharers > 1;
   }
 
-  /** `state` counts the slots that no call uses yet as in flight. */
+  /**
+   * `state` counts the slots that no call uses yet as in flight. The requests of other processes are counted only while
+   * their number is new: they end without a report to this process, and the store decides.
+   */
   slotAt(now: number, ahead: number, options: SlotOptions): number {
-    return this.#known.slotAt(now, ahead - this.#granted.count, options);
+    const { settings, state } = this.#known;
+    const isOld = !this.#isAlone && now > this.#knownAt + LONGEST_LOOK_MS;
+    const known = isOld ? new LocalLimit(settings, { ...state, inFlight: this.#inFlight }) : this.#known;
+    return known.slotAt(now, ahead - this.#granted.count, options);
   }
 
   /** Resolves when the store has all reports, or has failed. */
@@ -136,7 +144,8 @@ export class SharedLimit implements Limit {
   /** No call waits: the others need not leave a slot for this process, and learn of a call that has arrived. */
   #endWait(): Grant {
     const hasNews = this.#isWaiting || this.#reports.length > 0;
-    if (hasNews && !this.#isAlone && !this.#exchanging) this.#exchangeSoon();
+    // After each exchange it is called again.
+    if (hasNews && !this.#isAlone && this.#exchange.askedAt === undefined) this.#exchangeSoon();
     return NO_GRANT;
   }
 
@@ -214,6 +223,7 @@ export class SharedLimit implements Limit {
 
   #apply({ state, grant, asks }: Decision): void {
     const { reported = 0 } = state.leases[this.#exchange.id] ?? {};
+    const wasAlone = this.#isAlone;
     this.#isAlone = false;
     this.#sharers = 1;
     this.#reports = this.#reports.filter(({ number }) => number > reported);
@@ -221,11 +231,12 @@ export class SharedLimit implements Limit {
     for (const report of this.#reports) this.#known.report(report);
     this.#asksForLimit ||= asks;
     this.#inFlight += grant.count;
-    // If a request was refused during the exchange, the grant is returned: it did not consider the refusal.
-    const isRefused = this.#reports.some(({ kind }) => kind === 'refused');
-    this.#granted = isRefused ? NO_GRANT : grant;
-    if (isRefused) this.#return(grant.count);
+    // A grant that did not consider a refusal, or the requests that this process sent alone, during the exchange.
+    const isObsolete = wasAlone || this.#reports.some(({ kind }) => kind === 'refused');
+    this.#granted = isObsolete ? NO_GRANT : grant;
+    if (isObsolete) this.#return(grant.count);
     const now = this.#time.datedNow();
+    this.#knownAt = now;
     const at = grant.askAgainAt === UNBOUNDED ? now + LOOK_AGAIN_MS : grant.askAgainAt - this.#exchange.aheadMs;
     this.#askAt = this.#isWaiting ? Math.min(at, now + LONGEST_LOOK_MS) : now;
   }

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fileStore } from '../../../../src/client/file-store/index.ts';
-import type { Permit } from '../../../../src/client/limits/in-flight.ts';
+import { Permit } from '../../../../src/client/limits/in-flight.ts';
 import { LIMITER_STATE_VERSION } from '../../../../src/client/limits/limit-state.ts';
 import type { LongWait, RateLimiterOptions, Wait } from '../../../../src/client/limits/rate-limiter.ts';
+import type { AcquireOptions } from '../../../../src/client/limits/request-queue.ts';
 import type { LimitStore } from '../../../../src/client/limits/shared/limit-store.ts';
 import { Cancellation } from '../../../../src/client/time/abort.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
@@ -162,6 +163,63 @@ test('a process follows the store for a call with a deadline, however long ago i
   await clock.advance(100);
 
   expect(await rejected).toBe('deadline');
+});
+
+test.each<Partial<AcquireOptions>>([{ priority: 'low' }, { priority: 'normal' }, { waits: false }])(
+  'requests of another process that were in flight long ago reject no call (%j)',
+  async (options) => {
+    const { clock, startProcess, send } = setUp();
+    const [one, other] = [startProcess(), startProcess()];
+    const sent = await send(other, 4);
+    const early = one.acquire({ ...options, due: { deadlineAt: clock.now() + 5_000 } }).catch(({ reason }) => reason);
+    await clock.advance(100);
+    for (const permit of sent) permit.end({ kind: 'accepted' });
+    await clock.advance(10 * MINUTE);
+
+    const later = one.acquire({ ...options, due: { deadlineAt: clock.now() + 5_000 } });
+    await clock.advance(100);
+
+    expect(await early).toBe('deadline');
+    expect(await later).toBeInstanceOf(Permit);
+  },
+);
+
+test('a call rejected for its deadline leaves no slot free for its process', async () => {
+  const { clock, startProcess, serve } = setUp();
+  const [one, other] = [startProcess(), startProcess()];
+  for (let call = 0; call < 4; call += 1) {
+    await serve(other);
+    await clock.advance(3_000);
+  }
+  await clock.advance(45_000);
+  const rejected = one.acquire({ due: { deadlineAt: clock.now() + 500 } }).catch(({ reason }) => reason);
+  await clock.advance(100);
+
+  const granted = ask(other, 1);
+  await clock.advance(3_000);
+
+  expect(await rejected).toBe('deadline');
+  expect(granted).toHaveLength(1);
+});
+
+test('a grant that arrives after a process has sent calls without it is returned', async () => {
+  const { clock, store, startProcess } = setUp({ perMinute: 10 });
+  const late: LimitStore = {
+    async exchange(...parts) {
+      await clock.sleep(600);
+      return store.exchange(...parts);
+    },
+  };
+  const limiter = startProcess({ link: late });
+  const due = { deadlineAt: clock.now() + 1_000 };
+  const first = Array.from({ length: 10 }, () => limiter.acquire({ due }));
+  await clock.advance(300);
+
+  const later = ask(limiter, 10);
+  await clock.advance(5_000);
+
+  expect(await Promise.all(first)).toHaveLength(10);
+  expect(later).toHaveLength(0);
 });
 
 test('a call with a deadline uses the only slot', async () => {
@@ -681,6 +739,28 @@ test('a refusal that arrives while a process reaches the store again applies to 
   await clock.advance(29_000);
 
   expect(early).toHaveLength(0);
+});
+
+test('a refusal of a call sent alone reaches a store that has no slot free', async () => {
+  const { clock, store, startProcess, send, serve } = setUp({ perMinute: 8 });
+  const link = linkTo(store);
+  const [one, other] = [startProcess({ link }), startProcess()];
+  const sent = await send(other, 7);
+  await serve(one);
+  link.isUp = false;
+  const alone = await send(one, 1);
+  await clock.advance(1_500);
+
+  link.isUp = true;
+  const last = ask(one, 1);
+  await clock.advance(1);
+  alone[0]?.end({ kind: 'accepted' });
+  last[0]?.end({ kind: 'refused', retryAfter: hint('30') });
+  await clock.advance(3_000);
+  for (const permit of sent) permit.end({ kind: 'unused' });
+  const early = await send(other, 1);
+
+  expect([alone.length, last.length, early.length]).toEqual([1, 1, 0]);
 });
 
 test('a refusal while a process could not reach the store delays all just until its wait ends', async () => {
