@@ -36,12 +36,24 @@ export interface Lookup {
  * service decides. Returns the error of the failure.
  */
 export async function updateRecord(lookup: Lookup, maxAgeMs: number): Promise<unknown> {
-  const { call, state } = lookup;
-  if (state.quota.isUpToDate(maxAgeMs)) return undefined;
-  const { signal, deadlineAt, settings } = call;
-  const { time } = state;
+  if (lookup.state.quota.isUpToDate(maxAgeMs)) return undefined;
+  const { error, isOwn } = await tryUpdate(lookup);
+  // The deadline and `onLimit` were those of another call.
+  const isForOther = error instanceof RateLimitError && !isOwn;
+  return isForOther ? (await tryUpdate(lookup)).error : error;
+}
+
+/** `isOwn`: the call started the `quota()`; otherwise, it joined that of another call. */
+async function tryUpdate(lookup: Lookup): Promise<{ readonly error?: unknown; readonly isOwn: boolean }> {
+  const { signal, deadlineAt, settings } = lookup.call;
+  const { time } = lookup.state;
   const now = time.now();
-  const join = (cancellation: Cancellation) => joinLookup(lookup, 'refresh', cancellation);
+  let isOwn = false;
+  const send: Handler = (call) => {
+    isOwn = true;
+    return lookup.send(call);
+  };
+  const join = (cancellation: Cancellation) => joinLookup({ ...lookup, send }, 'refresh', cancellation);
   // At most half of the time until the deadline, so that a `quota()` that hangs leaves time for the call itself.
   const half = {
     afterMs: (deadlineAt - now) / 2,
@@ -53,10 +65,10 @@ export async function updateRecord(lookup: Lookup, maxAgeMs: number): Promise<un
   };
   try {
     await (deadlineAt === Number.POSITIVE_INFINITY ? join(signal) : time.withTimeout(join, half));
-    return undefined;
+    return { isOwn };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    return error;
+    return { error, isOwn };
   }
 }
 

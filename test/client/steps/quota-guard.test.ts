@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Call } from '../../../src/client/call/call.ts';
-import type { FxRatesOptions, QuotaData } from '../../../src/client/index.ts';
+import type { CallOptions, FxRatesOptions, QuotaData } from '../../../src/client/index.ts';
 import type { KeyState } from '../../../src/client/state/key-state.ts';
 import { QuotaLedger } from '../../../src/client/state/quota-ledger.ts';
 import { QuotaGuard } from '../../../src/client/steps/quota-guard.ts';
@@ -149,6 +149,25 @@ test('a quota() that must wait for the limit did not fail: the next call calls i
 
   expect(client.fx.quotaEstimate()?.quota).toEqual(record.body.data);
 });
+
+test.each<CallOptions>([{ onLimit: 'throw' }, { deadlineMs: 1_000 }])(
+  'a call that may wait has its own quota(), beside a call with %j',
+  async (options) => {
+    let used = 990;
+    const { clock, fx } = testClient(success(), {
+      quota: () => success(roomyQuota({ monthly_used: used })),
+      quotaGuard: { reserve: 5 },
+      rateLimit: { perMinute: 2 },
+    });
+    await clock.run(fx.latest());
+    used = 997;
+    await clock.advance(1_500);
+
+    const calls = [fx.latest({ n: 1 }, options), fx.latest({ n: 2 })].map((call) => errorOf(call));
+
+    expect(await clock.run(Promise.all(calls))).toMatchObject([{ kind: 'rate_limited' }, { kind: 'quota_exhausted' }]);
+  },
+);
 
 test('releases the reservation of a call that ends without a request', async () => {
   const { fx } = guarded(['never', success()], { left: 20, rateLimit: { maxConcurrent: 1 } });
