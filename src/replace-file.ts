@@ -140,8 +140,11 @@ export function makeFolder(
 export function folderProblem(path: string, { uid, mode }: Pick<Stats, 'uid' | 'mode'>): string | undefined {
   const own = process.geteuid?.();
   if (own === undefined) return undefined; // Windows has no such owners and modes
-  if (uid !== own) return `${path} belongs to another user (uid ${uid}, expected ${own})`;
-  return (mode & 0o022) === 0 ? undefined : `${path} is writable by other users; run: chmod 700 '${path}'`;
+  if (uid !== own)
+    return `${path} belongs to another user (uid ${uid}, expected ${own}); change its owner, or use another folder`;
+  return (mode & 0o022) === 0
+    ? undefined
+    : `${path} is writable by other users; run: chmod 700 '${path.replaceAll("'", `'\\''`)}'`;
 }
 
 async function statIfThere(path: string): Promise<Stats | undefined> {

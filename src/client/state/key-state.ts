@@ -160,7 +160,7 @@ function createLimiter(
     shared: store && { store, name },
     onOutage: (storeFailure, occasion) => {
       const summary = `rateLimit.store: the store failed (${storeFailure})`;
-      const advice = 'this process uses its share of the limit until the store responds again';
+      const advice = 'until the store responds, this process limits itself';
       state.warn({ summary, advice, storeFailure }, { occasion });
     },
   });

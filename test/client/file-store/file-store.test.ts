@@ -243,7 +243,7 @@ test.skipIf(!isRoot)("another user's folder is refused, and stays as it is", asy
   fs.chownSync(root, NOBODY, NOBODY);
 
   await expect(store.exchange('key', '', offer('a'))).rejects.toThrow(
-    `${root} belongs to another user (uid ${NOBODY}, expected 0)`,
+    `${root} belongs to another user (uid ${NOBODY}, expected 0); change its owner, or use another folder`,
   );
   expect(folders()).toEqual([]);
 });

@@ -76,7 +76,7 @@ test('a store that fails when no call waits is reported once to the client of th
   await quiet();
 
   expect(warnings).toEqual([
-    'rateLimit.store: the store failed (connection refused); this process uses its share of the limit until the store responds again',
+    'rateLimit.store: the store failed (connection refused); until the store responds, this process limits itself',
   ]);
 });
 

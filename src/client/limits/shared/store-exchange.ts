@@ -119,7 +119,7 @@ export class StoreExchange {
 function offerOf(state: SharedState): LimitOffer {
   const { at, limit } = state;
   const keepMs = KEEP_MS + Math.ceil(Math.max(0, closedUntil(limit) - at));
-  return { version: randomUUID(), state: textOf(state), nowMs: at, keepMs };
+  return { version: randomUUID(), state: JSON.stringify(state), nowMs: at, keepMs };
 }
 
 /** `undefined` for a state of the future: learning again takes less time than an hour by which a clock was set back. */
@@ -155,8 +155,8 @@ function parseReply(value: unknown): LimitExchange {
 
 /** A larger text, such as one of another program, is not read. The state of a limit of 1,000 per minute has 6 kB. */
 const MOST_CHARACTERS = 1 << 20;
-/** A process with more requests in flight would be an error. */
-const MOST_IN_FLIGHT = 10_000;
+/** More than a process has sockets. A damaged state must not fill the log with more. */
+const MOST_IN_FLIGHT = 1_000_000;
 
 const count = z.int().check(z.gte(0), z.lte(MOST_IN_FLIGHT));
 const time = z.number();
@@ -177,7 +177,6 @@ const lease = z.object({
 /** The state that processes with one key share, as a store has it. */
 const sharedState = z
   .object({
-    version: z.literal(LIMITER_STATE_VERSION),
     /** The last write, by the store's clock. */
     at: time,
     limit: LIMITER_STATE,
@@ -194,11 +193,7 @@ export interface SharedState {
   readonly leases: Leases;
 }
 
-export function textOf(state: SharedState): string {
-  return JSON.stringify({ version: LIMITER_STATE_VERSION, ...state });
-}
-
-/** `undefined` for a text that is damaged, of another program or of another version; the next write replaces it. */
+/** `undefined` for a text that is damaged or of another program; the next write replaces it. */
 export function parseState(text: string): SharedState | undefined {
   return text.length > MOST_CHARACTERS ? undefined : sharedState.safeParse(parseJson(text)).data;
 }
