@@ -108,9 +108,11 @@ function postOf(seen: ProbeResponse): readonly Observation[] {
 
 function headOf({ status, headers }: ProbeResponse): readonly Observation[] {
   const allowed = headers.get('access-control-allow-origin');
-  const cors = allowed === null ? 'absent' : (allowed === '*' || allowed === PAGE) && 'any-origin';
+  // Where HEAD is refused, GET can still have the header.
+  const cors = allowed === null ? status === 200 && 'absent' : (allowed === '*' || allowed === PAGE) && 'any-origin';
+  const other = allowed === null ? `the response to HEAD was ${status}` : `only pages of ${allowed} are allowed`;
   return [
-    ['cors', cors, `only pages of ${allowed} are allowed`],
+    ['cors', cors, other],
     ['headRequests', status === 200 ? 'like-get' : isMethodRefusal(status) && 'refused', `the response was ${status}`],
   ];
 }
@@ -220,8 +222,9 @@ export const CHARGED_BY_LIMIT = 2;
 
 /** Uses up the per-minute limit with `quota`, which is free, and observes the refusals, if the budget allows it. */
 async function probeLimit(prober: Prober, quota: ProbeResponse): Promise<void> {
+  const limit = quota.data['rate_limit_per_minute'];
   // Without a number, there is no limit to reach.
-  if (!(prober.left >= Number(quota.data['rate_limit_per_minute']) + BEYOND_LIMIT)) return;
+  if (typeof limit !== 'number' || prober.left < limit + BEYOND_LIMIT) return;
   const first = await refusalOf(prober, 'quota', prober.left - BEYOND_LIMIT + 1);
   if (first === undefined) return; // the minute was over before the limit was reached
   prober.note(await bucketOf(prober, [quota, first]));
@@ -288,5 +291,5 @@ function countsSeconds(first: ProbeResponse, second: ProbeResponse): boolean {
 const MOST_SECONDS = 120;
 
 function retryAfterOf(seen: ProbeResponse | undefined): number {
-  return Number(seen?.headers.get('retry-after') ?? Number.NaN);
+  return Number(seen?.headers.get('retry-after') || Number.NaN);
 }

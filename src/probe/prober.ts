@@ -80,12 +80,24 @@ export class Prober {
     return this.#options.maxRequests - this.requests;
   }
 
-  /** Records the value of each switch, or the reason why the response shows none of its values. */
+  /** Records the value of each switch, or the reason why the responses show none of its values. */
   note(...observations: readonly Observation[]): void {
-    for (const [name, value, otherwise] of observations) {
-      if (accepts(switches[name], value)) this.observed.set(name, { value, provenance: 'observed' });
-      else this.reasons.set(name, otherwise);
-    }
+    for (const observation of observations) this.#record(observation);
+  }
+
+  #record([name, given, otherwise]: Observation): void {
+    const value = accepts(switches[name], given) ? given : undefined;
+    const isFirst = !this.observed.has(name) && !this.reasons.has(name);
+    if (!isFirst && this.observed.get(name)?.value !== value) {
+      this.observed.delete(name);
+      this.reasons.set(name, 'the responses differ');
+    } else if (value === undefined) this.reasons.set(name, otherwise);
+    else this.observed.set(name, { value, provenance: 'observed' });
+  }
+
+  /** Records why switches were not observed, unless a response showed the reason. */
+  miss(names: readonly SwitchName[], reason: string): void {
+    for (const name of names) if (!this.reasons.has(name)) this.reasons.set(name, reason);
   }
 
   sleep(ms: number): Promise<void> {
