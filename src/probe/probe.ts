@@ -1,9 +1,21 @@
+import * as z from 'zod';
 import { proxiedLoopbackProblem } from '../environment-proxy.ts';
+import { operations } from '../generated/operations.ts';
 import type { BehaviourOptions } from '../mock-server/behaviour/behaviour.ts';
 import { SWITCH_NAMES, switches } from '../mock-server/behaviour/switches.ts';
 import type { Clock } from '../mock-server/clock/clock.ts';
 import { DrivenClock } from '../mock-server/clock/driven-clock.ts';
-import { invalidOption, MockServerError } from '../mock-server/input/mock-server-error.ts';
+import {
+  checkedInput,
+  expected,
+  strictObject,
+  trueOrFalse,
+  type ValueOf,
+  wholeFrom,
+} from '../mock-server/input/checked-input.ts';
+import { fieldError, invalidOption, MockServerError } from '../mock-server/input/mock-server-error.ts';
+import { baseUrlProblem } from '../operation.ts';
+import { keyProblem, secretRedactor } from '../redactor.ts';
 import {
   BEYOND_LIMIT,
   CHARGED_BY_LIMIT,
@@ -22,43 +34,50 @@ import {
   statusAndCodeText,
 } from './prober.ts';
 
-/** Options of `probeService`. */
-export interface ProbeOptions {
+const probeOptions = strictObject({
   /** A valid API key. The probe sends it to the base URL only, in each documented form. */
-  readonly apiKey: string;
+  apiKey: z.custom<string>(), // its error does not show it
   /**
    * Maximum number of requests to send. 14 requests observe everything that requires neither a refusal of
    * the limit or the quota nor changes in the dashboard.
    * @default 14
    */
-  readonly maxRequests?: number | undefined;
+  maxRequests: wholeFrom(1).optional(),
   /**
    * The function that sends the requests.
    * @default globalThis.fetch
    */
-  readonly fetch?: ProbeFetch | undefined;
+  fetch: z.custom<ProbeFetch>().optional(),
   /**
    * The clock that measures times and waits.
    * @default real time
    */
-  readonly clock?: Clock | undefined;
+  clock: z.custom<Clock>().optional(),
   /**
    * Milliseconds to wait for each response.
    * @default 30_000
    */
-  readonly timeoutMs?: number | undefined;
+  timeoutMs: expected('a number above 0', z.number().positive()).optional(),
   /**
    * Maximum number of retries of a request without a response, within `maxRequests`. A request that may count toward
    * the month is never sent again.
    * @default 2
    */
-  readonly maxRetries?: number | undefined;
+  maxRetries: wholeFrom(0).optional(),
   /**
    * Aborts the probe. The promise rejects with the reason of the signal.
    * @default no signal
    */
-  readonly signal?: AbortSignal | undefined;
-}
+  signal: z.custom<AbortSignal>().optional(),
+  /**
+   * Whether the key may be sent over http to another host than this machine.
+   * @default false
+   */
+  allowInsecureHttp: trueOrFalse.optional(),
+});
+
+/** Options of `probeService`. */
+export interface ProbeOptions extends ValueOf<typeof probeOptions> {}
 
 /** The cost of a probe, known before it starts. */
 export interface ProbePlan {
@@ -96,16 +115,14 @@ function stepsWithin(maxRequests: number) {
 /**
  * Measures the undocumented behaviour of a running service, within a budget of requests. The first request is `quota`,
  * which is free. Behaviour that was not observed is listed with the reason.
- * @throws MockServerError with code `probe_failed` and the status of the response, if the first `quota` fails, for example
+ * @throws MockServerError with code `invalid_option`; with code `probe_failed` and the status of the response, if the first `quota` fails, for example
  * because the key is not valid; and the errors of `fetch`.
  * @example const behaviour = await probeService('https://api.example.com', { apiKey })
  */
 export async function probeService(baseUrl: string, options: ProbeOptions): Promise<ObservedBehaviour> {
-  const { apiKey, maxRequests, fetch = globalThis.fetch, clock = new DrivenClock('real') } = options;
-  const { timeoutMs = 30_000, maxRetries = 2, signal = new AbortController().signal } = options;
-  const { requests } = planProbe(maxRequests);
-  const problem = proxiedLoopbackProblem(fetch, baseUrl);
-  if (problem !== undefined) throw new MockServerError(`baseUrl: ${problem}`, { code: 'invalid_option' });
+  const { apiKey, fetch, clock = new DrivenClock('real'), ...checked } = checkedOptions(baseUrl, options);
+  const { timeoutMs = 30_000, maxRetries = 2, signal = new AbortController().signal } = checked;
+  const { requests } = planProbe(checked.maxRequests);
   const limits = { maxRequests: requests, timeoutMs, maxRetries, signal };
   const prober = new Prober({ baseUrl: baseUrl.replace(/\/+$/, ''), key: apiKey, fetch, clock, ...limits });
   const start = { origin: new URL(baseUrl).origin, probedAt: new Date(clock.now()).toISOString() };
@@ -113,20 +130,47 @@ export async function probeService(baseUrl: string, options: ProbeOptions): Prom
   observeQuotaRecord(prober, quota);
   let done = 0;
   let end = new ProbeEnded();
-  try {
-    for (const { run } of stepsWithin(requests)) {
+  for (const { run, decides } of stepsWithin(requests)) {
+    try {
       await run(prober, quota);
-      done += 1;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      if (error instanceof ProbeEnded) {
+        end = error;
+        break;
+      }
+      prober.miss(decides, failureText(error, apiKey));
     }
-  } catch (error) {
-    if (!(error instanceof ProbeEnded)) throw error;
-    // Another program uses the key, or its minute was used before. The observations so far are reported.
-    if (error.response !== undefined) observeRetryAfter(prober, [error.response]);
-    end = error;
+    done += 1;
   }
+  // Another program uses the key, or its minute was used before. The observations so far are reported.
+  if (end.response !== undefined) observeRetryAfter(prober, [end.response]);
   const missed = PROBE_STEPS.slice(done).flatMap(({ decides }) => decides);
-  for (const name of missed) if (!prober.reasons.has(name)) prober.reasons.set(name, end.message);
+  prober.miss(missed, end.message);
   return reportOf(prober, start);
+}
+
+function checkedOptions(baseUrl: string, options: ProbeOptions) {
+  const { fetch = globalThis.fetch, ...checked } = checkedInput(probeOptions, options, {
+    what: 'an option of probeService()',
+  });
+  const wrongKey = typeof checked.apiKey === 'string' ? keyProblem(checked.apiKey) : 'is missing';
+  if (wrongKey !== undefined) throw fieldError('apiKey', wrongKey);
+  const rules = { operations: Object.values(operations), allowInsecureHttp: checked.allowInsecureHttp ?? false };
+  const part = URL.canParse(baseUrl) ? baseUrlProblem(new URL(baseUrl), rules) : 'scheme';
+  if (part !== undefined) throw fieldError('baseUrl', `is refused because of its ${part}; expected ${BASE_URL}`);
+  const problem = proxiedLoopbackProblem(fetch, baseUrl);
+  if (problem !== undefined) throw new MockServerError(`baseUrl: ${problem}`, { code: 'invalid_option' });
+  return { fetch, ...checked };
+}
+
+const BASE_URL =
+  'a URL such as https://api.example.com, without credentials, query and path of the API; http needs allowInsecureHttp: true';
+
+/** The message of `fetch` is in `cause`. That of another function can have the URL, with the key. */
+function failureText(error: unknown, key: string): string {
+  const { cause = error } = Object(error);
+  return secretRedactor(key)(`the request failed: ${Object(cause).message}`);
 }
 
 async function firstQuota(prober: Prober): Promise<ProbeResponse> {

@@ -57,7 +57,6 @@ const ALWAYS_SEEN: readonly SwitchName[] = [
   'methodNotAllowed',
   'headRequests',
   'optionsRequests',
-  'cors',
   'etag',
 ];
 
@@ -200,6 +199,32 @@ test('a switch that no step of the probe observes says so', () => {
   expect(enumSwitch(['one', 'other'], { why: '' }).notObserved).toBe('no step of the probe observes it');
 });
 
+const VALID = { apiKey: 'k'.repeat(20), fetch: strangeService(401) };
+
+test.each<[unknown, object, string]>([
+  ['', {}, 'baseUrl is refused because of its scheme; expected a URL such as https://api.example.com'],
+  ['api.example.com', {}, 'because of its scheme'],
+  ['http://rates.example', {}, 'because of its plain http'],
+  ['https://x.test/api/v1', {}, 'because of its path'],
+  ['https://u:p@x.test', {}, 'because of its credentials'],
+  ['https://x.test?a=b', {}, 'because of its query'],
+  ['https://x.test', { apiKey: undefined }, 'apiKey is missing'],
+  ['https://x.test', { apiKey: 'Bearer a' }, "apiKey starts with 'Bearer '"],
+  ['https://x.test', { timeoutMs: Number.NaN }, 'timeoutMs is NaN; expected a number above 0'],
+  ['https://x.test', { maxRequest: 2 }, 'maxRequest is not an option of probeService(); did you mean maxRequests?'],
+])('refuses a wrong argument before anything is sent: %j %j', async (baseUrl, wrong, message) => {
+  const probing = probeService(baseUrl as string, { ...VALID, ...wrong });
+
+  await expect(probing).rejects.toMatchObject({ code: 'invalid_option', message: expect.stringContaining(message) });
+});
+
+test.each([
+  ['http://localhost:4010', {}],
+  ['http://rates.test', { allowInsecureHttp: true }],
+])('probes %s with %j', async (baseUrl, options) => {
+  expect((await probeService(baseUrl, { ...VALID, ...options, maxRequests: 1 })).about.requests).toBe(1);
+});
+
 test('reports an invalid key after one request', async () => {
   const { mock } = mockAndProbe({});
   const probing = probeService(mock.baseUrl, { apiKey: `fx_live_${'a'.repeat(48)}`, fetch: mock.fetch });
@@ -268,6 +293,70 @@ test.each([401, 418, 500])('a response with %i, which no switch has, leaves the 
   ]);
 });
 
+test.each<[what: string, change: (url: string, init: RequestInit) => ResponseInit | undefined, open: object]>([
+  [
+    'HEAD is refused',
+    (_, { method }) => (method === 'HEAD' ? { status: 405 } : undefined),
+    { cors: 'the response to HEAD was 405' },
+  ],
+  [
+    'only some 401 have a challenge',
+    (_, { headers }) => (new Headers(headers).has('authorization') ? undefined : { status: 401 }),
+    { wwwAuthenticate: 'the responses differ' },
+  ],
+])('observes nothing that is uncertain because %s', async (_, change, open) => {
+  const { mock, key } = mockAndProbe({});
+  const fetch: ProbeFetch = async (url, init) => {
+    const changed = change(url, init);
+    return changed === undefined ? mock.fetch(url, init) : new Response(null, changed);
+  };
+
+  expect((await probeService(mock.baseUrl, { apiKey: key, clock: mock.clock, fetch })).about.notObserved).toMatchObject(
+    open,
+  );
+});
+
+test('the error of a request ends its step only, and is reported without the key', async () => {
+  const { mock, key } = mockAndProbe({});
+  const fetch: ProbeFetch = async (url, init) => {
+    if (url.includes('api_key')) throw new TypeError('failed', { cause: new Error(`no route to ${url}`) });
+    return mock.fetch(url, init);
+  };
+
+  const options = { apiKey: key, clock: mock.clock, fetch, maxRetries: 0 };
+  const { about, ...observed } = await probeService(mock.baseUrl, options);
+
+  expect(about.notObserved.severalCredentials).toMatch(/^the request failed: no route to .*\?api_key=not-a-key$/);
+  expect(JSON.stringify(about)).not.toContain(key);
+  expect(observed).toHaveProperty('optionsRequests');
+});
+
+test('a limit that is no number is not reached for', async () => {
+  const { mock, key } = mockAndProbe({});
+  const fetch: ProbeFetch = async (url, init) => {
+    const response = await mock.fetch(url, init);
+    const body = (await response.text()).replace(/("rate_limit_per_minute":)\d+/, '$1null');
+    return new Response(body === '' ? null : body, response);
+  };
+
+  const { about } = await probeService(mock.baseUrl, { apiKey: key, clock: mock.clock, fetch, maxRequests: 90 });
+
+  expect(about.requests).toBe(13);
+});
+
+test('reports a refusal with an empty Retry-After', async () => {
+  const { mock, key } = mockAndProbe({});
+  const error = { success: false, error: { code: 'rate_limited', message: '', status: 429 } };
+  const fetch: ProbeFetch = async (url, init) =>
+    init.method === 'OPTIONS'
+      ? Response.json(error, { status: 429, headers: { 'retry-after': '' } })
+      : mock.fetch(url, init);
+
+  const { about } = await probeService(mock.baseUrl, { apiKey: key, clock: mock.clock, fetch });
+
+  expect(about.contradictions).toEqual(['a 429 rate_limited had no number in Retry-After']);
+});
+
 test('a request without a response ends after timeoutMs, and is sent again if it is free', async () => {
   const { mock, key } = mockAndProbe({});
   const { clock } = mock;
@@ -290,6 +379,8 @@ test('a request without a response ends after timeoutMs, and is sent again if it
   expect(clock.now() - start).toBe(3 * 500 + 2 * 1000);
 
   sent.length = 0;
-  await expect(probeService(mock.baseUrl, { ...options, fetch: silentFor('/latest') })).rejects.toThrow('no response');
+  const { about } = await probeService(mock.baseUrl, { ...options, fetch: silentFor('/latest') });
+  expect(about.notObserved.badParameter).toBe('the request failed: no response within 500 ms');
+  expect(about.notObserved).not.toHaveProperty('optionsRequests'); // a later step
   expect(sent.filter((path) => path === '/api/v1/latest')).toHaveLength(1);
 });

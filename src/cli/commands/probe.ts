@@ -34,7 +34,7 @@ export function probeCommand(): CliCommand {
       notes: [
         'The probe starts with quota, which is free. With the default budget, one request may use monthly quota. With a budget of 20 requests above the per-minute limit, the probe also tests that limit, and two more requests may use quota.',
         'The probe does not wait for limits. If the per-minute limit is reached early, it prints what it has observed. --timeout and --retries apply to each request; a request that may use quota is not sent again.',
-        'Two requests send the key in the URL (api_key=), to find out whether the service accepts it there. URLs appear in the logs of proxies and of the service: use a key that you can revoke.',
+        'One or two requests send the key in the URL (api_key=), to find out whether the service accepts it there. URLs appear in the logs of proxies and of the service: use a key that you can revoke.',
       ],
     })
     .takes(new Argument('[base-url]', 'base URL of the service (default: as for other commands)'))
@@ -66,8 +66,8 @@ async function probe(invocation: Invocation<ValuesOf<typeof probeOptions>>): Pro
       last = response;
     },
   );
-  const { timeoutMs, retries: maxRetries } = settings;
-  const limits = { maxRequests, timeoutMs, maxRetries };
+  const { timeoutMs, retries: maxRetries, insecureHttp: allowInsecureHttp } = settings;
+  const limits = { maxRequests, timeoutMs, maxRetries, allowInsecureHttp };
   const observed = await probeService(baseUrl, { apiKey: key.secret, ...limits, fetch, clock: io.clock, signal })
     .catch(async (cause: unknown) => {
       signal.throwIfAborted();

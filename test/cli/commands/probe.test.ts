@@ -61,6 +61,13 @@ test('without an argument, probes the base URL of the environment', async () => 
   expect(await mockWith().probe([])).toMatchObject({ code: 0, stderr });
 });
 
+test('--insecure-http allows plain http', async () => {
+  const { probe } = mockWith({ baseUrl: 'http://fxrates.test' });
+
+  expect(await probe(['http://fxrates.test'])).toMatchObject({ code: 2 });
+  expect(await probe(['http://fxrates.test', '--insecure-http'])).toMatchObject({ code: 0 });
+});
+
 test('without a base URL, names the ways to set one', async () => {
   const { code, stderr } = await runCli('probe', { env: { FXRATES_BASE_URL: undefined } });
 

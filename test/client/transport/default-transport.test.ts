@@ -126,8 +126,11 @@ test.each([
     named === undefined ? 'by fetch' : new ConfigError(message),
   );
   if (named !== undefined) {
-    const options = { baseUrl: origin, apiKey: API_KEY, fetch: globalThis.fetch };
-    expect(await errorOf(new FxRates(options).latest())).toMatchObject({ kind: 'config', message });
+    const options = { apiKey: API_KEY, fetch: globalThis.fetch };
+    expect(await errorOf(new FxRates({ baseUrl: origin, ...options }).latest())).toMatchObject({
+      kind: 'config',
+      message,
+    });
     expect(await errorOf(probeService(origin, options))).toMatchObject({ code: 'invalid_option', message });
   }
   vi.stubGlobal('fetch', fakeFetch({})); // as msw does
