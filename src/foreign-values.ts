@@ -27,18 +27,6 @@ export function codeOf(value: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Whether no connection was made in time, at least to one of the addresses of the host. */
-export function isConnectTimeout(error: unknown): boolean {
-  const { errors = [] } = Object(error) as Partial<AggregateError>;
-  return [error, ...errors].some((one) => ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'].includes(codeOf(one) ?? ''));
-}
-
-/**
- * Longest time for an address of a host that is not its last one, after a connection has timed out. The 250 ms of Node.js are
- * right for an address that does not respond, but too short for a distant one.
- */
-export const FOR_DISTANT = { autoSelectFamilyAttemptTimeout: 1_000 };
-
 /** Whether a value works like an `AbortSignal`, also that of another implementation. */
 export function isSignal(value: unknown): value is AbortSignal {
   const { aborted, addEventListener, removeEventListener } = Object(value) as Partial<AbortSignal>;

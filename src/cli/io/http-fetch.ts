@@ -2,7 +2,6 @@ import type { Agent } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FetchLike } from '../../client/index.ts';
 import { ACCEPTED_ENCODINGS, decoded } from '../../content-encoding.ts';
-import { FOR_DISTANT, isConnectTimeout } from '../../foreign-values.ts';
 
 /**
  * Sends over `node:http`. The built-in `fetch` does the same, but loading it and its parser takes longer than all other
@@ -11,7 +10,7 @@ import { FOR_DISTANT, isConnectTimeout } from '../../foreign-values.ts';
 export const httpFetch: FetchLike = async (url, { method, headers, signal }) => {
   const protocol = url.startsWith('https:') ? 'https' : 'http';
   const http = protocol === 'https' ? await import('node:https') : await import('node:http');
-  agents[protocol] ??= new http.Agent({ keepAlive: true, timeout: 5_000 }); // as the global one
+  agents[protocol] ??= new http.Agent(OF_AGENT);
   const agent = agents[protocol];
   return new Promise((resolve, reject) => {
     const request = http.request(url, {
@@ -19,7 +18,6 @@ export const httpFetch: FetchLike = async (url, { method, headers, signal }) => 
       method,
       headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...headers },
       signal,
-      ...ofAddress,
     });
     request.once('response', (message) => {
       const { statusCode: status = 0, statusMessage: statusText = '', headersDistinct } = message;
@@ -31,16 +29,13 @@ export const httpFetch: FetchLike = async (url, { method, headers, signal }) => 
       reject(new Error('the server sent 101 Switching Protocols unasked'));
     });
     // Also after the response, if the connection breaks.
-    request.on('error', (error) => {
-      ofAddress = isConnectTimeout(error) ? FOR_DISTANT : {};
-      reject(error);
-    });
+    request.on('error', reject);
     request.end();
   });
 };
 
-/** After a connection has timed out, each address has more time. */
-let ofAddress = {};
+/** As the global agents, but with more time for each address of a host, as in client/transport/undici-transport.ts. */
+const OF_AGENT = { keepAlive: true, timeout: 5_000, autoSelectFamilyAttemptTimeout: 500 };
 
 /** With NODE_USE_ENV_PROXY, the global agents of Node.js send through a proxy, also to this machine. */
 const agents: { http?: Agent; https?: Agent } = {};

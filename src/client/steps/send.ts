@@ -52,14 +52,13 @@ export function send({ settings, events }: StepContext): Send {
 
   const exchange = (attempt: StartedAttempt, cancellation: Cancellation, onSent: () => void) => {
     const { call } = attempt;
-    const { timeoutMs } = call.settings;
     const isRetry = call.next.reason === 'retry';
     const plain = requestHeaders(call, userAgent);
     const transmit = (to: string, others: Readonly<Record<string, string>>, ended: Cancellation) => {
       onSent();
       const { url, headers } = authenticate(to, { key: call.key, form, others });
       // Named one by one: on Node 20, a field after a spread object takes 3 µs.
-      return transport({ url, headers, cancellation: ended, maxBytes, timeoutMs, isRetry }).catch((error) => {
+      return transport({ url, headers, cancellation: ended, maxBytes, isRetry }).catch((error) => {
         throw call.signal.aborted ? call.signal.reason : networkFailure(error, call, baseUrl);
       });
     };

@@ -15,10 +15,7 @@ import { abortable } from '../time/abort.ts';
 import { type FetchLike, fetchTransport, type Transport } from './transport.ts';
 import { ownAgent, undiciTransport } from './undici-transport.ts';
 
-type UndiciModule = Pick<
-  typeof import('undici'),
-  'Agent' | 'buildConnector' | 'getGlobalDispatcher' | 'Pool' | 'ProxyAgent'
->;
+type UndiciModule = Pick<typeof import('undici'), 'Agent' | 'getGlobalDispatcher' | 'Pool' | 'ProxyAgent'>;
 
 /** The properties of a runtime on which the choice depends. Tests pass another one. */
 export interface Runtime {
@@ -91,7 +88,7 @@ async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Prom
     return undiciTransport((request) => {
       const dispatcher = undici.getGlobalDispatcher();
       if (last?.dispatcher !== dispatcher) last = { dispatcher, isUnset: isUnset(dispatcher) };
-      return last.isUnset || wouldUseProxy(dispatcher, request.url) ? ownAgent(undici, request) : dispatcher;
+      return last.isUnset || wouldUseProxy(dispatcher, request.url) ? ownAgent(undici) : dispatcher;
     });
   }
   const why = `undici cannot be loaded (${undici.message})`;

@@ -15,8 +15,6 @@ export interface TransportRequest {
   readonly cancellation: Cancellation;
   /** Longest body that is read, in bytes. */
   readonly maxBytes: number;
-  /** The time limit of the attempt. The caller cancels the request then. */
-  readonly timeoutMs: number;
   /** Whether an attempt of the call has failed: the connections that are open may not work any longer. */
   readonly isRetry?: boolean;
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers'; // that of `globalThis` may be faked before this file is loaded
-import type { buildConnector, Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { ACCEPTED_ENCODINGS } from '../../content-encoding.ts';
-import { codeOf, FOR_DISTANT, isConnectTimeout, isError } from '../../foreign-values.ts';
+import { codeOf, isError } from '../../foreign-values.ts';
 import {
   BodyReader,
   type HeaderList,
@@ -11,38 +11,19 @@ import {
   type TransportResponse,
 } from './transport.ts';
 
-type UndiciParts = Pick<typeof import('undici'), 'Agent' | 'buildConnector'>;
-
 /** Shared by all clients, so that a client of `withOptions()` uses the open connections. */
 let agent: Dispatcher | undefined;
-/** Each keeps its TLS sessions, so that requests with different times can alternate. */
-let connectors: Readonly<Record<'usual' | 'distant', buildConnector.connector>>;
-let connect: buildConnector.connector;
-/** Longest time for connecting: at first the default of undici, then the longest `timeoutMs` of a request so far. */
-let connectMs = 10_000;
-/** Whether a connection has timed out. Then each address of a host has more time. */
-let hasTimedOut = false;
-/** A request that may take no longer needs the time for the last address. */
-const SHORT_MS = 2_000;
 
-/** The Agent of this package. undici ends a connection attempt by itself, which must not be before the client does. */
-export function ownAgent(undici: UndiciParts, { timeoutMs }: TransportRequest): Dispatcher {
-  if (agent === undefined || timeoutMs > connectMs) {
-    connectMs = Math.max(connectMs, timeoutMs);
-    connectors = { usual: connector(undici, {}), distant: connector(undici, FOR_DISTANT) };
-  }
-  connect = hasTimedOut && timeoutMs > SHORT_MS ? connectors.distant : connectors.usual;
-  agent ??= new undici.Agent({ connect: (options, callback) => connect(options, callback) });
+/**
+ * undici ends a connection attempt by itself, which should not be before the client does. Node.js gives up an address that is
+ * not the last one of its host after 250 ms, which is too short for a distant one.
+ */
+const CONNECT = { timeout: 30_000, autoSelectFamilyAttemptTimeout: 500 };
+
+/** The Agent of this package. */
+export function ownAgent({ Agent }: Pick<typeof import('undici'), 'Agent'>): Dispatcher {
+  agent ??= new Agent({ connect: CONNECT });
   return agent;
-}
-
-function connector({ buildConnector }: UndiciParts, perAddress: object): buildConnector.connector {
-  const open = buildConnector({ timeout: connectMs, ...perAddress });
-  return (options, callback) =>
-    open(options, (...result) => {
-      hasTimedOut ||= isConnectTimeout(result[0]);
-      callback(...result);
-    });
 }
 
 /** Sends through the dispatcher that `dispatcherOf` returns for each request. */

@@ -1,7 +1,5 @@
-import { EventEmitter } from 'node:events';
-import http, { createServer, globalAgent, type RequestListener } from 'node:http';
-import { syncBuiltinESMExports } from 'node:module';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { createServer, globalAgent, type RequestListener } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
 import { httpFetch } from '../../../src/cli/io/http-fetch.ts';
 import { close, listen } from '../../helpers/listen.ts';
 
@@ -34,28 +32,4 @@ test('sends the method, the path and the headers; reads status, headers and body
     ['x-b', '1, 2'],
   ]);
   expect(await response.text()).toBe('GET /a?b=c 1 …');
-});
-
-test('connects to each address of a host for longer after a timeout, until another error', async () => {
-  const late = Object.assign(new Error('late'), { code: 'ETIMEDOUT' });
-  const aborted = new Error('aborted');
-  const failures = [late, aborted, late];
-  const request = Object.assign(new EventEmitter(), { end: () => request.emit('error', failures.shift()) });
-  const send = vi.spyOn(http, 'request').mockReturnValue(request as never);
-  syncBuiltinESMExports();
-  onTestFinished(() => {
-    send.mockRestore();
-    syncBuiltinESMExports();
-  });
-  const { signal } = new AbortController();
-  const fetchOnce = () =>
-    httpFetch('http://fxrates.test', { method: 'GET', headers: {}, signal, redirect: 'manual' }).catch(
-      (error) => error,
-    );
-
-  const errors = [await fetchOnce(), await fetchOnce(), await fetchOnce()];
-
-  expect(errors).toEqual([late, aborted, late]);
-  const limits = send.mock.calls.map(([, options]) => Object(options).autoSelectFamilyAttemptTimeout);
-  expect(limits).toEqual([undefined, 1_000, undefined]);
 });

@@ -18,7 +18,6 @@ const request = {
   headers: {},
   cancellation: new Cancellation(),
   maxBytes: 1000,
-  timeoutMs: 10_000,
 };
 const nowhere = { ...request, url: 'http://127.0.0.1:1/' };
 const usual = getGlobalDispatcher();

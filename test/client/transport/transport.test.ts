@@ -14,7 +14,7 @@ import { errorOf, testClient } from '../../helpers/test-client.ts';
 
 function requestWith(changes: Partial<TransportRequest> = {}): TransportRequest {
   const cancellation = new Cancellation();
-  return { url: 'https://fx.test/a', headers: {}, cancellation, maxBytes: 1000, timeoutMs: 10_000, ...changes };
+  return { url: 'https://fx.test/a', headers: {}, cancellation, maxBytes: 1000, ...changes };
 }
 
 test('calls fetch with a GET that follows no redirect, and with headers that fetch may change', async () => {

@@ -68,7 +68,7 @@ function sendThrough<Through extends Dispatcher>(
 ) {
   const cancellation = new Cancellation();
   const headers = { accept: 'application/json' };
-  const response = undiciTransport(() => dispatcher)({ url, headers, cancellation, maxBytes, timeoutMs: 10_000 });
+  const response = undiciTransport(() => dispatcher)({ url, headers, cancellation, maxBytes });
   return { dispatcher, cancellation, response };
 }
 
@@ -251,54 +251,6 @@ test.each([
   dispatcher.handler.onError?.(failed);
 
   await expect(response).rejects.toBe(failed);
-});
-
-test('one Agent serves all requests; connecting may take as long as timeoutMs, and longer per address after a timeout', async () => {
-  vi.resetModules(); // the Agent of the module
-  onTestFinished(() => void vi.resetModules()); // later tests need one that connects
-  const { ownAgent } = await import('../../../src/client/transport/undici-transport.ts');
-  const used: unknown[] = [];
-  let built = 0;
-  const buildConnector = (limits: object) => {
-    built += 1;
-    return (result: Error | null, callback: (error: Error | null) => void) => {
-      used.push(limits);
-      callback(result);
-    };
-  };
-  const connects: ((result: Error | null, callback: (error: Error | null) => void) => void)[] = [];
-  class RecordingAgent extends Agent {
-    constructor(options: Agent.Options) {
-      super(options);
-      connects.push(options.connect as never);
-    }
-  }
-  const parts = { Agent: RecordingAgent, buildConnector } as never;
-  const received: unknown[] = [];
-  const use = (timeoutMs: number, result: Error | null = null) => {
-    const agent = ownAgent(parts, { timeoutMs } as never);
-    connects[0]?.(result, (error) => received.push(error));
-    return agent;
-  };
-  const refused = Object.assign(new Error(), { code: 'ECONNREFUSED' });
-  const late = Object.assign(new Error(), { code: 'ETIMEDOUT' });
-  const timedOut = new AggregateError([refused, late]); // the addresses of one host
-
-  const before = [use(1_000), use(30_000), use(20_000, refused), use(20_000, timedOut)];
-  const after = [use(2_001), use(40_000), use(2_000), use(40_000), use(2_000)];
-
-  expect(new Set([...before, ...after]).size).toBe(1);
-  expect(built).toBe(2 * 3); // for each longer timeoutMs, and not again: a connector keeps its TLS sessions
-  expect(received).toEqual([null, null, refused, timedOut, null, null, null, null, null]);
-  expect(used).toEqual([
-    { timeout: 10_000 },
-    ...[{ timeout: 30_000 }, { timeout: 30_000 }, { timeout: 30_000 }],
-    { timeout: 30_000, autoSelectFamilyAttemptTimeout: 1_000 },
-    { timeout: 40_000, autoSelectFamilyAttemptTimeout: 1_000 },
-    { timeout: 40_000 },
-    { timeout: 40_000, autoSelectFamilyAttemptTimeout: 1_000 },
-    { timeout: 40_000 },
-  ]);
 });
 
 test('instrumentation of undici sees each request in the context of its call, also after a wait', async () => {
