@@ -240,8 +240,8 @@ export interface FxRatesOptions<Chosen extends Numbers = 'number'>
   readonly fetch?: FetchLike<FetchedResponse> | undefined;
   /**
    * A dispatcher of undici 6, 7 or 8, for mTLS, a connection pool or a proxy. If omitted, the global dispatcher is used if the
-   * program has set one. Not a RetryAgent: it waits for Retry-After within the attempt, which then times out. The type is the
-   * part that all versions have.
+   * program has set one. Not a RetryAgent: it waits for Retry-After within the attempt, which then times out. Not with the
+   * interceptor `responseError()`: it reports a refusal as a failed connection. The type is the part that all versions have.
    *
    * @default undefined
    * @example new Agent({ connections: 8 })

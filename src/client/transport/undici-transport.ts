@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers'; // that of `globalThis` may be faked before this file is loaded
 import type { Dispatcher } from 'undici';
 import { ACCEPTED_ENCODINGS } from '../../content-encoding.ts';
-import { codeOf, isError } from '../../foreign-values.ts';
+import { isError } from '../../foreign-values.ts';
 import {
   BodyReader,
   type HeaderList,
@@ -123,9 +123,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onError(error: Error): void {
     this.#stopListening();
-    const refused = failedResponseIn(error);
-    if (refused === undefined) this.#settle.reject(error);
-    else this.#settle.resolve(refused);
+    this.#settle.reject(error);
   }
 
   readonly #onCancel = () => {
@@ -166,23 +164,6 @@ class ForeignExchangeHandler extends ExchangeHandler {
   onResponseError(_: Controller, error: Error): void {
     this.onError(error);
   }
-}
-
-/** What undici's `responseError()`, `retry()` and RetryAgent make of the response to a request that failed. */
-interface ErrorOfResponse {
-  readonly statusCode: number;
-  readonly headers: HeaderRecord;
-  /** Parsed if it is JSON; a RetryAgent does not keep it. */
-  readonly body?: unknown;
-}
-
-/** `undefined` for another error, also about a response without a failed status. */
-function failedResponseIn(error: unknown): TransportResponse | undefined {
-  if (!['UND_ERR_RESPONSE', 'UND_ERR_REQ_RETRY'].includes(codeOf(error) ?? '')) return undefined;
-  const { statusCode: status, headers, body = '' } = error as ErrorOfResponse; // by its code
-  if (status < 400) return undefined;
-  const rawBody = typeof body === 'string' ? body : JSON.stringify(body);
-  return { status, headers: headerList(rawHeadersOf(headers)), rawBody, problem: undefined };
 }
 
 type HeaderRecord = Readonly<Record<string, string | string[] | undefined>>;
