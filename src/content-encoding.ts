@@ -5,9 +5,6 @@ import { codeOf, isError } from './foreign-values.ts';
 /** The content codings that `decoded` reads, for the header `accept-encoding`. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
-/** As in browsers. Each coding of a body has a decoder of its own. */
-const MOST_CODINGS = 5;
-
 type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 type Zlib = typeof import('node:zlib');
@@ -19,29 +16,12 @@ interface Decoder {
 }
 
 /**
- * A body without the codings of its `content-encoding`, such as `gzip` or `deflate, gzip` (RFC 9110 §8.4). Throws an error
- * for which `isDecodingError` is true if the body is damaged, cut short, or in another coding. With `zlib`, it decodes the
- * complete body in this thread: a virtual clock waits neither for another one nor for the loader of a module.
+ * A body without its `content-encoding`, such as `gzip` (RFC 9110 §8.4). Throws an error for which `isDecodingError` is true
+ * if the body is damaged, cut short, or in another coding or several. With `zlib`, it decodes the complete body in this
+ * thread: a virtual clock waits neither for another one nor for the loader of a module. An empty body has no coding, whatever
+ * its header says.
  */
 export async function* decoded(body: Bytes, contentEncoding: string, zlib?: Zlib): AsyncIterable<Uint8Array> {
-  let bytes = body;
-  const codings = codingsIn(contentEncoding);
-  if (codings.length > MOST_CODINGS) {
-    const problem = `content-encoding names ${codings.length} codings, at most ${MOST_CODINGS} are read`;
-    throw Object.assign(new Error(problem), { code: 'ERR_UNKNOWN_CODING' });
-  }
-  for (const coding of codings.reverse()) bytes = withoutCoding(bytes, coding, zlib);
-  yield* bytes;
-}
-
-/** In the order in which they were applied. */
-function codingsIn(contentEncoding: string): string[] {
-  const codings = contentEncoding.toLowerCase().split(',');
-  return codings.map((coding) => coding.trim()).filter((coding) => coding !== '' && coding !== 'identity');
-}
-
-/** An empty body has no coding, whatever its header says. */
-async function* withoutCoding(body: Bytes, coding: string, zlib: Zlib | undefined): AsyncIterable<Uint8Array> {
   const chunks = Symbol.asyncIterator in body ? body[Symbol.asyncIterator]() : body[Symbol.iterator]();
   const first = await chunks.next();
   if (first.done) return;
@@ -50,7 +30,7 @@ async function* withoutCoding(body: Bytes, coding: string, zlib: Zlib | undefine
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
   };
   // Loaded on demand, because the service rarely compresses.
-  const decoder = decoderOf(coding, first.value, zlib ?? (await import('node:zlib')));
+  const decoder = decoderOf(contentEncoding, first.value, zlib ?? (await import('node:zlib')));
   if (decoder === undefined) yield* all();
   else if (zlib !== undefined) yield decoder.sync(await collected(all()));
   // The reader of the decoder gets the errors of both.
@@ -68,9 +48,11 @@ const STARTS_OF_TEXT: Uint8Array = Buffer.from(' \t\r\n{["<\uFEFF');
 
 /** `undefined` for plain text. */
 function decoderOf(coding: string, [firstByte = 0]: Uint8Array, zlib: Zlib): Decoder | undefined {
-  switch (coding) {
+  switch (coding.trim().toLowerCase()) {
+    case '':
+    case 'identity':
+      return undefined;
     case 'gzip':
-    case 'x-gzip':
       return { stream: zlib.createGunzip, sync: zlib.gunzipSync };
     case 'deflate':
       // Some servers leave out the header of zlib, whose first byte ends with the method 8 (RFC 1950).

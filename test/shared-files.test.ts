@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CollectedBytes } from '../src/collected-bytes.ts';
-import { decoded, isDecodingError } from '../src/content-encoding.ts';
 import { Heap } from '../src/heap.ts';
 import { parseIsoInstant } from '../src/iso-instant.ts';
 import { utf8Text } from '../src/text.ts';
@@ -105,15 +104,4 @@ test('a chunk of a stream is never changed by the chunks after it', () => {
 
   expect(String(body.bytes())).toBe('abcde');
   expect(chunks.map(String)).toEqual(['ab', '', 'cd', 'e']);
-});
-
-test.each([6, 3000])('a body with %i codings is a decoding error that says so', async (count) => {
-  const read = async () => {
-    for await (const _ of decoded([Buffer.from('x')], Array(count).fill('gzip').join(', ')));
-  };
-
-  const error = await read().catch((thrown: unknown) => thrown);
-
-  expect(isDecodingError(error)).toBe(true);
-  expect(error).toMatchObject({ message: `content-encoding names ${count} codings, at most 5 are read` });
 });

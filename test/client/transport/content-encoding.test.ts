@@ -34,13 +34,10 @@ const cut = (body: Uint8Array) => body.subarray(0, -12);
 
 const CODED: readonly (readonly [string, Uint8Array | string])[] = [
   ['gzip', gzipSync(DATA)],
-  ['x-gzip', gzipSync(DATA)],
   ['GZIP', gzipSync(DATA)],
   ['deflate', deflateSync(DATA)],
   ['deflate', deflateRawSync(DATA)],
   ['br', brotliCompressSync(DATA)],
-  ['gzip, gzip', gzipSync(gzipSync(DATA))],
-  ['deflate, br', brotliCompressSync(deflateSync(DATA))],
   ['identity', DATA],
   ['none', DATA],
   ['UTF-8', DATA],
@@ -91,7 +88,7 @@ const DECODERS = TRANSPORTS.filter(([name]) => name !== 'fetch');
 
 test.each(
   DECODERS.flatMap(([name, fetch]) =>
-    ['zstd', 'constructor', '__proto__'].map((coding) => [name, coding, fetch] as const),
+    ['zstd', 'gzip, gzip', 'constructor', '__proto__'].map((coding) => [name, coding, fetch] as const),
   ),
 )('with %s, the unknown encoding %s is named, without a retry', async (_, coding, fetch) => {
   const { error, requests } = await callServer(coding, gzipSync(DATA), { fetch });
