@@ -1,7 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { FxRates, type FxRatesError, type FxRatesOptions, type Middleware } from '../../src/client/index.ts';
 import type { LimitStore } from '../../src/client/limits/shared/limit-store.ts';
-import { Lifetime, type RetainedState } from '../../src/client/state/lifetime.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 import { fakeFetch } from '../helpers/fake-fetch.ts';
 import { MemoryLimitStore } from '../helpers/memory-limit-store.ts';
@@ -272,14 +271,6 @@ test.each([
   expect(fx.limits()?.perMinute).toBe(30);
 });
 
-function heldState(): RetainedState & { readonly forgotten: () => number } {
-  let forgotten = 0;
-  const forget = () => {
-    forgotten += 1;
-  };
-  return { clients: 0, forget, stored: async () => undefined, forgotten: () => forgotten };
-}
-
 test('close waits until the store has the results, except of a state that another client uses', async () => {
   const clock = new FakeClock();
   const store = new MemoryLimitStore(clock, { takesMs: 2 });
@@ -325,27 +316,4 @@ test('close waits until the store knows that the quota() of the client has ended
   await clock.run(fx.close());
 
   expect([before, inFlight()]).toEqual([1, 0]);
-});
-
-test('a derived lifetime retains states through its parent: to close it alone releases none', async () => {
-  const parent = new Lifetime();
-  const child = new Lifetime(parent);
-  const state = heldState();
-  child.retain(state);
-
-  await child.close();
-  expect([state.clients, state.forgotten()]).toEqual([1, 0]);
-  await parent.close();
-
-  expect([state.clients, state.forgotten()]).toEqual([0, 1]);
-});
-
-test('a closed lifetime retains no state, which it could not release', async () => {
-  const child = new Lifetime(new Lifetime());
-  await child.close();
-  const state = heldState();
-
-  child.retain(state);
-
-  expect(state.clients).toBe(0);
 });

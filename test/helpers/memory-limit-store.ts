@@ -50,11 +50,6 @@ export class MemoryLimitStore implements LimitStore {
     return this.#stored.get(name)?.state ?? '';
   }
 
-  /** As another program would, with a version that no client knows. */
-  overwrite(name: string, state: string): void {
-    this.#stored.set(name, { version: 'foreign', state, forgetAt: Number.POSITIVE_INFINITY });
-  }
-
   async #travel(): Promise<void> {
     const takesMs = typeof this.#takesMs === 'number' ? this.#takesMs : this.#takesMs();
     if (takesMs > 0) await this.#clock.sleep(takesMs / 2);

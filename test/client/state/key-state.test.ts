@@ -274,3 +274,13 @@ test('the state of a key is removed with the last of its clients', async () => {
   expect(held).toBe(state);
   expect(statesOf({ clock }).of(keyNumber(1))).not.toBe(state);
 });
+
+test('closing a client made from another one does not remove the state of their key', async () => {
+  const [parent, clock] = [new Lifetime(), new FakeClock()];
+  const child = new Lifetime(parent);
+  const state = statesOf({ clock }, child).of(keyNumber(1));
+
+  await child.close();
+
+  expect(statesOf({ clock }, parent).of(keyNumber(1))).toBe(state);
+});

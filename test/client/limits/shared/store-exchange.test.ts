@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { AcceptedLog, initialState } from '../../../../src/client/limits/limit-state.ts';
-import type { LimitExchange, LimitOffer, LimitStore } from '../../../../src/client/limits/shared/limit-store.ts';
+import type { LimitExchange, LimitOffer } from '../../../../src/client/limits/shared/limit-store.ts';
 import { parseState, type SharedState, StoreExchange } from '../../../../src/client/limits/shared/store-exchange.ts';
 import { FakeClock } from '../../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
-import { ask, setUpLimiter } from '../../../helpers/strict-limiter.ts';
 
 function stateAt(at: number, limit = 30): SharedState {
   return { at, limit: initialState(limit), leases: {} };
@@ -223,28 +222,3 @@ test('infinite numbers of a state are null in the store, and come back', async (
   expect(text).not.toMatch(/1e999|Infinity/);
   expect(parseState(text)?.limit).toEqual(initialState(Number.POSITIVE_INFINITY));
 });
-
-test.each(['', '{"at":1,"limit":{},"leases":{}}', '{"at":1,"leases":null}'])(
-  'a damaged state %j neither delays a call nor stays in the store',
-  async (damaged) => {
-    const clock = new FakeClock();
-    const store = new MemoryLimitStore(clock);
-    const names: string[] = [];
-    const spy: LimitStore = {
-      exchange(name, ...rest) {
-        names.push(name);
-        return store.exchange(name, ...rest);
-      },
-    };
-    const start = () => setUpLimiter({ clock, perMinute: 30, shared: { store: spy, name: 'key' } }).limiter;
-    const first = ask(start(), 1);
-    await clock.advance(10);
-    store.overwrite(names[0] ?? '', damaged);
-
-    const later = ask(start(), 2);
-    await clock.advance(10);
-
-    expect([first.length, later.length]).toEqual([1, 2]);
-    expect(parseState(store.stateOf(names[0] ?? ''))).toBeDefined();
-  },
-);
