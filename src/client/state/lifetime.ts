@@ -78,7 +78,6 @@ export class Lifetime {
 
   /** Prevents the removal of a key's state while this client, or the one from which it was created, is open. */
   retain(entry: RetainedState): void {
-    if (this.#closing.aborted) return; // it would never be released
     if (this.#parent !== undefined) return this.#parent.retain(entry);
     if (this.#entries.has(entry)) return;
     this.#entries.add(entry);
