@@ -94,7 +94,7 @@ test.each([
 
 test.each([
   ['http://u:p%w@proxy.test:3128', "'http://***@proxy.test:3128' has a % in its user or password; write it %25"],
-  ['socks5://proxy.test:1080', "'socks5://proxy.test:1080' names a socks5 proxy; http and https are supported"],
+  ['socks5://u:1@proxy.test:1080', "'socks5://***@proxy.test:1080' names a socks5 proxy; http and https are supported"],
   ['http://u:1#b@proxy.test', "'http://***@proxy.test' has a path, query or fragment; in a user or password"],
   [
     'http://u:p#w@proxy.test',

@@ -71,9 +71,14 @@ interface Network {
 test('with any server, calls are first sent in their order, all served, and nothing is left', async () => {
   const spreads = fc.constantFrom(0, 90_000);
   const leavings = fc.array(fc.nat(90_000));
+  const change = fc.record({ afterMs: fc.nat(200_000), perMinute: fc.integer({ min: 1, max: 300 }) });
+  const changes = fc.oneof(fc.constant([]), fc.array(change, { maxLength: 6 }));
+  const told = fc.record({ isTold: fc.boolean(), changes });
   await fc.assert(
-    fc.asyncProperty(servers, seeds, fc.boolean(), spreads, leavings, async (options, seed, isTold, spread, afters) => {
-      const { clock, limiter } = setUpLimiter({ ...unitOf(options), ...(isTold ? { perMinute: options.limit } : {}) });
+    fc.asyncProperty(servers, seeds, told, spreads, leavings, async (options, seed, told, spread, afters) => {
+      const known = told.isTold ? { perMinute: options.limit } : {};
+      const { clock, limiter } = setUpLimiter({ ...unitOf(options), ...known });
+      for (const { afterMs, perMinute } of told.changes) clock.after(afterMs, () => limiter.configure(perMinute));
       const random = seededRandom(seed);
       const network = { clock, server: new LimitedServer(options), random };
       const came: number[] = [];
@@ -155,47 +160,6 @@ test('no call gets a permit after its deadline, or is rejected later than that',
       },
     ),
     { numRuns: 80 },
-  );
-});
-
-test('nothing is sent before the Retry-After of any refusal has passed', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 12 }), async (hints) => {
-      const { clock, limiter } = setUpLimiter();
-      let notBefore = 0;
-      let permit: Permit | undefined;
-
-      for (const seconds of hints) {
-        const next = limiter.acquire({ retryOf: permit });
-        await clock.runAll();
-        permit = await next;
-        expect(clock.now()).toBeGreaterThanOrEqual(notBefore);
-        permit.end({ kind: 'refused', retryAfter: hint(String(seconds)) });
-        notBefore = clock.now() + seconds * 1000;
-      }
-    }),
-    { numRuns: 100 },
-  );
-});
-
-test('repeated changes of the configured limit delay no call permanently', async () => {
-  const plans = fc.array(fc.record({ afterMs: fc.nat(200_000), perMinute: fc.integer({ min: 1, max: 300 }) }), {
-    minLength: 1,
-    maxLength: 6,
-  });
-  await fc.assert(
-    fc.asyncProperty(servers, seeds, plans, async (options, seed, changes) => {
-      const { clock, limiter } = setUpLimiter(unitOf(options));
-      const network = { clock, server: new LimitedServer(options), random: seededRandom(seed) };
-      for (const { afterMs, perMinute } of changes) clock.after(afterMs, () => limiter.configure(perMinute));
-
-      const calls = Promise.all(Array.from({ length: 2 * options.limit + 5 }, () => call(limiter, network)));
-      await clock.runAll();
-      await calls;
-
-      expect(limiter.limits()).toMatchObject({ waiting: 0, inFlight: 0 });
-    }),
-    { numRuns: 60 },
   );
 });
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PollBudget } from '../../../src/client/state/poll-budget.ts';
 
@@ -79,38 +78,4 @@ test.each<[string, number, (readonly [afterHours: number, byOthers: number])[], 
 
   const forPolls = (100 * HOUR) / budget.spreadMs({ requests: 1_000, leftMs: 100 * HOUR });
   expect((1_000 - forPolls) / 100).toBeCloseTo(expected, 2);
-});
-
-test('requests of polls are not those of others', () => {
-  const fixed = { requests: 2, fixedMs: HOUR };
-  const budget = new PollBudget();
-  for (const one of [poll, fixed]) budget.start(one);
-  for (let hour = 0; hour < 5; hour += 1) {
-    budget.sawRemaining(1_000 - 3 * hour, hour * HOUR);
-    for (const one of [poll, fixed]) budget.startRound(one);
-  }
-
-  expect(budget.spreadMs({ requests: 1_000, leftMs: 100 * HOUR })).toBe(HOUR / 8); // less 200 of the fixed one
-  budget.end(fixed);
-  expect(budget.spreadMs({ requests: 1_000, leftMs: 100 * HOUR })).toBe(HOUR / 10);
-});
-
-test('whatever others do, the interval is between an even one and ten times that, at most what is left', () => {
-  const counts = fc.array(fc.nat({ max: 500 }), { maxLength: 30 });
-  fc.assert(
-    fc.property(
-      counts,
-      fc.integer({ min: -10, max: 5_000 }),
-      fc.nat({ max: 800 * HOUR }),
-      (others, requests, leftMs) => {
-        const { budget } = budgetAfter(others);
-
-        const ms = budget.spreadMs({ requests, leftMs });
-
-        expect(ms).toBeLessThanOrEqual(leftMs + 30_000); // the clocks can differ
-        if (requests > 0) expect(ms).toBeGreaterThanOrEqual(Math.min(leftMs, leftMs / requests));
-        if (requests > 10) expect(ms).toBeLessThanOrEqual((leftMs * 10) / requests + 1);
-      },
-    ),
-  );
 });

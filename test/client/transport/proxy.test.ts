@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
-import { inspect, promisify } from 'node:util';
+import { promisify } from 'node:util';
 import {
   Agent,
   Dispatcher,
@@ -240,40 +240,16 @@ test('a proxy that never responds is named', async () => {
   expect(error).toMatchObject({ code: 'PROXY_FAILED', isProxyFailure: true, message });
 });
 
-test.each([
-  [407, 'PROXY_REFUSED', /the proxy 127\.0\.0\.1:\d+ \(HTTP_PROXY\) refused the user and the password \(HTTP 407\)/, 1],
-  [403, 'PROXY_REFUSED', /the proxy 127\.0\.0\.1:\d+ \(HTTP_PROXY\) did not connect to the service \(HTTP 403\)/, 1],
-  [503, 'PROXY_FAILED', /the proxy 127\.0\.0\.1:\d+ \(HTTP_PROXY\) did not connect to the service \(HTTP 503\)/, 2],
-])('a proxy that responds with %d is named; only a 5xx is retried', async (status, code, message, attempts) => {
-  const refusing = await startRawServer({
-    onRequest: ({ socket }) => socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`),
-  });
-  process.env['HTTP_PROXY'] = refusing.url.replace('http://', 'http://user:secret@');
-
-  const error = await errorOf(client({ proxy: 'env', maxRetries: 1, rateLimit: false }).latest());
-  await refusing.close();
-
-  expect(error).toMatchObject({ kind: 'network', code, isProxyFailure: true, message: expect.stringMatching(message) });
-  expect(refusing.requests).toHaveLength(attempts);
-  expect(inspect(error)).not.toContain('secret');
-});
-
-test.each([
-  [
-    'http://us@er:sec/ret@proxy.test:3128',
-    "'http://***@proxy.test:3128' is not the URL of a proxy; in a user or password, write / as %2F, ? as %3F, # as %23 and \\ as %5C",
-  ],
-  ['socks5://me:secret@proxy.test:1', "'socks5://***@proxy.test:1' names a socks5 proxy; http and https are supported"],
-])('a proxy that cannot be used is a ConfigError of the constructor: %s', async (url, says) => {
-  process.env['HTTP_PROXY'] = url;
+test('a proxy that cannot be used is a ConfigError of the constructor', async () => {
+  process.env['HTTP_PROXY'] = 'http://us@er:sec/ret@proxy.test:3128';
 
   const error = await errorOf(() => client({ proxy: 'env' }));
 
   expect(error).toBeInstanceOf(ConfigError);
   expect(error).toMatchObject({
-    message: `proxy: HTTP_PROXY ${says}; expected a URL such as http://proxy.example:3128`,
+    message:
+      "proxy: HTTP_PROXY 'http://***@proxy.test:3128' is not the URL of a proxy; in a user or password, write / as %2F, ? as %3F, # as %23 and \\ as %5C; expected a URL such as http://proxy.example:3128",
   });
-  expect(String(error)).not.toMatch(/secret|sec\/ret/);
 });
 
 test.each([
