@@ -4,7 +4,7 @@ import { httpFetch } from '../../src/cli/io/http-fetch.ts';
 import { FxRates, type FxRatesOptions } from '../../src/client/index.ts';
 import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 import { hangUp, type RawRequest, type RawServer, respond, startRawServer } from '../helpers/raw-server.ts';
-import { API_KEY, rateLimited, success } from '../helpers/service-replies.ts';
+import { API_KEY, success } from '../helpers/service-replies.ts';
 import { errorOf } from '../helpers/test-client.ts';
 
 /** A virtual time after the waits of a call and before its timeouts; sockets need a short real time. */
@@ -79,25 +79,13 @@ describe.each(transports)('%s', (_, transport) => {
 
   const faults: [string, (request: RawRequest) => unknown][] = [
     ['resets the connection', ({ socket }) => socket.resetAndDestroy()],
-    ['hangs up', ({ socket }) => socket.end()],
     [
       'resets after the headers',
       ({ socket }) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n', () => socket.resetAndDestroy()),
     ],
-    ['sends less than it promised', ({ socket }) => respond(socket, { ...ok, headers: { 'content-length': '1000' } })],
-    [
-      'cuts a chunk off',
-      ({ socket }) => socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n40\r\n{"success":true'),
-    ],
-    ['speaks no HTTP', ({ socket }) => socket.end('220 mail.example.com ESMTP\r\n')],
-    ['sends headers without end', ({ socket }) => void socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(200_000)}`)],
     [
       'wants to talk something else',
       ({ socket }) => socket.end('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
-    ],
-    [
-      'sends two lengths',
-      ({ socket }) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}'),
     ],
   ];
 
@@ -107,17 +95,6 @@ describe.each(transports)('%s', (_, transport) => {
     expect(error).toMatchObject({ kind: 'network', status: undefined, attempts: [{ status: undefined }] });
     expect(error).toMatchObject({ message: expect.stringContaining(server.url.slice('http://'.length)) });
     expect(server.requests).toHaveLength(1);
-  });
-
-  test('retries a server that resets each connection up to the maximum', async () => {
-    const server = await serve({ onConnection: (socket) => socket.resetAndDestroy() });
-    const { fx, clock } = client(server, { maxRetries: 2 });
-
-    const error = await clock.run(errorOf(fx.latest()), HORIZON);
-
-    expect(error).toMatchObject({ kind: 'network', attempts: [{}, {}, {}] });
-    expect(server.connections()).toBe(3);
-    expect(clock.sleeps.filter((ms) => ms < FAR_MS)).toEqual([375, 750]);
   });
 
   test('a port without a server is a NetworkError with the code of the system', async () => {
@@ -245,7 +222,7 @@ describe.each(transports)('%s', (_, transport) => {
   });
 
   // undici refuses both; node:http ignores a 100.
-  test.each(['100 Continue', '101 Switching Protocols'])('names or ignores an unasked %s', async (status) => {
+  test.each(['100 Continue', '101 Switching Protocols'])('names an unasked %s, or ignores it', async (status) => {
     const { fx, clock } = await serving(({ socket }) => {
       socket.write(`HTTP/1.1 ${status}\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n`);
       respond(socket, ok);
@@ -253,7 +230,8 @@ describe.each(transports)('%s', (_, transport) => {
 
     const result = await clock.run(fx.latest().catch(String), HORIZON);
 
-    expect(JSON.stringify(result)).toMatch(RegExp(`${status}|^{"EUR":0.92}$`));
+    const isIgnored = transport().fetch === httpFetch && status === '100 Continue';
+    expect(result).toEqual(isIgnored ? { EUR: 0.92 } : expect.stringContaining(status));
   });
 
   test('a second response on the connection is never the response of another call', async () => {
@@ -320,19 +298,4 @@ describe.each(transports)('%s', (_, transport) => {
       expect(server.requests).toHaveLength(1);
     },
   );
-
-  test('a Retry-After that is a date counts from the Date of the response', async () => {
-    const headers = { 'retry-after': 'Thu, 01 Jan 2015 00:00:30 GMT', date: 'Thu, 01 Jan 2015 00:00:00 GMT' };
-    const arrivals: number[] = [];
-    const { fx, clock } = await serving(({ socket, index }) => {
-      arrivals.push(clock.now());
-      respond(socket, index === 0 ? rateLimited(undefined, headers) : ok);
-    });
-
-    await clock.run(fx.latest(), HORIZON);
-
-    const [refused = 0, next = 0] = arrivals;
-    expect(next - refused).toBeGreaterThanOrEqual(30_000);
-    expect(next - refused).toBeLessThanOrEqual(31_000);
-  });
 });

@@ -3,7 +3,7 @@ import type { Call, Refusal } from '../../../src/client/call/call.ts';
 import { NetworkError, type QuotaData, RateLimitError, RequestError } from '../../../src/client/index.ts';
 import type { RateLimiter } from '../../../src/client/limits/rate-limiter.ts';
 import { QuotaLedger } from '../../../src/client/state/quota-ledger.ts';
-import { explainFailure, lookUpLimit, updateRecord } from '../../../src/client/steps/quota-lookup.ts';
+import { explainFailure, lookUpLimit } from '../../../src/client/steps/quota-lookup.ts';
 import { SharedWork } from '../../../src/client/time/abort.ts';
 import { SteadyTime } from '../../../src/client/time/clock.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
@@ -115,13 +115,3 @@ test.each([true, false])(
     expect(cancelled).toHaveLength(isLimitWanted ? 0 : 1);
   },
 );
-
-test('calls quota() once for the limit and for the estimate', async () => {
-  const { quota, asked, lookup } = asking(quotaRecord());
-
-  lookUpLimit(lookup());
-  await updateRecord(lookup(), 60_000);
-
-  expect(asked).toHaveLength(1);
-  expect(quota.estimate()?.remaining).toBe(258);
-});

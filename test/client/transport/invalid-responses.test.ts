@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { FxRates, type NetworkError } from '../../../src/client/index.ts';
+import { httpFetch } from '../../../src/cli/io/http-fetch.ts';
+import { type FetchLike, FxRates, type NetworkError } from '../../../src/client/index.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { startRawServer } from '../../helpers/raw-server.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
@@ -8,24 +9,28 @@ import { errorOf } from '../../helpers/test-client.ts';
 const BODY = '{"success":true,"data":{}}';
 const NOT_HTTP = /check (baseUrl, and )?the server or proxy/;
 
-/** Sends these bytes for each request, over undici and over the `fetch` of Node, and returns the error and the requests. */
-async function callOf(bytes: string, options: { readonly isClosed?: boolean; readonly byFetch: boolean }) {
+/** Sends these bytes for each request, over one of the transports, and returns the error and the requests. */
+async function callOf(bytes: string, { isClosed = false, by = 'undici' }: { isClosed?: boolean; by?: string }) {
   const server = await startRawServer({
     onRequest: ({ socket }) => {
       socket.write(bytes, 'latin1');
-      if (options.isClosed) socket.end();
+      if (isClosed) socket.end();
     },
   });
   onTestFinished(() => server.close());
   const clock = new FakeClock();
-  const fetch = options.byFetch ? { fetch: globalThis.fetch } : {};
-  const fx = new FxRates({ baseUrl: server.url, apiKey: API_KEY, clock, ...fetch });
+  const fx = new FxRates({ baseUrl: server.url, apiKey: API_KEY, clock, ...over[by] });
   // The timeout of the attempt is later.
   const error = await clock.run(errorOf(fx.latest()), { horizonMs: 9_000 });
   return { error: error as NetworkError, sent: server.requests.length };
 }
 
-const over = [{ byFetch: false }, { byFetch: true }];
+const over: Readonly<Record<string, { fetch?: FetchLike }>> = {
+  undici: {},
+  fetch: { fetch: globalThis.fetch },
+  'the fetch of the command line': { fetch: httpFetch },
+};
+const WAYS = Object.keys(over);
 
 const heads: readonly [string, string, RegExp][] = [
   ['lines that end in LF', `HTTP/1.1 200 OK\ncontent-length: 26\n\n${BODY}`, NOT_HTTP],
@@ -42,10 +47,10 @@ const heads: readonly [string, string, RegExp][] = [
   ['70 kB of headers', `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(70_000)}\r\n\r\n`, /--max-http-header-size=65536/],
 ];
 
-test.each(heads.flatMap(([name, bytes, advice]) => over.map((way) => ({ name, bytes, advice, ...way }))))(
-  'a response with $name fails after one request with the next step (byFetch: $byFetch)',
-  async ({ bytes, advice, byFetch }) => {
-    const { error, sent } = await callOf(bytes, { byFetch });
+test.each(heads.flatMap(([name, bytes, advice]) => WAYS.map((by) => ({ name, bytes, advice, by }))))(
+  'a response with $name fails after one request with the next step (by $by)',
+  async ({ bytes, advice, by }) => {
+    const { error, sent } = await callOf(bytes, { by });
 
     expect(error).toMatchObject({ kind: 'network', advice: expect.stringMatching(advice) });
     expect(error.message).toMatch(/^No valid HTTP response from 127\.0\.0\.1:\d+: /);
@@ -56,7 +61,7 @@ test.each(heads.flatMap(([name, bytes, advice]) => over.map((way) => ({ name, by
 test.each(['099 Odd', '101 Switching Protocols'])(
   'a response with the status %s, which undici does not expect, is named as such and fails after one request',
   async (status) => {
-    const { error, sent } = await callOf(`HTTP/1.1 ${status}\r\n\r\n`, { byFetch: false });
+    const { error, sent } = await callOf(`HTTP/1.1 ${status}\r\n\r\n`, {});
 
     expect(error.message).toMatch(/: HPE_INVALID_STATUS; the response is not valid HTTP\/1\.1; check baseUrl/);
     expect(sent).toBe(1);
@@ -72,10 +77,10 @@ const bodies: readonly [string, string, boolean][] = [
   ['no head', '', true],
 ];
 
-test.each(bodies.flatMap(([name, bytes, isClosed]) => over.map((way) => ({ name, bytes, isClosed, ...way }))))(
-  'a response with $name, which can be lost on the way, is retried (byFetch: $byFetch)',
-  async ({ bytes, isClosed, byFetch }) => {
-    const { error, sent } = await callOf(bytes, { isClosed, byFetch });
+test.each(bodies.flatMap(([name, bytes, isClosed]) => WAYS.map((by) => ({ name, bytes, isClosed, by }))))(
+  'a response with $name, which can be lost on the way, is retried (by $by)',
+  async ({ bytes, isClosed, by }) => {
+    const { error, sent } = await callOf(bytes, { isClosed, by });
 
     expect(error).toMatchObject({
       kind: 'network',
