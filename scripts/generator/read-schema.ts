@@ -164,9 +164,9 @@ function anyOf(members: readonly Schema[]): Schema {
 function readReference(node: SpecNode): Schema {
   const ref = node.get('$ref');
   const target = node.resolved();
-  const [, kind, component = '', ...inner] = pointerKeys(ref.string());
-  // A part of another schema has no name of its own.
-  if (kind !== 'schemas' || inner.length > 0) return readOnce(target);
+  const [root, kind, component = '', ...inner] = pointerKeys(ref.string());
+  // Only a whole component has a name of its own.
+  if (root !== 'components' || kind !== 'schemas' || inner.length > 0) return readOnce(target);
   const name = typeName(component);
   if (name === undefined) return ANY_VALUE;
   return definedOf({ kind: 'reference' as const, name, isWriteOnly: target.isTrue('writeOnly') || undefined });
