@@ -12,8 +12,8 @@ import { nearestName } from '../../src/nearest-name.ts';
 import type { Refusal } from './contract.ts';
 import { pointerKeys, SpecNode } from './spec-node.ts';
 
-/** Problems that every reader of OpenAPI has with a document: unknown keys, wrong types of values, dead references. */
-export async function structureProblems(document: JsonObject): Promise<readonly Refusal[]> {
+/** Problems that every reader of OpenAPI has with a document, beside those `found`: unknown keys, wrong types, dead references. */
+export async function structureProblems(document: JsonObject, found: readonly Refusal[]): Promise<readonly Refusal[]> {
   try {
     const source = new Source('openapi.yaml', '');
     const problems = await lintDocument({
@@ -24,8 +24,10 @@ export async function structureProblems(document: JsonObject): Promise<readonly 
     });
     const known = problems.filter(({ message }) => !message.includes(BOOLEAN_SCHEMA)).map(refusalOf);
     return known.filter((refusal) => !isNameInMapping(refusal, new SpecNode(document)));
-  } catch {
-    return []; // a reference to itself ends the linter; `readContract` reports it
+  } catch (error) {
+    // A reference to itself ends the linter. `readContract` reports one that is used.
+    const problem = `the structure cannot be checked: ${(error as Error).message}`;
+    return found.length === 0 ? [{ path: [], problem }] : [];
   }
 }
 

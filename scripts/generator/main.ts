@@ -69,7 +69,7 @@ export async function contractOf(document: unknown): Promise<Contract> {
   const spec = new SpecNode(document);
   const contract = readContract(spec);
   const { refusals } = spec.document;
-  refusals.push(...(await structureProblems(document)));
+  refusals.push(...(await structureProblems(document, refusals)));
   const complete = refusals.length === 0 ? withExamples(contract, spec) : contract;
   if (refusals.length > 0) throw new SpecError(refusals);
   return complete;

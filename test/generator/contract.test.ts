@@ -349,6 +349,13 @@ test('what stands beside the $ref of a path or a response is noted', async () =>
   expect(notes.map(({ path }) => path.at(-1))).toEqual(expect.arrayContaining(['parameters', 'headers']));
 });
 
+test('a schema outside the components has no name', async () => {
+  const field = { $ref: '#/x-shared/schemas/Closed' };
+  const changes = ['x-shared', { schemas: { Closed: { type: 'integer' } } }, 'components schemas Field', field];
+
+  expect((await contractOf(stressWith(...changes))).schemas.get('Field')).toMatchObject({ kind: 'number' });
+});
+
 test('a schema inside an operation gets types of its own', async () => {
   const schema = {
     type: 'object',
@@ -399,6 +406,7 @@ test.each([
   ['components schemas closed', {}, "#/components/schemas/closed: two components have the type name 'Closed'"],
   ['components schemas Own', { $ref: '#/components/schemas/Own' }, "#/components/schemas/Own: 'Own' refers to itself"],
   ['components schemas Own', { allOf: [{ $ref: '#/components/schemas/Own' }, {}] }, "'Own' refers to itself"],
+  ['components responses', { A: { $ref: '#/components/responses/A' } }, '#: the structure cannot be checked: '],
   ['components schemas Own', { anyOf: [{ $ref: '#/components/schemas/Own' }, {}] }, "'Own' refers to itself"],
   ['paths', { '/a/{b}': {}, '/a/{c}': {} }, '#/paths//a/{c}: the path already exists which differs only by path'],
   ['paths closed', {}, "#/paths/closed: a path begins with '/'"],
