@@ -192,9 +192,11 @@ function digitsSchema(schema: NumberSchema): string {
     const rest = `${comparison} ${schema[keyword]}`;
     return refine('text', `Number(text) ${rest}`, `Expected ${rest}`);
   });
-  const multiple = Number.isInteger(schema.multipleOf)
-    ? refine('text', `BigInt(text) % ${schema.multipleOf}n === 0n`, `Expected a multiple of ${schema.multipleOf}`)
-    : undefined;
+  const { multipleOf } = schema;
+  const multiple =
+    multipleOf !== undefined && Number.isInteger(multipleOf)
+      ? refine('text', `BigInt(text) % ${BigInt(multipleOf)}n === 0n`, `Expected a multiple of ${multipleOf}`)
+      : undefined;
   const digits = `z.string().check(z.regex(/^-?\\d+$/, { error: ${hint}, abort: true }))`;
   const number = numberSchema(schema, `z.refine(Number.isSafeInteger, { error: ${hint}, abort: true })`);
   return `z.union([${number}, ${withChecks(digits, [...limits, multiple])}], ${hint})`;

@@ -86,6 +86,7 @@ test.each<[yaml: string, facts: object]>([
   ['schema: { type: [string, number] }', { types: ['string', 'number'], type: 'string|number' }],
   ['schema: { type: string, default: EUR }', { default: 'EUR' }],
   ['schema: { type: integer, format: int64 }', { types: ['int64'], schema: { kind: 'digits' } }],
+  ['schema: { type: integer, format: int64, multipleOf: 1.0e+21 }', { types: ['int64'] }],
   ["schema: { type: [string, 'null'], default: null }", { types: ['string'], schema: { kind: 'string' } }],
   ['schema: { type: string, enum: [a, b], nullable: true }', { choices: ['a', 'b'] }],
   ["schema: { anyOf: [{ type: array, items: { type: integer } }, { type: 'null' }] }", { list: 'repeated' }],
