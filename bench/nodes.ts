@@ -7,7 +7,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { installNode } from '../scripts/install-package.ts';
 import { chosen, median, type NamedFigures, parseOptions, table } from './report.ts';
 
@@ -52,7 +52,7 @@ function figuresOf(bench: Bench, node: string): NamedFigures {
     const args = ['--import', 'tsx', ...BENCHES[bench]];
     const { status, stderr } = spawnSync(node, args, {
       // Commands of npm packages run on the first Node.js of the path.
-      env: { ...process.env, FXRATES_BENCH_FIGURES: file, PATH: `${dirname(node)}:${process.env['PATH']}` },
+      env: { ...process.env, FXRATES_BENCH_FIGURES: file, PATH: `${dirname(node)}${delimiter}${process.env['PATH']}` },
       encoding: 'utf8',
       stdio: ['ignore', 'ignore', 'pipe'],
     });

@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import crossSpawn from 'cross-spawn';
 
 const CACHE = join(import.meta.dirname, '..', 'node_modules', '.cache');
 
@@ -13,7 +13,7 @@ export function installPackage(name: string, wanted: string): string {
   writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
   // The install scripts of bun and deno copy their programs from platform-specific packages.
   const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--ignore-scripts', `${name}@${wanted}`];
-  spawnSync('npm', args, { stdio: 'inherit' });
+  crossSpawn.sync('npm', args, { stdio: 'inherit' });
   if (existsSync(join(modules, name))) return modules;
   throw new Error(`npm has no ${name}@${wanted}`);
 }

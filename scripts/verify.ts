@@ -2,13 +2,13 @@
  * `npm test`: all checks that must pass before a change is merged. Continues after a failure, so that one run reports
  * all of them. The last line counts each test, and each other step as one; skipped tests have a line before it.
  */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { text } from 'node:stream/consumers';
+import { spawn } from 'cross-spawn';
 import { TSC_7 } from '../test/helpers/typescript.ts';
 
 type Step = readonly [name: string, command: readonly string[]];
