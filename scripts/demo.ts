@@ -47,7 +47,13 @@ async function fxrates(...args: readonly string[]): Promise<void> {
   say(styleText('bold', `$ ${line}`, { stream: process.stdout }));
   const child = spawn(process.execPath, [CLI, ...args], {
     stdio: 'inherit',
-    env: { ...process.env, FXRATES_BASE_URL: server.url, FXRATES_API_KEY: key },
+    // A folder without the settings of the developer.
+    env: {
+      ...process.env,
+      FXRATES_CONFIG_DIR: import.meta.dirname,
+      FXRATES_BASE_URL: server.url,
+      FXRATES_API_KEY: key,
+    },
   });
   const [exitCode] = await once(child, 'exit');
   promise(`${line} exits 0`, exitCode === 0);

@@ -49,7 +49,7 @@ if (!existsSync(join(root, 'src', source)) || source === '') {
 const isFile = statSync(join(root, 'src', source)).isFile();
 const folder = isFile ? dirname(source) : source;
 const tests = (named.length > 0 ? named : [folder, ...(MORE_TESTS[folder] ?? [])]).flatMap(testsBelow);
-if (tests.length === 0) fail(`no fast tests in test/${folder}; add files or folders of test/ after '${source}'`);
+if (tests.length === 0) fail(`no fast tests in test/${folder}; add files of test/ after '${source}'`);
 
 const { status } = spawnSync(
   process.execPath,
