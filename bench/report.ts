@@ -108,23 +108,26 @@ function reportChanges(bench: string, figures: NamedFigures, isRecorded: boolean
   );
   if (!isRecorded) return;
   const date = new Date().toISOString().slice(0, 10);
-  // Figures that this run did not measure, because of `--only`, stay.
   const rounded = Object.entries(figures).map(([name, figure]) => [name, Number(figure.toPrecision(4))]);
-  const run: RecordedRun = { date, figures: { ...before?.figures, ...Object.fromEntries(rounded) } };
+  const run: RecordedRun = { date, figures: Object.fromEntries(rounded) };
   writeFileSync(file, `${JSON.stringify({ ...runs, [major]: run }, undefined, 2)}\n`);
 }
 
 /** A difference below this share of the recorded figure is noise. */
 const NOISE = 0.1;
 
-/** A table of the figures that changed, and how many did not. Figures that one of the two runs lacks are not compared. */
+/** A table of the figures that changed, how many did not, and those that this run lacks. New figures are not compared. */
 export function changesText(before: NamedFigures, now: NamedFigures): string {
   const compared = Object.entries(now).flatMap(([name, is]) => {
     const was = before[name];
     return was === undefined ? [] : [{ name, was, is }];
   });
   const changed = compared.filter(({ was, is }) => Math.abs(is - was) > NOISE * Math.abs(was));
-  const same = `${compared.length - changed.length} of ${compared.length} figures are within ${100 * NOISE} %.`;
+  const lacking = Object.keys(before).filter((name) => !(name in now));
+  const same = [
+    `${compared.length - changed.length} of ${compared.length} figures are within ${100 * NOISE} %.`,
+    ...(lacking.length === 0 ? [] : [`Not measured: ${lacking.join('; ')}.`]),
+  ].join('\n');
   if (changed.length === 0) return same;
   return `${same}\n\n${table(
     ['', 'was', 'is'],
