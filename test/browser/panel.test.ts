@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { createMockServer } from '../../src/mock-server/index.ts';
+import { createMockServer, type MockServerOptions } from '../../src/mock-server/index.ts';
 import {
   axeFindings,
   hasChromium,
@@ -8,6 +8,7 @@ import {
   openBrowser,
   type Page,
 } from '../helpers/browser-chromium.ts';
+import { deferred } from '../helpers/deferred.ts';
 import { STILL } from '../helpers/mock-with-key.ts';
 import { respond, startRawServer } from '../helpers/raw-server.ts';
 
@@ -32,8 +33,8 @@ async function openPage() {
 }
 
 /** A mock that is served, and a page of its own. */
-async function serving() {
-  const mock = createMockServer({ clock: STILL });
+async function serving(options: MockServerOptions = {}) {
+  const mock = createMockServer({ clock: STILL, ...options });
   const server = await mock.serve();
   const opened = await openPage();
   const { key, id } = mock.createKey();
@@ -83,13 +84,13 @@ browserTest('names the window of a key that has its own', async () => {
 });
 
 browserTest('shows requests as they come, with the reason for each refusal', async () => {
-  await using panel = await serving();
+  await using panel = await serving({ journalSize: 1001 });
   const { mock, key, call, adminUrl, page } = panel;
   await call();
   const problems = await openPanel(page, adminUrl);
   expect(page.url()).not.toContain('token');
 
-  await page.getByRole('button', { name: 'GET /api/v1/latest' }).waitFor();
+  await page.getByRole('button', { name: 'GET /api/v1/latest' }).click();
   await call(30);
   await page.getByText('30 of 30 requests used this minute').waitFor();
   await page.getByText('429 now; next request accepted in 1 min').waitFor();
@@ -99,13 +100,25 @@ browserTest('shows requests as they come, with the reason for each refusal', asy
   );
   await page.getByLabel('30 requests of key_1 were served and 1 not; the limit is 30 per minute').waitFor();
   await page.getByLabel('Status', { exact: true }).selectOption('refused');
-  expect(await page.getByRole('list', { name: 'Requests, newest first' }).getByRole('listitem').count()).toBe(1);
+  const list = page.getByRole('list', { name: 'Requests, newest first' });
+  expect(await list.getByRole('listitem').count()).toBe(1);
   expect(await page.content()).not.toContain(key);
   expect(problems).toEqual([]);
 
   await page.getByRole('button', { name: 'Empty' }).first().click();
   await page.getByText('No requests match the filters.').waitFor();
   expect(mock.journal.list()).toEqual([]);
+
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await call();
+  const first = list.getByRole('button');
+  await first.focus();
+  expect(await first.getAttribute('aria-expanded')).toBe('false');
+  await call(100);
+  await page.getByText('101 requests').waitFor();
+  expect(await list.locator('button[tabindex="0"]').count()).toBe(1);
+  for (let request = 0; request < 900; request += 1) await mock.fetch(`${mock.baseUrl}/api/v1/quota`);
+  await page.getByText('newest 1000 of 1001 requests', { exact: true }).waitFor();
 });
 
 browserTest('shows the end of an older request, and says that older keys are not shown', async () => {
@@ -204,6 +217,7 @@ browserTest('adds rules, shows how many requests used them, edits and removes th
   expect(mock.rules.list().map(({ id }) => id)).toEqual(['latest']);
   await card.getByRole('button', { name: 'Remove all' }).click();
   await card.getByText('No rules.').waitFor();
+  await form.waitFor(); // the edited rule is gone
   expect(problems).toEqual([]);
 });
 
@@ -262,8 +276,9 @@ browserTest('shows a JSON error beside the field of a rule, and sends the text a
   await form.getByLabel('respond.data', { exact: true }).fill('{"EUR":1.10,"big":12345678901234567890}');
   await form.getByLabel('match.query', { exact: true }).fill('');
   expect(await page.getByRole('alert').count()).toBe(0);
-  await form.getByRole('button', { name: 'Add rule' }).click();
+  await form.getByRole('button', { name: 'Add rule' }).dblclick();
   await page.getByText('used for 0 of 0').waitFor();
+  expect(mock.rules.list()).toHaveLength(1);
   const [response] = await call();
   expect(await response?.text()).toBe('{"success":true,"data":{"EUR":1.10,"big":12345678901234567890}}');
   expect(problems).toEqual([]);
@@ -371,12 +386,21 @@ browserTest('shows a space in place of the mock, and says so when it has ended',
   const space = mock.space({ name: 'checkout' });
   await fetch(`${url}/api/v1/quota`, { headers: { authorization: space.key } });
   await openPanel(page, adminUrl);
+  const held = deferred<void>();
+  const asked = page.waitForRequest('**/__fxrates/rules');
+  await page.route('**/__fxrates/rules', (route) => held.promise.then(() => route.continue()), { times: 1 });
+  await asked;
 
   await page.getByLabel('Space').selectOption('checkout');
   await page.getByRole('button', { name: 'GET /api/v1/quota' }).waitFor();
   expect(await page.getByRole('button', { name: 'GET /api/v1/latest' }).count()).toBe(0);
+  await page.getByLabel('email', { exact: true }).fill('typed');
+  const late = page.waitForResponse('**/__fxrates/rules');
+  held.resolve();
+  await late;
   await page.getByRole('button', { name: '+ 1 minute' }).click();
   await page.getByText('2026-01-15 00:01:00 UTC').waitFor();
+  expect(await page.getByLabel('email', { exact: true }).inputValue()).toBe('typed'); // the late answer is of the mock itself
   expect(space.clock.now() - mock.clock.now()).toBe(60_000);
   await space.close();
 
@@ -386,6 +410,8 @@ browserTest('shows a space in place of the mock, and says so when it has ended',
   await page.getByRole('button', { name: 'GET /api/v1/latest?again=1' }).waitFor();
   await page.getByLabel('Space').selectOption({ label: 'the mock itself' });
   await page.getByRole('button', { name: 'GET /api/v1/latest' }).waitFor();
+  await page.goto(`${url}/__fxrates/?space=..`);
+  await page.getByRole('alert').getByText(`Space "'..'" does not exist`).waitFor();
 });
 
 browserTest('moves the clock and changes switches', async () => {
@@ -436,6 +462,10 @@ browserTest('signs up, confirms, creates a key that is shown once, uses up its l
   const key = await card.getByLabel('New key, shown only once').inputValue();
   await card.getByRole('button', { name: 'Create key for account_1' }).click();
   await card.getByRole('alert').getByText('account_1 has 1 active key and the free plan allows 1').waitFor();
+  mock.space({ name: 'checkout' });
+  await page.getByLabel('Space').selectOption('checkout');
+  await card.getByLabel('New key, shown only once').waitFor({ state: 'detached' });
+  await page.getByLabel('Space').selectOption({ label: 'the mock itself' });
   expect(await card.getByLabel('New key, shown only once').inputValue()).toBe(key); // until it is copied
   const status = async () => (await fetch(`${url}/api/v1/latest`, { headers: { authorization: key } })).status;
   expect(await status()).toBe(200);
@@ -451,7 +481,11 @@ browserTest('signs up, confirms, creates a key that is shown once, uses up its l
   await card.getByText('7 of 100000').waitFor();
   await card.getByRole('button', { name: 'Use up the minute of key_2' }).click();
   await card.getByText('429 now; next request accepted in 1 min').waitFor();
-  await card.getByLabel('Plan of account_2').selectOption('unlimited');
+  const plan = card.getByLabel('Plan of account_2');
+  await page.route('**/plan', (route) => route.abort(), { times: 1 });
+  await plan.selectOption('free');
+  await expect.poll(() => plan.inputValue()).toBe('developer');
+  await plan.selectOption('unlimited');
   await card.getByText('300 of 1000').waitFor();
   expect(await card.getByRole('button', { name: 'Use up the month of key_2' }).isDisabled()).toBe(true);
 
@@ -464,7 +498,7 @@ browserTest('signs up, confirms, creates a key that is shown once, uses up its l
   await card.getByText('revoked', { exact: true }).waitFor();
   expect(await status()).toBe(401);
   // The browser itself logs the refused requests.
-  expect(problems).toHaveLength(3);
+  expect(problems).toHaveLength(4);
 });
 
 browserTest('asks before a token in the address replaces one that works', async () => {
@@ -496,7 +530,7 @@ browserTest('asks for the token where the address did not bring it', async () =>
   await page.getByLabel('Admin token').fill('wrong');
   await page.getByRole('button', { name: 'Open the panel' }).click();
   await page.getByText('This is not the admin token.').waitFor();
-  await page.getByLabel('Admin token').fill(adminToken);
+  await page.getByLabel('Admin token').fill(`${adminToken}\u200b `);
   await page.getByRole('button', { name: 'Open the panel' }).click();
 
   await page.getByRole('heading', { name: 'Clock' }).waitFor();

@@ -1,7 +1,15 @@
 import { useState } from 'preact/hooks';
 import { plans } from '../../../generated/service.ts';
 import { html, Refusal, Rows, Section, Select } from './html.ts';
-import { durationText, MOST_KEYS, type MockView, type SectionProps, timeText, windowText } from './mock-view.ts';
+import {
+  durationText,
+  MOST_KEYS,
+  type MockView,
+  type NewKey,
+  type SectionProps,
+  timeText,
+  windowText,
+} from './mock-view.ts';
 import { type BodySchema, SchemaForm } from './schema-form.ts';
 
 type ShownAccount = MockView['accounts'][number];
@@ -9,9 +17,8 @@ type ShownKey = MockView['keys'][number];
 
 /** What a user does in the dashboard of the service, and the usage of each key. */
 export function AccountSection(props: SectionProps) {
-  const { view, query, bodySchema, refusal, act } = props;
+  const { view, query, bodySchema, refusal, act, newKeys, setNewKeys } = props;
   const [isWhole, setWhole] = useState(true);
-  const [newKeys, setNewKeys] = useState<readonly NewKey[]>([]);
   const schema = bodySchema<BodySchema>('/accounts');
   const createKey = async (accountId: string) => {
     const created = await act<Omit<NewKey, 'space'>>('POST', `/accounts/${accountId}/keys`);
@@ -36,21 +43,14 @@ export function AccountSection(props: SectionProps) {
       <//>`
     }
     ${view.keys.length === MOST_KEYS && html`<p class="hint">Only the newest ${MOST_KEYS} keys are shown.</p>`}
-    <${Rows} items=${view.accounts.toReversed()} row=${row} empty="No accounts yet." atOnce=${10} attributes=${{ 'aria-label': 'Accounts, newest first' }} />
+    <${Rows} items=${view.accounts.toReversed()} rows=${(shown: readonly ShownAccount[]) => shown.map(row)} empty="No accounts yet." atOnce=${10} attributes=${{ 'aria-label': 'Accounts, newest first' }} />
   <//>`;
-}
-
-interface NewKey {
-  readonly id: string;
-  readonly key: string;
-  readonly accountId: string;
-  readonly space: string;
 }
 
 interface AccountRowProps extends SectionProps {
   readonly account: ShownAccount;
   readonly createKey: (accountId: string) => Promise<void>;
-  /** The created keys that the user has not copied yet. */
+  /** Those of the account. */
   readonly newKeys: readonly NewKey[];
   readonly hideKey: (hidden: NewKey) => void;
 }

@@ -4,14 +4,15 @@ import { AccountSection } from './account-section.ts';
 import { html, Select, withValue } from './html.ts';
 import { JournalSection } from './journal-section.ts';
 import { ChartSection, ClockSection, SwitchSection } from './mock-sections.ts';
-import { type ChangeQuery, type PanelQuery, readQuery, writeQuery } from './mock-view.ts';
+import { type ChangeQuery, type NewKey, type PanelQuery, readQuery, writeQuery } from './mock-view.ts';
 import { RuleSection } from './rule-section.ts';
 import { hasToken, keepToken, useMock } from './use-mock.ts';
 
 function App() {
   const [query, setQuery] = usePanelQuery();
   const { spaces, problem, needsToken, load, ...mock } = useMock(query.space);
-  const props = { ...mock, query, setQuery };
+  const [newKeys, setNewKeys] = useState<readonly NewKey[]>([]); // a section ends with the choice of another space
+  const props = { ...mock, query, setQuery, newKeys, setNewKeys };
   return html`<a class="skip" href="#main">Skip to the content</a>
     <header class="bar">
       <a class="brand" href="/__fxrates/">fxrates mock server</a>
@@ -53,7 +54,7 @@ function TokenForm({ connect }: { readonly connect: () => void }) {
   const [token, setToken] = useState('');
   const submit = (event: Event) => {
     event.preventDefault();
-    keepToken(token.trim());
+    keepToken(token);
     connect();
   };
   return html`<form class="card" onSubmit=${submit}>

@@ -21,8 +21,9 @@ interface SelectProps {
 /** A list to choose from; other properties are those of the element. A link can name a value that is not in the list yet. */
 export function Select({ options, chosen, choose, ...attributes }: SelectProps) {
   const isListed = chosen === undefined || options.some(([value]) => value === chosen);
-  return html`<select ...${attributes} onChange=${withValue(choose)}>
-    ${[...options, ...(isListed ? [] : [[chosen, chosen]])].map(([value, text]) => html`<option value=${value} selected=${value === chosen}>${text}</option>`)}
+  // With `selected` on an option, the list would keep a choice that was refused.
+  return html`<select ...${attributes} value=${chosen} onChange=${withValue(choose)}>
+    ${[...options, ...(isListed ? [] : [[chosen, chosen]])].map(([value, text]) => html`<option value=${value}>${text}</option>`)}
   </select>`;
 }
 
@@ -47,7 +48,7 @@ export function Section({ title, hint, actions, children }: FrameProps) {
 interface RowsProps<Item> {
   /** Newest first. */
   readonly items: readonly Item[];
-  readonly row: (item: Item) => unknown;
+  readonly rows: (shown: readonly Item[]) => unknown;
   /** Replaces an empty list. */
   readonly empty?: string;
   /** Number of rows that the list shows at first, and adds on request. */
@@ -57,11 +58,11 @@ interface RowsProps<Item> {
 }
 
 /** A list of rows, newest first, and a button that shows older ones. */
-export function Rows<Item>({ items, row, empty, atOnce, attributes = {} }: RowsProps<Item>) {
+export function Rows<Item>({ items, rows, empty, atOnce, attributes = {} }: RowsProps<Item>) {
   const [most, setMost] = useState(atOnce);
   const older = items.length - most;
   return html`${items.length === 0 && empty !== undefined && html`<p class="empty">${empty}</p>`}
-    <ul class="plain" ...${attributes}>${items.slice(0, most).map(row)}</ul>
+    <ul class="plain" ...${attributes}>${rows(items.slice(0, most))}</ul>
     ${older > 0 && html`<div><button type="button" onClick=${() => setMost(most + atOnce)}>Show older (${older})</button></div>`}`;
 }
 

@@ -12,20 +12,33 @@ export function JournalSection({ view, query, setQuery, act }: SectionProps) {
   const { entries } = view;
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const [focused, setFocused] = useState<number>();
+  const newest = entries[0]?.number ?? 0;
+  const last = useRef(newest);
+  useEffect(() => {
+    const isAnother = newest < last.current; // it was emptied, and numbers begin at 1 again
+    last.current = newest;
+    if (!isAnother) return;
+    setOpen(new Set());
+    setFocused(undefined);
+  }, [newest]);
   const matching = matchingEntries(entries, query);
   const isFiltered = FILTERS.some((name) => query[name] !== '');
   const toggle = (number: number) =>
     setOpen(new Set(open.has(number) ? [...open].filter((one) => one !== number) : [...open, number]));
-  // One row is a tab stop: the one that had the focus last, or else the newest.
-  const { number: stop } = matching.find(({ number }) => number === focused) ?? matching[0] ?? {};
-  const row = (entry: JournalEntry) => html`<${EntryRow} key=${entry.number} entry=${entry} view=${view}
-    isOpen=${open.has(entry.number)} toggle=${toggle} isStop=${entry.number === stop} focus=${setFocused} />`;
-  const actions = html`<p class="hint" role="status">${countText(matching.length, entries.length, isFiltered)}</p>
+  const rows = (shown: readonly JournalEntry[]) => {
+    // One row is a tab stop: the one that had the focus last, or else the newest.
+    const stop = shown.find(({ number }) => number === focused) ?? shown[0];
+    return shown.map(
+      (entry) => html`<${EntryRow} key=${entry.number} entry=${entry} view=${view}
+        isOpen=${open.has(entry.number)} toggle=${toggle} isStop=${entry === stop} focus=${setFocused} />`,
+    );
+  };
+  const actions = html`<p class="hint" role="status">${countText(view, isFiltered ? matching.length : undefined)}</p>
     ${isFiltered && html`<button type="button" onClick=${() => setQuery(NO_FILTERS)}>Clear filters</button>`}
     <button type="button" disabled=${entries.length === 0} onClick=${() => act('DELETE', '/requests')}>Empty</button>`;
   return html`<${Section} title="Requests" actions=${actions}>
     <${Filters} view=${view} query=${query} setQuery=${setQuery} />
-    <${Rows} items=${matching} row=${row} empty=${isFiltered ? 'No requests match the filters.' : 'No requests yet.'} atOnce=${100}
+    <${Rows} items=${matching} rows=${rows} empty=${isFiltered ? 'No requests match the filters.' : 'No requests yet.'} atOnce=${100}
       attributes=${{ class: 'plain journal', 'aria-label': 'Requests, newest first', onKeyDown: moveFocus }} />
   <//>`;
 }
@@ -33,9 +46,10 @@ export function JournalSection({ view, query, setQuery, act }: SectionProps) {
 const FILTERS = ['status', 'operation', 'key', 'text'] as const;
 const NO_FILTERS = { status: '', operation: '', key: '', text: '' };
 
-function countText(matching: number, all: number, isFiltered: boolean): string {
-  const noun = all === 1 ? 'request' : 'requests';
-  return isFiltered ? `${matching} of ${all} ${noun}` : `${all} ${noun}`;
+function countText({ entries, total }: MockView, matching: number | undefined): string {
+  const newest = entries.length < total ? `newest ${entries.length} of ` : '';
+  const found = matching === undefined ? '' : `${matching} of ${newest && 'the '}`;
+  return `${found}${newest}${total} ${total === 1 ? 'request' : 'requests'}`;
 }
 
 type FiltersProps = Pick<SectionProps, 'view' | 'query' | 'setQuery'>;
@@ -189,15 +203,10 @@ function decision(entry: JournalEntry): readonly Pair[] {
 }
 
 function Assumptions({ names, switches }: { readonly names: readonly string[] } & Pick<EntryDetailsProps, 'switches'>) {
-  if (names.length === 0)
-    return html`<div class="whole"><h3>Assumptions</h3><p class="hint">None: the response depends on documented behaviour only.</p></div>`;
   const known = names.flatMap((name) => switches.filter((one) => one.name === name));
-  return html`<div class="whole"><h3>Assumptions</h3>
-    <p class="hint">Undocumented behaviour that the response depends on.</p>
-    <ul class="chips">${known.map(
-      ({ name, value, provenance, why }) =>
-        html`<li class="chip" title=${why}><span class="mono">${name}: ${String(value)}</span> <span class="soft">${provenance}</span></li>`,
-    )}</ul></div>`;
+  const pairs = known.map(({ name, value, provenance, why }) => [`${name}: ${value}`, `${provenance}: ${why}`]);
+  return html`<div class="whole"><${Pairs} title="Assumptions about undocumented behaviour" pairs=${pairs}
+    none="None: the response depends on documented behaviour only." /></div>`;
 }
 
 function Curl({ entry }: { readonly entry: JournalEntry }) {

@@ -17,10 +17,12 @@ export interface MockView {
   readonly keys: readonly KeySummary[];
   readonly switches: readonly SwitchDescription[];
   readonly rules: readonly ShownRule[];
-  /** The requests in the journal, newest first. */
+  /** The newest requests in the journal, newest first. */
   readonly entries: readonly JournalEntry[];
   /** How often the journal has changed. */
   readonly changes: number;
+  /** Number of requests in the journal, also of older ones that are not in `entries`. */
+  readonly total: number;
 }
 
 export const MOST_KEYS = 200;
@@ -29,6 +31,14 @@ export const MOST_KEYS = 200;
 export interface RejectedCall {
   readonly path: string;
   readonly message: string;
+}
+
+/** A key that the user has not copied yet. */
+export interface NewKey {
+  readonly id: string;
+  readonly key: string;
+  readonly accountId: string;
+  readonly space: string;
 }
 
 /** The parameters of a section of the panel. */
@@ -42,6 +52,9 @@ export interface SectionProps {
   readonly refusal: RejectedCall | undefined;
   /** Calls the admin API, and shows the new state or the error. */
   readonly act: <Result>(method: string, path: string, body?: unknown) => Promise<Result | undefined>;
+  /** Of all spaces. */
+  readonly newKeys: readonly NewKey[];
+  readonly setNewKeys: (change: (shown: readonly NewKey[]) => readonly NewKey[]) => void;
 }
 
 /** `2026-01-15 14:20 UTC` of a time in milliseconds. */

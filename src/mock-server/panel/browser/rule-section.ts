@@ -6,15 +6,18 @@ import { type BodySchema, type Group, SchemaForm } from './schema-form.ts';
 
 /** The rules, with a form to add and edit them. */
 export function RuleSection({ view: { rules }, bodySchema, refusal, act }: SectionProps) {
-  const [edited, setEdited] = useState<ShownRule>();
+  const [chosen, setChosen] = useState<ShownRule>();
+  // A rule that was removed or replaced meanwhile would be added again, or would replace another one.
+  const isThere = rules.some(({ id, addedAt }) => id === chosen?.id && addedAt === chosen.addedAt);
+  const edited = isThere ? chosen : undefined;
   const opener = useRef<HTMLElement>(null);
   const edit = (rule: ShownRule, button: HTMLElement) => {
     opener.current = button;
-    setEdited(rule);
+    setChosen(rule);
   };
   const endEdit = () => {
     if (edited !== undefined) opener.current?.focus(); // the focused button of the form is about to go
-    setEdited(undefined);
+    setChosen(undefined);
   };
   const schema = bodySchema<BodySchema>('/rules');
   // With the id of a rule, it replaces that rule.
@@ -37,7 +40,7 @@ export function RuleSection({ view: { rules }, bodySchema, refusal, act }: Secti
         <${Refusal} refusal=${refusal} path="/rules" below />
       <//>`
     }
-    <${Rows} items=${rules.toReversed()} row=${row} empty="No rules." atOnce=${20} />
+    <${Rows} items=${rules.toReversed()} rows=${(shown: readonly ShownRule[]) => shown.map(row)} empty="No rules." atOnce=${20} />
   <//>`;
 }
 

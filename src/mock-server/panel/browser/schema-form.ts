@@ -54,12 +54,17 @@ export function SchemaForm(props: SchemaFormProps) {
   const form = useRef<HTMLFormElement>(null);
   const [input, setInput] = useState<FormInput>(edited ?? {});
   const [isChecked, setChecked] = useState(false);
+  const isSending = useRef(false);
   useEffect(() => {
     if (edited !== undefined) form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus();
   }, []);
   const send = async (event: Event) => {
     event.preventDefault();
-    if (!(await save(jsonObject(settingsIn(input, fields))))) return;
+    if (isSending.current) return; // the second click of a double click
+    isSending.current = true;
+    const isSaved = await save(jsonObject(settingsIn(input, fields)));
+    isSending.current = false;
+    if (!isSaved) return;
     setInput(edited ?? {});
     setChecked(false);
   };

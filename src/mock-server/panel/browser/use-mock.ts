@@ -3,22 +3,25 @@ import { type ClockState, MOST_KEYS, type MockView, type SectionProps } from './
 
 /** The current state of the mock or a space, read every second and after each change. */
 export function useMock(space: string) {
-  const scope = space === '' ? '' : `/spaces/${encodeURIComponent(space)}`;
+  const scope = scopeOf(space);
+  const chosen = useRef(scope);
+  chosen.current = scope;
   const [read, setRead] = useState<{ readonly scope: string; readonly view: MockView }>();
   const [api, setApi] = useState<ApiDescription>();
   const [spaces, setSpaces] = useState<readonly string[]>([]);
   const [lost, setLost] = useState<Error>();
   const [refusal, setRefusal] = useState<SectionProps['refusal']>();
-  const shown = useRef<ShownJournal>({ entries: [], changes: 0 });
+  const shown = useRef<ShownJournal>({ entries: [], changes: 0, total: 0 });
   const load = useCallback(async () => {
     try {
       setSpaces(await callAdmin<readonly string[]>('GET', '/spaces'));
       const view = await readView(scope, shown.current);
-      shown.current = { entries: view.entries, changes: view.changes };
+      if (chosen.current !== scope) return; // the user has chosen another one meanwhile
+      shown.current = { entries: view.entries, changes: view.changes, total: view.total };
       setRead({ scope, view });
       setLost(undefined);
     } catch (error) {
-      setLost(asError(error));
+      if (chosen.current === scope) setLost(error as Error);
     }
   }, [scope]);
 
@@ -35,7 +38,8 @@ export function useMock(space: string) {
     try {
       return await callAdmin(method, scope + path, body);
     } catch (error) {
-      setRefusal({ path, message: asError(error).message });
+      // `load` shows the other errors.
+      if (error instanceof AdminApiError) setRefusal({ path, message: error.message });
       return undefined;
     } finally {
       await load();
@@ -45,6 +49,12 @@ export function useMock(space: string) {
   const problem = lost?.message ?? ''; // why the state could not be read
   const bodySchema: SectionProps['bodySchema'] = (path) => schemaIn(api, path);
   return { view, spaces, problem, refusal, needsToken, act, bodySchema, load };
+}
+
+/** The path of the admin API of a space. A browser would remove `..`, which no space has as its name. */
+function scopeOf(space: string): string {
+  if (space === '') return '';
+  return `/spaces/${encodeURIComponent(/^\.\.?$/.test(space) ? `'${space}'` : space)}`;
 }
 
 /** As far as the panel reads it. */
@@ -77,12 +87,7 @@ function everySecond(load: () => Promise<void>): () => void {
   };
 }
 
-function asError(error: unknown): Error {
-  if (error instanceof AdminApiError) return error;
-  return new Error('The mock server does not respond. After you restart it, open the address that it prints.');
-}
-
-type ShownJournal = Pick<MockView, 'entries' | 'changes'>;
+type ShownJournal = Pick<MockView, 'entries' | 'changes' | 'total'>;
 
 async function readView(scope: string, shown: ShownJournal): Promise<MockView> {
   const [clock, accounts, keys, switches, rules, journal] = await Promise.all([
@@ -100,7 +105,7 @@ async function readView(scope: string, shown: ShownJournal): Promise<MockView> {
 async function readEntries(scope: string, shown: ShownJournal): Promise<ShownJournal> {
   const newest = async (limit: number) => {
     const read = await callAdmin<ShownJournal>('GET', `${scope}/requests?limit=${limit}`);
-    return { entries: read.entries.toReversed(), changes: read.changes };
+    return { entries: read.entries.toReversed(), changes: read.changes, total: read.total };
   };
   const last = await newest(1);
   const isShown = JSON.stringify(last) === JSON.stringify({ ...shown, entries: shown.entries.slice(0, 1) });
@@ -147,8 +152,9 @@ export function hasToken(): boolean {
   return (localStorage.getItem(STORED) ?? '') !== '';
 }
 
-export function keepToken(token: string): void {
-  localStorage.setItem(STORED, token);
+/** Without characters that no token has, such as invisible ones that were copied with it. */
+export function keepToken(typed: string): void {
+  localStorage.setItem(STORED, typed.replace(/[^\w-]/g, ''));
 }
 
 /** An error of the admin API. */
@@ -168,11 +174,15 @@ async function callAdmin<Result>(method: string, path: string, body?: unknown): 
     method,
     headers: { authorization: `Bearer ${await takeToken()}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: json }),
-  });
-  if (response.ok) return JSON.parse((await response.text()) || 'null');
+  }).catch(noResponse);
+  if (response.ok) return JSON.parse((await response.text().catch(noResponse)) || 'null');
   const problem = await response.json().catch(() => undefined);
   throw new AdminApiError(
     problem?.error?.message ?? `The mock server responded with status ${response.status}.`,
     response.status,
   );
+}
+
+function noResponse(): never {
+  throw new Error('The mock server does not respond. After you restart it, open the address that it prints.');
 }
