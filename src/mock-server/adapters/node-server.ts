@@ -136,7 +136,7 @@ export async function listenHttp(options: ListenAddress, context: ServerContext)
 
 function urlOf({ address, family, port }: AddressInfo, { tls, host }: ListenAddress): string {
   // A certificate is valid for the name, and perhaps not for its address.
-  if (tls !== undefined && isIP(host) === 0) return `https://${host}:${port}`;
+  if (tls !== undefined && host !== '' && isIP(host) === 0) return `https://${host}:${port}`;
   const reachable = REACHABLE[address] ?? address;
   return `${tls === undefined ? 'http' : 'https'}://${family === 'IPv6' ? `[${reachable}]` : reachable}:${port}`;
 }

@@ -34,6 +34,8 @@ test('a client with an https base URL gets rates', async () => {
   const fx = new FxRates({ apiKey: key, baseUrl: mock.server.url, dispatcher: mock.agent });
 
   expect(mock.server.url).toBe(`https://localhost:${mock.server.port}`);
+  await using everywhere = await mock.mock.serve({ host: '', allowRemote: true, tls });
+  expect(everywhere.url).toMatch(/^https:\/\/(?:\[::1\]|127\.0\.0\.1):/);
   expect(await fx.latest({ base: 'EUR' })).toMatchObject({ base: 'EUR' });
   await fx.close();
 });
