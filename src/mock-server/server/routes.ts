@@ -30,7 +30,7 @@ import { latestOptions, replaySteps, setLatestSteps } from '../rules/latest-rule
 import { addRuleSteps } from '../rules/mock-rules.ts';
 import { addedRule, ruleInput } from '../rules/rule-schema.ts';
 import { account, accountOptions, newPlan } from '../service/accounts.ts';
-import { createdKey, keyFilter, keySummary, keyUsage, newKey } from '../service/keys.ts';
+import { createdKey, keyFilter, keySummary, keyUsage, listKeysSteps, newKey } from '../service/keys.ts';
 import { type AdminCall, type AdminRoute, method, route } from './admin-server.ts';
 import { openApi } from './openapi.ts';
 
@@ -305,6 +305,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('GET /keys', 'keys.list', {
     summary: 'List keys with their usage, oldest first',
     query: keyFilter,
+    steps: listKeysSteps,
     response: z.array(keySummary),
   }),
   method('GET /keys/{keyId}', 'keys.get', {

@@ -1,7 +1,16 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { statusAndCode } from '../behaviour/switch.ts';
-import { checkedInput, expected, plainObject, strictObject, type ValueOf, wholeFrom } from '../input/checked-input.ts';
+import {
+  atOnce,
+  checkedInput,
+  expected,
+  plainObject,
+  type Steps,
+  strictObject,
+  type ValueOf,
+  wholeFrom,
+} from '../input/checked-input.ts';
 import { invalidOption, MockServerError, withId } from '../input/mock-server-error.ts';
 import { addAccount, findAccount, maxActiveKeys, revoke } from './accounts.ts';
 import { minuteUsage, monthUsage, quotaUse, type RateUse, rateUse } from './decide.ts';
@@ -162,11 +171,7 @@ export function createKeys(context: ServiceContext): Keys {
       return view(context, key);
     },
     get: (keyId) => view(context, findKey(state, keyId)),
-    list(options = {}) {
-      const { accountId, limit } = checkedInput(keyFilter, options, { what: 'an option of keys.list()' });
-      const keys = accountId === undefined ? Array.from(state.keys.values()) : findAccount(state, accountId).keys;
-      return (limit === undefined ? keys : keys.slice(-limit)).map((key) => view(context, key));
-    },
+    list: (options) => atOnce(listKeysSteps(context, options)),
     setUsage(keyId, usage) {
       const key = findKey(state, keyId);
       const checked = checkedInput(keyUsage, usage, { what: 'an option of setUsage()' });
@@ -175,6 +180,21 @@ export function createKeys(context: ServiceContext): Keys {
       return view(context, key);
     },
   };
+}
+
+/** Each key is a step, because a mock can have many. */
+export function* listKeysSteps(context: ServiceContext, options: KeyFilter = {}): Steps<readonly KeySummary[]> {
+  const { state } = context;
+  const { accountId, limit = Number.POSITIVE_INFINITY } = checkedInput(keyFilter, options, {
+    what: 'an option of keys.list()',
+  });
+  const keys = accountId === undefined ? Array.from(state.keys.values()) : findAccount(state, accountId).keys;
+  const summaries: KeySummary[] = [];
+  for (const key of keys.slice(-limit)) {
+    summaries.push(view(context, key));
+    yield;
+  }
+  return summaries;
 }
 
 /** Throws `MockServerError` with code `invalid_option` for a usage above the limit of the key. */

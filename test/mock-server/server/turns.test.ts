@@ -61,6 +61,14 @@ test.each<[string, string, unknown]>([
   expect([...stepsOf(id, body).steps].length).toBeGreaterThanOrEqual(ENTRIES);
 });
 
+test('lists no two keys in one step', () => {
+  const state = createMockState(checkOptions({}));
+  const mock = new MockMethods(state);
+  for (const _ of listOf(() => mock.createKey()));
+
+  expect([...stepsOf('keys.list', {}, state).steps].length).toBeGreaterThanOrEqual(ENTRIES);
+});
+
 test.each<[string, string, object]>([
   ['findRequests', 'found', { limit: 1000, filter: { query: { text: { matches: 'a' } } } }],
   ['verifyRequests', 'right number', { count: ENTRIES }],
