@@ -18,7 +18,7 @@ function partsOf(secret: string): [prefix: string, rest: string] {
 /** What is before the hexadecimal code of a character: in a URL (also encoded twice), in JSON and code. In mail, it is `=`. */
 const BEFORE_CODE = String.raw`%(?:25){0,4}|\\{1,8}(?:u00|x)`;
 /** The same if the code has an end: in code and HTML. */
-const BEFORE_CLOSED_CODE = String.raw`\\{1,8}u\{|&#x0{0,6}`;
+const BEFORE_CLOSED_CODE = String.raw`\\{1,8}u\{0{0,4}|&#x0{0,6}`;
 const BEFORE_ANY_CODE = `(?:${BEFORE_CODE}|${BEFORE_CLOSED_CODE}|=)`;
 const AFTER_CODE = '[;}]?';
 const BY_HTML_NAME: Readonly<Record<string, string>> = {
@@ -71,11 +71,14 @@ function characterOf(_: string, bare?: string, hex = bare, decimal = '', name = 
 /** A shorter text in base64 could match by chance. */
 const SHORTEST_BASE64 = 16;
 
+/** A shorter text is no key of the service, but may be that of a test, and a part of many words. */
+const SHORTEST_KEY = 8;
 /**
  * A function that masks `secret` in a text: as it is or encoded, in hexadecimal, and in base64, alone or within a longer
- * text (as in `Authorization: Basic`).
+ * text (as in `Authorization: Basic`). `secret` is a text without a `keyProblem`.
  */
 export function secretRedactor(secret: string): (text: string) => string {
+  if (secret.length < SHORTEST_KEY) return (text) => text;
   const mask = maskKey(secret);
   // Created for the first text: a client that is created for each request seldom has one.
   let patterns: ReturnType<typeof patternsOf> | undefined;
@@ -184,9 +187,10 @@ export function redactKeys(text: string): string {
 export class Redactor {
   readonly #secrets = new Map<string, (text: string) => string>();
 
-  /** From now on `secret` appears as its mask. A short text is no key, and masking it could mask parts of words. */
+  /** From now on `secret` appears as its mask. A text that cannot be a key is never sent. */
   protect(secret: string): void {
-    if (secret.length >= SHORTEST_KEY) this.#secrets.set(secret, secretRedactor(secret));
+    const key = secret.trim();
+    if (keyProblem(key) === undefined) this.#secrets.set(key, secretRedactor(key));
   }
 
   /** Data: unchanged except for keys. */
@@ -213,5 +217,3 @@ export class Redactor {
     return redacted;
   }
 }
-
-const SHORTEST_KEY = 8;

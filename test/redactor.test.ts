@@ -117,6 +117,7 @@ test.each([
   ['fx-eu_1_live_0123456789abcdefghij', '0123456789abcdefghij', 'fx-eu_1_live_…ghij'],
   [`%20${'!'.repeat(24)}`, `before %25${`20${'!'.repeat(24)}`} after`, 'before …!!!! after'], // the code of a space
   ['\\'.repeat(20), 'a \\" b', 'a \\" b'],
+  ['test', 'latest of test', 'latest of test'],
   ['my-team-secret-0123456789$&', 'my-team-secret-0123456789$& is wrong', '…89$& is wrong'], // of `replace`
 ])('the key %j in the text %j leaves %j', (key, text, expected) => {
   expect(secretRedactor(key)(text)).toBe(expected);

@@ -129,6 +129,21 @@ function casesWith(key: string, line: string): readonly Case[] {
   return cases;
 }
 
+test.each(['fx_live_…9c2d', '“quoted-key”', 'a'.repeat(90_000)].map((key) => ({ key })))(
+  'a variable that cannot be a key is named, and prevents no command that needs none (%#)',
+  async ({ key }) => {
+    const env = { FXRATES_API_KEY: key };
+
+    const { code, stderr } = await runCli(['quota'], { env });
+
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: expect.stringContaining('the key from FXRATES_API_KEY cannot be used'),
+    });
+    expect((await runCli(['--help'], { env })).code).toBe(0);
+  },
+);
+
 const TERMINAL = ['stdin', 'stdout', 'stderr'] as const;
 
 /** `-vv` adds the lines of the log to the same output. */

@@ -18,6 +18,7 @@ export const KEY_ENCODINGS: Readonly<Record<string, (key: string) => string>> = 
   'with \\u005f': underscoreAs('\\u005f'),
   'with \\u005F in JSON in JSON': underscoreAs('\\\\u005F'),
   'with \\u{5f}': underscoreAs('\\u{5f}'),
+  'with \\u{005f}': underscoreAs('\\u{005f}'),
   'with \\x5f': underscoreAs('\\x5f'),
   'with =5F': underscoreAs('=5F'),
   'with &#95;': underscoreAs('&#95;'),
