@@ -1,5 +1,6 @@
 import net, { isIP } from 'node:net';
 import type { buildConnector, Dispatcher } from 'undici';
+import { withoutCredentials } from './text.ts';
 
 /** Environment variables by name. */
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -85,7 +86,8 @@ function isInRange({ hostname }: URL, range: string): boolean {
 /** Without the brackets of an IPv6 address, which then has its shortest form, and without the dot of an absolute name. */
 function plainHost(text: string): string {
   const host = text.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
-  return isIP(host) === 6 ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host;
+  // A URL has no zone, which is after the `%`.
+  return isIP(host) === 6 ? new URL(`http://[${host.replace(/%.*/, '')}]`).hostname.slice(1, -1) : host;
 }
 
 /** The spelling of a variable that is read: the lower-case one takes precedence if it has a value. */
@@ -183,11 +185,6 @@ function problemOf(text: string): string | undefined {
   } catch {
     return 'has a % in its user or password; write it %25';
   }
-}
-
-/** Up to the last `@`: a password that is not percent-encoded can have one, or a slash. */
-function withoutCredentials(text: string): string {
-  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1***@');
 }
 
 /** The parts of undici that are used here. It is passed in, because loading it takes time that most programs save. */

@@ -54,3 +54,8 @@ export function utf8Text(bytes: Buffer): string | undefined {
   if (hasUtf16Mark || first === 0 || second === 0) return undefined;
   return bytes.toString().replace(/^\uFEFF/, '');
 }
+
+/** A URL without its user and password, up to the last `@`: a password that is not percent-encoded can have one, or a slash. */
+export function withoutCredentials(text: string): string {
+  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1***@');
+}

@@ -2,6 +2,7 @@ import { isLoopback } from '../../environment-proxy.ts';
 import { operations } from '../../generated/operations.ts';
 import { apiPathIn, type BaseUrlProblem, baseUrlProblem } from '../../operation.ts';
 import { holdsKey } from '../../redactor.ts';
+import { withoutCredentials } from '../../text.ts';
 import { CliError, loginCommand, usageError } from '../errors/cli-error.ts';
 
 /** A text, and the option or variable that it was read from. */
@@ -31,7 +32,7 @@ export function checkBaseUrl({ text, source }: SourcedText, { insecureHttp } = {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const problem = url && baseUrlProblem(url, { operations: OPERATIONS, allowInsecureHttp: insecureHttp });
   if (url === undefined || problem === 'scheme') {
-    throw usageError(`${source} expects an http or https URL, got '${text}'`, undefined, [
+    throw usageError(`${source} expects an http or https URL, got '${withoutCredentials(text)}'`, undefined, [
       `e.g. ${withScheme(text) ?? 'https://api.example.test'}`,
     ]);
   }

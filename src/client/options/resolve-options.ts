@@ -3,6 +3,7 @@ import { isUrl } from '../../foreign-values.ts';
 import { operations } from '../../generated/operations.ts';
 import { definedOf } from '../../json.ts';
 import { apiPathIn, type BaseUrlProblem, baseUrlProblem } from '../../operation.ts';
+import { withoutCredentials } from '../../text.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { type SteadyTime, steadyTime } from '../time/clock.ts';
 import { defaultTransport } from '../transport/default-transport.ts';
@@ -80,9 +81,10 @@ interface BaseUrlCheck {
 export function checkBaseUrl(value: unknown, { name = 'baseUrl', allowInsecureHttp }: BaseUrlCheck): string {
   const expected = "an http or https URL such as 'https://api.example.com'";
   if (typeof value !== 'string' && !isUrl(value)) return refuse(name, value, expected);
-  const url = URL.canParse(String(value)) ? new URL(String(value)) : refuse(name, value, expected);
+  const shown = withoutCredentials(String(value));
+  const url = URL.canParse(String(value)) ? new URL(String(value)) : refuse(name, shown, expected);
   const problem = baseUrlProblem(url, { operations: OPERATIONS, allowInsecureHttp });
-  if (problem === 'scheme') return refuse(name, value, expected);
+  if (problem === 'scheme') return refuse(name, shown, expected);
   if (problem !== undefined) throw new ConfigError(`${name}: ${BASE_URL_PROBLEMS[problem](url)}`);
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }

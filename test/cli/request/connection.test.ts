@@ -66,6 +66,7 @@ test.each([
   ['https://[fd00::1]:8443', '[fd00::1]:8443', true],
   ['https://[fd00::1]:8443', '[fd00::1]:443', false],
   ['https://[fd00::1]', 'fd00::2', false],
+  ['https://[fd00::1]', 'fe80::1%eth0,[fd00::1%25en0]', true],
   ['https://api.example.test', 'example.test.', true],
   ['https://api.example.test.', 'example.test', true],
   ['https://api.example.test.', '.example.test.:443', true],

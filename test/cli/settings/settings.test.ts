@@ -104,6 +104,8 @@ test.each([
   ['htps://api.example.test/x', 'e.g. https://api.example.test/x\n'],
   ['//api.example.test', 'e.g. https://api.example.test\n'],
   ['ftp://example.test', '--base-url expects an http or https URL'],
+  ['ftp://user:pw@example.test', "got 'ftp://***@example.test'"],
+  ['user:pw@example.test', "got '***@example.test'"],
   ['https://user:pw@example.test', 'contains a user name or a password'],
   ['https://example.test?x=1', 'contains a query or a fragment'],
   ['https://example.test/api/v1', 'ends with /api/v1'],

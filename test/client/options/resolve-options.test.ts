@@ -215,6 +215,8 @@ test.each([
   ['//api.example.com', "got '//api.example.com'"],
   ['ftp://api.example.com', "got 'ftp://api.example.com'"],
   ['javascript:alert(1)', 'an http or https URL'],
+  ['postgres://user:p@ss/word@host/x', "got 'postgres://***@host/x'"],
+  ['user:word@api.example.com', "got '***@api.example.com'"],
   ['https://user@api.example.com', 'user name or password'],
   ['https://:word@api.example.com', 'user name or password'],
   ['https://api.example.com?base=EUR', 'contains a query or fragment'],
