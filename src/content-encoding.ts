@@ -1,6 +1,6 @@
 import { pipeline, type Transform } from 'node:stream';
 import { CollectedBytes } from './collected-bytes.ts';
-import { codeOf, isError } from './foreign-values.ts';
+import { causesOf, codeOf } from './foreign-values.ts';
 
 /** The content codings that `decoded` reads, for the header `accept-encoding`. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
@@ -73,6 +73,5 @@ const DECODER_CODES = /^(Z_|ERR__|ERR_BROTLI|ERR_UNKNOWN_CODING)/;
 
 /** Whether reading a body failed because of its bytes, and not because of the connection. `fetch` has that error as the cause. */
 export function isDecodingError(error: unknown): boolean {
-  if (!isError(error)) return false;
-  return DECODER_CODES.test(codeOf(error) ?? '') || isDecodingError(error.cause);
+  return causesOf(error).some((cause) => DECODER_CODES.test(codeOf(cause) ?? ''));
 }

@@ -27,6 +27,19 @@ export function codeOf(value: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
+/** The error and its causes, outermost first; empty for another value. nock rejects with the object of a test: `{ code }`. */
+export function causesOf(error: unknown): readonly Error[] {
+  const causes: Error[] = [];
+  const isCause = (value: unknown): value is Error => isError(value) || isPlainObject(value);
+  for (let cause = error; isCause(cause) && causes.length < DEEPEST_CAUSE; cause = cause.cause) {
+    causes.push(cause);
+  }
+  return causes;
+}
+
+/** Causes are nested a few levels deep and can form a cycle. */
+const DEEPEST_CAUSE = 10;
+
 /** Whether a value works like an `AbortSignal`, also that of another implementation. */
 export function isSignal(value: unknown): value is AbortSignal {
   const { aborted, addEventListener, removeEventListener } = Object(value) as Partial<AbortSignal>;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CollectedBytes } from '../src/collected-bytes.ts';
+import { isDecodingError } from '../src/content-encoding.ts';
 import { Heap } from '../src/heap.ts';
 import { parseIsoInstant } from '../src/iso-instant.ts';
 import { utf8Text } from '../src/text.ts';
@@ -86,4 +87,11 @@ test('a chunk of a stream is never changed by the chunks after it', () => {
 
   expect(String(body.bytes())).toBe('abcde');
   expect(chunks.map(String)).toEqual(['ab', '', 'cd', 'e']);
+});
+
+test('an error that is its own cause, as of a body, is read once', () => {
+  const error = new Error('broken');
+  error.cause = error;
+
+  expect(isDecodingError(error)).toBe(false);
 });

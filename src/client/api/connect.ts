@@ -59,8 +59,7 @@ export function connect({ options, settings: open, ...parts }: ClientParts): Cli
     if (warning !== undefined) events.warnOnce(warning);
   };
   const keys = shared ?? new KeySource(apiKey, settings, warn);
-  const sharedKey = shared?.known();
-  if (sharedKey !== undefined) warn(sharedKey);
+  shared?.whenKnown(warn);
   return { keys, states, calls: createPipeline({ ...parts, settings, keys, states }) };
 }
 
@@ -68,11 +67,19 @@ export function connect({ options, settings: open, ...parts }: ClientParts): Cli
 export function requireConnection(parts: ClientParts): ClientConnection {
   const connection = connect(parts);
   if (connection !== undefined) return connection;
-  throw new ConfigError(baseUrlOf(parts.options) === undefined ? MISSING_BASE_URL : missingKey(parts.options));
+  const { options } = parts;
+  const isWithoutUrl = baseUrlOf(options) === undefined;
+  throw new ConfigError(isWithoutUrl ? missing('baseUrl', options) : missing('apiKey', options));
 }
 
-const MISSING_BASE_URL =
-  'baseUrl: missing; pass baseUrl or set FXRATES_BASE_URL (the service does not publish its host)';
+const VARIABLES = { baseUrl: 'FXRATES_BASE_URL', apiKey: 'FXRATES_API_KEY' };
+
+function missing(name: keyof typeof VARIABLES, options: AnyOptions): string {
+  const variable = VARIABLES[name];
+  if (options[name] === '') return `${name}: is empty; pass a value, or omit ${name} to use ${variable}`;
+  const why = name === 'baseUrl' ? ' (the service does not publish its host)' : '';
+  return `${name}: missing; pass ${name} or set ${variable}${why}`;
+}
 
 /**
  * The steps of a call, from the outermost to the innermost:
@@ -91,12 +98,6 @@ function createPipeline(context: StepContext): SharedCalls {
 /** An empty text counts as missing, because build steps set such variables. */
 function givenKey({ apiKey = process.env['FXRATES_API_KEY'] }: AnyOptions): ApiKeyOption | undefined {
   return apiKey === '' ? undefined : apiKey;
-}
-
-function missingKey({ apiKey }: AnyOptions): string {
-  return apiKey === ''
-    ? 'apiKey: is empty; pass a key, or omit apiKey to use FXRATES_API_KEY'
-    : 'apiKey: missing; pass apiKey or set FXRATES_API_KEY';
 }
 
 function unusualKey({ masked }: ApiKey): string {

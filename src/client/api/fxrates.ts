@@ -163,7 +163,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
    * @throws {ConfigError} if an option is wrong
    */
   withOptions(options?: FxRatesOptions<ClientNumbers>): this;
-  withOptions<Chosen extends Numbers>(options: FxRatesOptions<Chosen>): FxRates<Chosen>;
+  withOptions<Chosen extends Numbers>(options: FxRatesOptions<Chosen> & { readonly numbers: Chosen }): FxRates<Chosen>;
   withOptions(options: FxRatesOptions<Numbers> = {}): FxRates<Numbers> {
     const { lifetime, settings, options: own } = this.#parts;
     const merged = inheritedOptions(options, { options: own, cache: settings.cache });

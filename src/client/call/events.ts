@@ -1,4 +1,5 @@
 import { processState } from '../../process-state.ts';
+import { maskKeysIn } from '../../redactor.ts';
 import { oneLine } from '../../text.ts';
 import { type Attempt, FxRatesError, requestIdOf } from '../errors/errors.ts';
 import { callHook } from '../errors/program-values.ts';
@@ -110,13 +111,14 @@ export class ClientEvents {
   warnOnce(warning: string | Warning, { code, occasion = 0, topic = code }: WarnOptions = {}): void {
     const fields: Warning = typeof warning === 'string' ? { summary: warning } : warning;
     const { summary, advice, ...cause } = fields;
-    const message = oneLine(advice === undefined ? summary : `${summary}; ${advice}`); // it can contain text of the service
+    const shown = maskKeysIn(oneLine(summary)); // it can contain text of the service
+    const message = advice === undefined ? shown : `${shown}; ${oneLine(advice)}`;
     const name = topic ?? message;
     if (this.#warned.get(name) === occasion) return;
     this.#warned.set(name, occasion);
     const warnOf = this.#hooks.logger?.warnOf;
-    if (warnOf !== undefined) callHook(warnOf, { summary: oneLine(summary), ...cause });
-    else if (this.#log.warn !== undefined) callHook(this.#log.warn, { message, fields });
+    if (warnOf !== undefined) callHook(warnOf, { summary: shown, ...cause });
+    else if (this.#log.warn !== undefined) callHook(this.#log.warn, { message, fields: { ...fields, summary: shown } });
     else if (code === undefined) process.emitWarning(message, { type: 'FxRatesWarning' });
     else warnProcessOnce(message, code);
   }
@@ -174,7 +176,7 @@ function callLine({ operation, source, durationMs, waitedMs, error }: CallEvent)
 }
 
 function requestLine({ target, key, attempt, reason, waitedMs, status, code, durationMs }: RequestEvent): string {
-  const result = [status, code].filter((part) => part !== undefined).join(' ');
+  const result = [status, code].filter((part) => part !== undefined).join(' ') || 'failed';
   const again = reason === 'first' ? '' : `, attempt ${attempt} (${reason})`;
   const waited = waitedMs < 1 ? '' : `, waited ${Math.round(waitedMs)} ms`;
   return `GET ${target} with ${key}: ${result} in ${Math.round(durationMs)} ms${again}${waited}`;

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import type { ProxyFailure } from '../../environment-proxy.ts';
-import { codeOf, isError, isPlainObject } from '../../foreign-values.ts';
+import { causesOf, codeOf, isError, isPlainObject } from '../../foreign-values.ts';
 import { type Attempt, ConfigError, FxRatesError, NetworkError, type Remedy } from './errors.ts';
 import { thrownMessage, thrownText, UNREADABLE } from './program-values.ts';
 
@@ -96,18 +96,24 @@ export function mayShowKey(error: unknown, key: SecretKey): boolean {
   return false;
 }
 
-/** Names and values of all own properties, without calling getters; `undefined` if these are not the complete state. */
+/** Names and values of all own properties; `undefined` if these are not the complete state. */
 function contentOf(value: unknown): unknown[] | undefined {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return [];
-  if (!isTransparent(value) || (Array.isArray(value) && value.length > MOST_VALUES)) return undefined;
-  return Reflect.ownKeys(value).flatMap((name) => [String(name), Object.getOwnPropertyDescriptor(value, name)?.value]);
+  if ((Array.isArray(value) && value.length > MOST_VALUES) || !isTransparent(value)) return undefined;
+  return Reflect.ownKeys(value).flatMap((name) => [String(name), Reflect.get(value, name)]);
 }
 
 /** Whether the properties of the object are its complete state. */
 function isTransparent(value: object): boolean {
   if (types.isProxy(value) || typeof value === 'function') return false;
+  if (Reflect.ownKeys(value).some((name) => isComputed(value, name))) return false;
   if (Array.isArray(value) || value instanceof Error || types.isNativeError(value)) return true;
   return isPlainObject(value);
+}
+
+/** Whether reading a property calls a function of the program. The stack has a getter of the engine in some versions. */
+function isComputed(value: object, name: PropertyKey): boolean {
+  return name !== 'stack' && Object.getOwnPropertyDescriptor(value, name)?.get !== undefined;
 }
 
 /** Words of Deno, whose errors have no code, and codes of Bun, with the code of Node.js. The first that occurs counts. */
@@ -135,19 +141,6 @@ const CODES: readonly (readonly [words: RegExp, code: string])[] = [
 function nodeCodeOf(error: Error): string | undefined {
   return CODES.find(([words]) => words.test(error.message))?.[1] ?? codeOf(error);
 }
-
-/** The error and its causes, outermost first; empty for another value. nock rejects with the object of a test: `{ code }`. */
-function causesOf(error: unknown): readonly Error[] {
-  const causes: Error[] = [];
-  const isCause = (value: unknown): value is Error => isError(value) || isPlainObject(value);
-  for (let cause = error; isCause(cause) && causes.length < DEEPEST_CAUSE; cause = cause.cause) {
-    causes.push(cause);
-  }
-  return causes;
-}
-
-/** Causes are nested a few levels deep and can form a cycle. */
-const DEEPEST_CAUSE = 10;
 
 /** The name, because the command line has its own copy of the class. */
 const PROXY_FAILURE: ProxyFailure['name'] = 'ProxyFailure';

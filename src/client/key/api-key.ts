@@ -78,6 +78,7 @@ export class KeySource {
   readonly #provide: () => string | Promise<string>;
   readonly #limit: CallLimit;
   readonly #onKey: (key: ApiKey) => void;
+  readonly #onFirstKey: ((key: ApiKey) => void)[] = [];
   /** The call of the provider in flight: one, even for a hundred calls that are refused together. */
   readonly #loading = new SharedWork<ApiKey>();
   #key: ApiKey | undefined;
@@ -93,6 +94,12 @@ export class KeySource {
   /** The key in use; `undefined` before the first call of the provider. */
   known(): ApiKey | undefined {
     return this.#key;
+  }
+
+  /** Calls back with the key in use, or with the first one. */
+  whenKnown(callback: (key: ApiKey) => void): void {
+    if (this.#key === undefined) this.#onFirstKey.push(callback);
+    else callback(this.#key);
   }
 
   /** The key to use instead of `refused`; `undefined` if there is no other. */
@@ -126,6 +133,7 @@ export class KeySource {
     this.#key = key;
     if (!isNew) return;
     this.#onKey(key);
+    for (const callback of this.#onFirstKey.splice(0)) callback(key);
     for (const wait of this.waits) wait.cancel(undefined);
   }
 }

@@ -10,7 +10,7 @@ import {
 import { quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { clientOnMock } from '../../helpers/mock-with-key.ts';
-import { exhaustedQuota, failure, quotaRecord, success } from '../../helpers/service-replies.ts';
+import { API_KEY, exhaustedQuota, failure, quotaRecord, success } from '../../helpers/service-replies.ts';
 import { errorOf, testClient } from '../../helpers/test-client.ts';
 
 const MINUTE = 60_000;
@@ -295,6 +295,15 @@ test("a snapshot interval that cannot be parsed is an error only with every: 'sn
   const [item] = await clock.run(first(fx.poll().withMeta(), 1));
   expect(item?.next).toMatchObject({ intervalMs: MINUTE, reason: 'limit' });
   expect(warnings).toEqual([expect.stringContaining("'hourly-ish'")]);
+});
+
+test('a warning with a text of the service does not show the key', async () => {
+  const quota = success(quotaRecord({ snapshot_granularity: API_KEY, monthly_limit: null }));
+  const { fx, clock, warnings } = testClient(success(), { quota });
+
+  await clock.run(first(fx.poll(), 1));
+
+  expect(warnings).toEqual([expect.stringContaining(`'fx_live_…${API_KEY.slice(-4)}'`)]);
 });
 
 const moments: [string, Reply, Reply, number][] = [

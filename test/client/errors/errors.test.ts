@@ -181,6 +181,14 @@ test.each<[string, object, boolean?]>([
   ['behind many values', { list: Array.from({ length: 999 }, () => ({})), key: API_KEY }],
   ['in a request', { request: new Request('https://fx.test', { headers: { authorization: API_KEY } }) }],
   ['in a map', { map: new Map([['key', API_KEY]]) }],
+  [
+    'behind a getter',
+    {
+      get options() {
+        return { headers: { authorization: API_KEY } };
+      },
+    },
+  ],
   // Not searched, so it may contain the key.
   [
     'possibly among many values',

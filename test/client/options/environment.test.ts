@@ -74,9 +74,9 @@ const NO_KEY = 'apiKey: missing; pass apiKey or set FXRATES_API_KEY';
 
 test.each([
   ['base URL', { apiKey: API_KEY }, NO_BASE_URL],
-  ['base URL, but an empty one', { baseUrl: '', apiKey: API_KEY }, NO_BASE_URL],
+  ['base URL, but an empty one', { baseUrl: '', apiKey: API_KEY }, 'baseUrl: is empty; pass a value, or omit baseUrl'],
   ['key', { baseUrl: BASE_URL }, NO_KEY],
-  ['key, but an empty one', { baseUrl: BASE_URL, apiKey: '' }, 'apiKey: is empty; pass a key, or omit apiKey'],
+  ['key, but an empty one', { baseUrl: BASE_URL, apiKey: '' }, 'apiKey: is empty; pass a value, or omit apiKey'],
 ])('without a %s the constructor succeeds, and each call rejects', async (_, options, message) => {
   const fetch = fakeFetch({});
 

@@ -121,6 +121,14 @@ test.each<[FxRatesOptions, FxRatesOptions]>([
   expect(warningsOfLast(first, second)).toEqual([]);
 });
 
+test('a derived client warns of options without effect when its key is known', async () => {
+  const { fx, warnings } = testClient(success(), { apiKey: async () => API_KEY });
+
+  await fx.withOptions(perMinute(60)).latest();
+
+  expect(warnings).toEqual([`rateLimit.perMinute: 60 (in use: 'learn'): ${WHY}`]);
+});
+
 test('the warning does not show the contents of an option, such as the password of a store', () => {
   const store = { exchange: () => Promise.reject(new Error('not used')), url: 'redis://user:secret@redis.test' };
 
