@@ -1,4 +1,3 @@
-import type * as z from 'zod/mini';
 import { isLoopback } from './environment-proxy.ts';
 
 /** An operation of the service, as in the generated table. */
@@ -134,27 +133,6 @@ export function baseUrlProblem(url: URL, { operations, allowInsecureHttp }: Base
   if (apiPathIn(pathname, operations) !== undefined) return 'path';
   const isExposed = protocol === 'http:' && !isLoopback(url) && !allowInsecureHttp;
   return isExposed ? 'plain http' : undefined;
-}
-
-/**
- * The messages of a locale, and what they do not say: what each alternative of a union expects, and that a list is wrong
- * although its values may be valid.
- */
-export function namingAlternatives(localeError: z.core.$ZodErrorMap): z.core.$ZodErrorMap {
-  return (issue) => {
-    if (issue.code === 'invalid_value' && Array.isArray(issue.input))
-      return 'Invalid input: expected one value, received array';
-    if (issue.code !== 'invalid_union') return localeError(issue);
-    const [none, ...others] = new Set(
-      issue.errors.flatMap(([first]) => (first === undefined ? [] : [partText(first)])),
-    );
-    if (none === undefined) return 'Invalid input: expected a value of exactly one alternative, but several match';
-    return [none, ...others.map((text) => text.replace(/^Invalid input: /, ''))].join('; or ');
-  };
-}
-
-function partText({ path, message }: z.core.$ZodIssue): string {
-  return path.length === 0 ? message : `${path.join('.')}: ${message}`;
 }
 
 /** The value that a text means. An invalid text is returned unchanged, so that the schema of the parameter rejects it. */

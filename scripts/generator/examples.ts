@@ -4,7 +4,6 @@ import { transformSync } from 'esbuild';
 import { en as english } from 'zod/locales';
 import type * as z from 'zod/mini';
 import { definedOf } from '../../src/json.ts';
-import { namingAlternatives } from '../../src/operation.ts';
 import type {
   ArraySchema,
   Contract,
@@ -98,7 +97,7 @@ function problemOf(schema: z.ZodMiniType | undefined, value: unknown): string | 
 }
 
 function issueOf(schema: z.ZodMiniType | undefined, value: unknown): z.core.$ZodIssue | undefined {
-  return schema?.safeParse(value, { error: namingAlternatives(english().localeError) }).error?.issues[0];
+  return schema?.safeParse(value, { error: english().localeError }).error?.issues[0];
 }
 
 function shortJson(value: unknown): string {

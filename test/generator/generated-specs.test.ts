@@ -197,16 +197,6 @@ test('an integer that a number cannot hold is sent as text, unchanged, and refus
   await expect(fx.latest({ after: '-1' })).rejects.toThrow(/latest: 'after'/);
 });
 
-test('a value that stands twice is not called invalid', async () => {
-  const { send, fxrates } = started();
-  const problem = "latest: 'base': Invalid input: expected one value, received array";
-
-  const { stderr } = await fxrates('latest', 'base=EUR', 'base=USD');
-
-  expect(stderr).toContain(problem);
-  expect((await send('/api/v1/latest?base=EUR&base=USD')).json()).toMatchObject({ error: { message: problem } });
-});
-
 test('the data that a test sets is sent as it is', async () => {
   const { mock, send } = started();
   mock.latest.set({ rates: { EUR: 1 } });
@@ -296,22 +286,19 @@ test('latest has the documented parameters, also under other names than the inve
   expect(mock.journal.list().map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 });
 
-test.each<[most: string | number, problem: string]>([
-  ['none', 'Invalid input: expected number, received string; or expected "all"'],
-  [5, 'Invalid input: expected a value of exactly one alternative, but several match'],
-])(
-  'the client, the mock and the commands name what each alternative of a parameter expects: %j',
-  async (most, problem) => {
-    const { send, fx, fxrates } = started(other);
+test('the client, the mock and the commands refuse a value that is none of the alternatives, or several', async () => {
+  const { send, fx, fxrates } = started(other);
+  const problem = "latest: 'most': Invalid input";
 
+  for (const most of ['none', 5]) {
     const refused = await send(`/api/v1/latest?from=eur&most=${most}`);
     const typed = await fxrates('latest', 'from=eur', `most=${most}`);
 
-    expect(refused.json()).toMatchObject({ error: { message: `latest: 'most': ${problem}` } });
-    expect(typed).toMatchObject({ code: 2, stderr: expect.stringContaining(`latest: 'most': ${problem}`) });
-    await expect(fx.latest({ from: 'eur', most })).rejects.toThrow(`latest: 'most': ${problem}`);
-  },
-);
+    expect(refused.json()).toMatchObject({ error: { message: expect.stringContaining(problem) } });
+    expect(typed).toMatchObject({ code: 2, stderr: expect.stringContaining(problem) });
+    await expect(fx.latest({ from: 'eur', most })).rejects.toThrow(problem);
+  }
+});
 
 test.each([
   ['documented', '?base=GBP&symbols=USD%2CEUR&day=2026-01-02', 200],

@@ -8,7 +8,6 @@ import {
   createOperationFinder,
   hasDotSegment,
   isServicePath,
-  namingAlternatives,
   type Operation,
   type Parameter,
 } from '../../operation.ts';
@@ -58,7 +57,7 @@ export function operationEndpoint(id: OperationId, parameters: object = {}): End
  */
 function parseSchema(schema: z.ZodMiniType, value: unknown) {
   const parsed = schema.safeParse(value);
-  return parsed.success ? parsed : schema.safeParse(value, { error: namingAlternatives(english().localeError) });
+  return parsed.success ? parsed : schema.safeParse(value, { error: english().localeError });
 }
 
 /** Validates the body of a success. Without an operation, only its envelope. */

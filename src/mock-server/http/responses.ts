@@ -6,7 +6,7 @@ import { querySchemas } from '../../generated/schemas.ts';
 import type { PlanName } from '../../generated/service.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import { nearestName } from '../../nearest-name.ts';
-import { type FoundOperation, namingAlternatives, type Operation, parameterValue } from '../../operation.ts';
+import { type FoundOperation, type Operation, parameterValue } from '../../operation.ts';
 import { redactKeys } from '../../redactor.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import { statusAndCode } from '../behaviour/switch.ts';
@@ -232,7 +232,7 @@ export function parameterRefusal(
     return [[name, list === undefined && items.length === 1 ? items[0] : items]];
   });
   const schema = querySchemas[operation.id as OperationId];
-  const { error } = schema.safeParse(Object.fromEntries(values), { error: namingAlternatives(english().localeError) });
+  const { error } = schema.safeParse(Object.fromEntries(values), { error: english().localeError });
   const [issue] = error?.issues ?? [];
   if (issue === undefined) return undefined;
   const place = issue.path.map((part) => `'${String(part)}': `).join('');

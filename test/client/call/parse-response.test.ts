@@ -389,10 +389,7 @@ test.each([
 
 test.each([
   [{ plan: 7 }, 'data.plan: Invalid input: expected string, received number'],
-  [
-    { monthly_limit: [] },
-    'data.monthly_limit: Invalid input: expected number, received array; or expected string, received array; or expected null, received array',
-  ],
+  [{ monthly_limit: [] }, 'data.monthly_limit: Invalid input'],
 ])('the message is in English in a program that gave zod another locale: %j', async (wrong, message) => {
   const before = z.config().localeError;
   onTestFinished(() => void z.config({ localeError: before }));
