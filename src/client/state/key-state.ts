@@ -48,7 +48,7 @@ export class KeyState implements RetainedState {
   lastRefusal: Refusal | undefined;
   /** How Retry-After is read, with the next step, for the errors of refused calls; `undefined` for plain seconds. */
   unitInWords: Warning | undefined;
-  #evidence: RetryAfterReading['evidence'] | undefined;
+  #unit: RetryAfterUnit | undefined;
   #lookupEnded: Promise<void> | undefined;
   /** Clients and the number of their waiting calls. Each receives one event per wait. */
   readonly #waiting = new Map<ClientEvents, number>();
@@ -89,14 +89,14 @@ export class KeyState implements RetainedState {
   sawRefusal(reading: RetryAfterReading | undefined, parsed: RetryAfter | undefined, events: ClientEvents): void {
     if (parsed?.form === 'invalid')
       events.warnOnce(invalidRetryAfterWarning(this.key, parsed.text), { topic: `retry-after: ${this.key}` });
-    const { unit, evidence } = reading ?? {};
+    if (parsed?.form !== 'integer' || reading === undefined) return;
+    const { unit, evidence } = reading;
     // A small number during a trial is read in seconds and does not affect the trial.
-    if (parsed?.form !== 'integer' || !evidence || (evidence === 'on-trial' && unit === 'seconds')) return;
-    this.unitInWords = wordsOfUnit(parsed.value, evidence);
-    const isNew = evidence !== this.#evidence;
-    if (this.unitInWords !== undefined && isNew)
+    if (evidence === 'on-trial' && unit === 'seconds') return;
+    this.unitInWords = wordsOfUnit(parsed.value, reading);
+    if (this.unitInWords !== undefined && unit !== this.#unit)
       events.warnOnce({ ...this.unitInWords, summary: `Key ${this.key}: ${this.unitInWords.summary}` });
-    this.#evidence = evidence;
+    this.#unit = unit;
   }
 
   /** A call of the client waits. */
@@ -196,26 +196,10 @@ function invalidRetryAfterWarning(key: string, text: string): string {
   return `Key ${key}: Retry-After '${shown}' is neither a number nor an HTTP date; ignored`;
 }
 
-function wordsOfUnit(value: number, evidence: RetryAfterReading['evidence']): Warning | undefined {
-  switch (evidence) {
-    case 'on-trial':
-      return {
-        summary: `Retry-After ${value} is too long for a per-minute limit in seconds, so it is tried as milliseconds`,
-        advice: 'if you know the unit, set retryAfterUnit',
-      };
-    case 'confirmed':
-      return {
-        summary: `Retry-After ${value} is in milliseconds, as the responses have shown`,
-        advice: "to use this unit from the start, set retryAfterUnit: 'milliseconds'",
-      };
-    case 'refuted':
-      return {
-        summary: `Retry-After ${value} is in seconds: after a wait in milliseconds, the service refused the request again`,
-        advice: "to skip this trial, set retryAfterUnit: 'seconds'",
-      };
-    default:
-      return undefined;
-  }
+function wordsOfUnit(value: number, { unit, evidence }: RetryAfterReading): Warning | undefined {
+  if (evidence === 'assumed' || evidence === 'set') return undefined;
+  const summary = `Retry-After ${value} is read in ${unit}, because of its value and the responses so far`;
+  return { summary, advice: 'if you know the unit, set retryAfterUnit' };
 }
 
 /** Options by their names. */

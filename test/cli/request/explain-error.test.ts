@@ -196,7 +196,7 @@ test('no message of a batch names an option of the client', async () => {
   const refused = await runCli('batch --each n=1,2', { replies: [rateLimited('30000'), success()] });
   const unavailable = await runCli(`batch ${queries}`, { replies: down });
 
-  expect(refused.stderr).toContain('so it is tried as milliseconds\n');
+  expect(refused.stderr).toContain('is read in milliseconds, because of its value and the responses so far\n');
   expect(unavailable.stdout).toContain('the service is down: Some text. (HTTP 503, some_code) — retry in 5 min');
   for (const { stdout, stderr } of [refused, unavailable]) {
     expect(stdout + stderr).not.toMatch(/retryAfterUnit|maxRetryAfterMs|deadlineMs|onLimit/);
