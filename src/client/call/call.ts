@@ -43,8 +43,8 @@ export class Call {
   readonly quotaReason: QuotaReason;
   /** The attempts that have ended, in order. */
   readonly attempts: Attempt[] = [];
-  /** Set if a stored response may replace an error. */
-  fallback: Fallback | undefined;
+  /** The stored response that may replace an error. */
+  fallback: StoredResponse | undefined;
   /** Replaced by the loop that makes the attempts (`steps/retry.ts`). */
   next: NextAttempt = FIRST;
   #id: string | undefined;
@@ -113,18 +113,6 @@ export interface StoredResponse extends ApiResponse {
   readonly storedAtMs: number;
   /** Milliseconds between the snapshots of the plan; only with `cache: 'snapshot'`. */
   readonly snapshotMs?: number | undefined;
-}
-
-export interface StoredCopy {
-  /** The store may send it after the call has stopped waiting for it. */
-  readonly found: StoredResponse | undefined;
-}
-
-/** What the cache has for a call. */
-interface Fallback {
-  readonly copy: StoredCopy;
-  /** Until this age, the response is not stale. */
-  readonly maxAgeMs: number;
 }
 
 export type Handler = (call: Call) => Promise<ApiResponse>;

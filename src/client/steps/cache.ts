@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { parseJson } from '../../json.ts';
-import {
-  type ApiResponse,
-  Call,
-  type Handler,
-  type StaleReason,
-  type StoredCopy,
-  type StoredResponse,
-} from '../call/call.ts';
+import { type ApiResponse, Call, type Handler, type StaleReason, type StoredResponse } from '../call/call.ts';
 import { parseBody, sortedTarget } from '../call/endpoint.ts';
 import { isTemporary } from '../errors/errors.ts';
 import { describeValue, thrownMessage } from '../errors/program-values.ts';
@@ -16,7 +9,7 @@ import { HEADER_VALUE, TOKEN } from '../options/checks.ts';
 import { type CacheSettings, MemoryStore } from '../options/option-table.ts';
 import type { ClientSettings } from '../options/resolve-options.ts';
 import { granularityMs } from '../state/quota-record.ts';
-import { abortable, Cancellation } from '../time/abort.ts';
+import { Cancellation } from '../time/abort.ts';
 import type { SteadyTime } from '../time/clock.ts';
 import { StoreGuard } from '../time/store-guard.ts';
 import { refreshQuota } from './quota-guard.ts';
@@ -42,13 +35,6 @@ export function cache(context: StepContext, settings: CacheSettings, next: Handl
   return (call) => (call.endpoint.consumesQuota ? responses.send(call) : next(call));
 }
 
-/** What a call has read from the store. */
-interface Copy extends StoredCopy {
-  found: StoredResponse | undefined;
-  /** Settles when the store has responded; `undefined` while it is away. */
-  reading: Promise<void> | undefined;
-}
-
 /** The names of the responses that are renewed, by store: the clients of `withOptions()` share one. */
 const renewals = new WeakMap<CacheSettings['store'], Set<string>>();
 
@@ -59,14 +45,12 @@ export function storedInstead(
   { cache: settings, clock }: ClientSettings,
 ): ApiResponse | undefined {
   if (fallback === undefined || settings === undefined || !isTemporary(error)) return undefined;
-  const { found } = fallback.copy;
   const now = clock.now();
-  if (isYounger(found, fallback.maxAgeMs, now)) return fromStore(found, now); // the store sent it late
   const isLimit = error.kind === 'rate_limited' || error.kind === 'quota_exhausted';
   const isLate = error.kind === 'rate_limited' && error.reason === 'deadline';
   const { staleIfLimitedMs, staleIfErrorMs } = settings;
   const staleMs = Math.max(isLimit ? staleIfLimitedMs : 0, !isLimit || isLate ? staleIfErrorMs : 0);
-  return isYounger(found, staleMs, now) ? fromStore(found, now, error.kind) : undefined;
+  return isYounger(fallback, staleMs, now) ? fromStore(fallback, now, error.kind) : undefined;
 }
 
 function isYounger(stored: StoredResponse | undefined, maxAgeMs: number, now: number): stored is StoredResponse {
@@ -102,8 +86,8 @@ class ResponseCache {
   }
 
   async send(call: Call): Promise<ApiResponse> {
-    const copy = await this.#find(call);
-    return this.#atOnce(call, copy.found) ?? this.#respond(call, copy);
+    const found = await this.#find(call);
+    return this.#atOnce(call, found) ?? this.#respond(call, found);
   }
 
   /** The response of `staleWhileRevalidateMs`, which a call of the client renews. */
@@ -136,7 +120,7 @@ class ResponseCache {
     const name = this.#nameOf(own);
     if (renewing.has(name)) return;
     renewing.add(name);
-    const renewed = this.#find(own).then((copy) => this.#respond(own, copy));
+    const renewed = this.#find(own).then((found) => this.#respond(own, found));
     const remove = this.#context.lifetime.add(own, renewed);
     const end = () => {
       remove();
@@ -145,33 +129,19 @@ class ResponseCache {
     renewed.then(end, end); // the next call tries again
   }
 
-  async #respond(call: Call, copy: Copy): Promise<ApiResponse> {
+  async #respond(call: Call, found: StoredResponse | undefined): Promise<ApiResponse> {
     const { maxAgeMs: option, staleIfLimitedMs, staleIfErrorMs, staleWhileRevalidateMs } = this.#settings;
-    const snapshotMs = option === 'snapshot' ? await this.#snapshotMs(call, copy.found) : undefined;
+    const snapshotMs = option === 'snapshot' ? await this.#snapshotMs(call, found) : undefined;
     const usualMs = snapshotMs ?? Number(option);
     const { maxAgeMs = usualMs } = call.settings;
-    if (this.#isYounger(copy.found, maxAgeMs)) return this.#from(copy.found);
-    if (call.settings.maxAgeMs !== 0) call.fallback = { copy, maxAgeMs }; // 0 asks for the current state
-    try {
-      const response = await this.#next(call);
-      const { status, headers, rawBody } = response;
-      const entry = { storedAtMs: this.#now(), snapshotMs, status, headers, rawBody };
-      const staleMs = Math.max(staleIfLimitedMs, staleIfErrorMs, staleWhileRevalidateMs);
-      this.#write(call, entry, Math.max(usualMs, maxAgeMs, staleMs));
-      return response;
-    } catch (error) {
-      // Each caller then gets the stored response instead of the error (`steps/share-request.ts`).
-      if (copy.found === undefined && isTemporary(error)) await this.#untilRead(copy, call);
-      throw error;
-    }
-  }
-
-  /** Waits for a store that is slower than the call could wait for before its request. */
-  async #untilRead({ reading }: Copy, { signal }: Call): Promise<void> {
-    const { time } = this.#context.settings;
-    if (reading === undefined) return;
-    const options = { afterMs: STORE_TIMEOUT_MS, signal, errorOf: () => undefined };
-    await time.withTimeout((cancellation) => abortable(reading, cancellation), options).catch(() => undefined);
+    if (this.#isYounger(found, maxAgeMs)) return this.#from(found);
+    if (call.settings.maxAgeMs !== 0) call.fallback = found; // 0 asks for the current state
+    const response = await this.#next(call);
+    const { status, headers, rawBody } = response;
+    const entry = { storedAtMs: this.#now(), snapshotMs, status, headers, rawBody };
+    const staleMs = Math.max(staleIfLimitedMs, staleIfErrorMs, staleWhileRevalidateMs);
+    this.#write(call, entry, Math.max(usualMs, maxAgeMs, staleMs));
+    return response;
   }
 
   /** Checked now, because the call may have waited since the entry was read. */
@@ -215,22 +185,16 @@ class ResponseCache {
   }
 
   /** Waits for the store for a part of the time until the deadline. Rejects if the call is cancelled. */
-  async #find(call: Call): Promise<Copy> {
+  async #find(call: Call): Promise<StoredResponse | undefined> {
     const name = this.#nameOf(call);
     const kept = this.#decode(call, this.#memory?.get(name));
-    const copy: Copy = { found: kept, reading: undefined };
-    const read = async () => {
+    const stored = await this.#guard.useFor(call, async () => {
       const value: unknown = await this.#settings.store.get(name);
-      const stored = this.#decode(call, value);
       // Some stores return null or '' for a missing entry.
       if (value && !ENTRY.test(String(value))) this.#context.events.warnOnce(OTHER_VALUE);
-      if (stored !== undefined && stored.storedAtMs >= (kept?.storedAtMs ?? 0)) copy.found = stored;
-    };
-    await this.#guard.useFor(call, () => {
-      copy.reading = read();
-      return copy.reading;
+      return this.#decode(call, value);
     });
-    return copy;
+    return stored !== undefined && stored.storedAtMs >= (kept?.storedAtMs ?? 0) ? stored : kept;
   }
 
   /** `undefined` if the entry is missing or invalid. */

@@ -340,23 +340,6 @@ test('a renewal that fails is tried again by the next call, and close() ends it'
   expect(await clock.left()).toBe(0);
 });
 
-test.each<[string, Partial<CacheOptions>, object]>([
-  ['young', { maxAgeMs: 60_000 }, { source: 'cache', staleReason: undefined }],
-  ['stale', { maxAgeMs: 1_000, staleIfErrorMs: 60_000 }, { source: 'stale', staleReason: 'rate_limited' }],
-])('a new process at the limit returns a %s response of a store that is slower than its patience', async (...row) => {
-  const [, keep, expected] = row;
-  const { metaOf, store, clock } = cached(rateLimited('30'), { keep });
-  const ofOther = cached(counting(), { clock, keep: { ...keep, store } });
-  await ofOther.metaOf();
-  await clock.advance(10_000);
-  const text = [...store.entries.values()][0];
-  store.onGet = { gives: clock.sleep(200).then(() => text) };
-
-  const { meta } = await clock.run(metaOf({}, { deadlineMs: 300 }));
-
-  expect(meta).toMatchObject({ ...expected, durationMs: 200 });
-});
-
 test('a new process answers from the store before it asks quota() for the interval', async () => {
   const quota = everyDay;
   const keep = { maxAgeMs: 'snapshot', staleWhileRevalidateMs: 172_800_000 } as const;
