@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { type RateLimitError, TimeoutError } from '../../../src/client/errors/errors.ts';
+import {
+  NetworkError,
+  type RateLimitError,
+  RequestError,
+  ServerError,
+  TimeoutError,
+} from '../../../src/client/errors/errors.ts';
 import {
   FxRates,
   type FxRatesError,
@@ -331,9 +337,15 @@ test.each(['high', 'normal', 'low'] as const)(
 
 const LATE = new TimeoutError({ scope: 'attempt', limitMs: 1_000 });
 
-test('for the limit, a request without a response in time may have counted, and is a timeout', () => {
-  const failure = { kind: 'failed', error: LATE } as const;
-  const expected = { kind: 'failed', mayHaveCounted: true, isTimeout: true };
-
-  expect(endOf(failure, { wasSent: true, unit: 'seconds' })).toMatchObject(expected);
+test.each<[string, unknown, object]>([
+  ['a response that is no refusal', new RequestError('no', { status: 404 }), { kind: 'accepted' }],
+  ['no response, because the caller aborted', new Error('aborted'), { kind: 'lost' }],
+  ['no connection', new NetworkError('down', { code: 'ECONNREFUSED' }), { wasSent: false, mayHaveCounted: false }],
+  ['no response on a connection', new NetworkError('down', { code: 'ECONNRESET' }), { mayHaveCounted: true }],
+  ['a proxy without its service', new ServerError('down', { status: 503 }), { wasSent: true, mayHaveCounted: false }],
+  ['a failure of the service', new ServerError('down', { status: 500 }), { mayHaveCounted: true, isTimeout: false }],
+  ['no response in time', LATE, { kind: 'failed', mayHaveCounted: true, isTimeout: true }],
+])('for the limit, a request ends with %s', (_, error, expected) => {
+  expect(endOf({ kind: 'failed', error }, { wasSent: true, unit: 'seconds' })).toMatchObject(expected);
+  expect(endOf({ kind: 'failed', error }, { wasSent: false, unit: 'seconds' })).toEqual({ kind: 'unused' });
 });
