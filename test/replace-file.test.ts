@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { promises as fs, lstatSync, mkdirSync } from 'node:fs';
 import { chmod, mkdir, open, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { checkWritable, makeFolder, replaceFile } from '../src/replace-file.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
 
@@ -62,15 +62,12 @@ test.each([
 ] as const)('a file system whose %s fails with %s: the file is written: %s', async (name, code, isWritten) => {
   const path = join(folder, 'file');
   const handle = await open(join(folder, 'other'), 'w');
-  const methods = Object.getPrototypeOf(handle);
-  const original = methods[name];
-  methods[name] = async () => Promise.reject(Object.assign(new Error(code), { code }));
+  vi.spyOn(Object.getPrototypeOf(handle), name).mockRejectedValue(Object.assign(new Error(code), { code }));
 
   const result = await replaceFile(path, 'text', { isPrivate: true }).then(
     () => true,
     () => false,
   );
-  methods[name] = original;
   await handle.close();
 
   expect(result).toBe(isWritten);
@@ -93,10 +90,9 @@ test.each([
     const original = fs[name] as (...args: unknown[]) => Promise<never>;
     const failsWhenNew = (from: unknown, ...rest: unknown[]) =>
       from === path ? original(from, ...rest) : Promise.reject(Object.assign(new Error(code), { code }));
-    Object.assign(fs, { [name]: failsWhenNew });
+    vi.spyOn(fs, name).mockImplementation(failsWhenNew);
 
     await replaceFile(path, 'new', options).catch(() => undefined);
-    Object.assign(fs, { [name]: original });
 
     expect(await readFile(path, 'utf8')).toBe(expected);
     expect(await readdir(folder)).toEqual(['file']);

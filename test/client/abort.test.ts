@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { CallOptions, FxRatesOptions } from '../../src/client/index.ts';
 import { quiet, ticksUntilSettled } from '../helpers/fake-clock.ts';
 import { API_KEY, failure, rateLimited, success } from '../helpers/service-replies.ts';
@@ -137,6 +137,7 @@ test('many calls, batches and polls at once cause no leak warning, and leave not
   const warnings: unknown[] = [];
   const note = (warning: unknown) => warnings.push(warning);
   process.on('warning', note);
+  onTestFinished(() => void process.off('warning', note));
   const { signal } = new AbortController();
   const client = fx.withOptions();
   const runs = Array.from({ length: 20 }, async (_, call) => {
@@ -146,7 +147,6 @@ test('many calls, batches and polls at once cause no leak warning, and leave not
 
   await clock.run(Promise.all([...runs, ...differentCalls(client, 100, { signal })]));
   await quiet();
-  process.off('warning', note);
 
   expect(warnings).toEqual([]);
   expect(entriesOn(signal)).toBe(0);

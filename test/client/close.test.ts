@@ -5,13 +5,9 @@ import { FakeClock, quiet } from '../helpers/fake-clock.ts';
 import { fakeFetch } from '../helpers/fake-fetch.ts';
 import { MemoryLimitStore } from '../helpers/memory-limit-store.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
-import { BASE_URL, differentCalls, errorOf, testClient } from '../helpers/test-client.ts';
+import { BASE_URL, differentCalls, errorOf, listOf, testClient } from '../helpers/test-client.ts';
 
 const CLOSED = { kind: 'aborted', message: 'The call was aborted because its client was closed (close())' };
-
-async function loop(items: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of items);
-}
 
 async function errorsOf(calls: readonly Promise<unknown>[]): Promise<unknown[]> {
   return Promise.all(calls.map((call) => errorOf(call)));
@@ -134,7 +130,7 @@ test('after the last client of a key is closed, the next one has a new state and
 test('closing a client ends its batches and polls', async () => {
   const { fx, clock } = testClient((request) => (request.url.includes('n=1') ? 'never' : success()));
   const batch = fx.batch([{ n: 0 }, { n: 1 }]);
-  const ended = errorsOf([loop(batch), loop(fx.poll({}, { every: 60_000 }))]);
+  const ended = errorsOf([listOf(batch), listOf(fx.poll({}, { every: 60_000 }))]);
   await quiet();
 
   await fx.close();
@@ -240,7 +236,7 @@ test('closing a client closes the clients made from it and theirs, which can be 
   const inner = fx.withOptions({ maxRetries: 0 }).withOptions({ timeoutMs: 5_000 });
   const alone = fx.withOptions({});
   const ended = errorsOf([fx.latest({ n: 1 }), inner.latest({ n: 2 })]);
-  const first = errorsOf([alone.latest({ n: 3 }), loop(alone.batch([{ n: 4 }]))]);
+  const first = errorsOf([alone.latest({ n: 3 }), listOf(alone.batch([{ n: 4 }]))]);
   await quiet();
 
   await alone.close();

@@ -4,7 +4,7 @@ import { FxRates, type FxRatesOptions } from '../../src/client/index.ts';
 import { createMockServer } from '../../src/mock-server/index.ts';
 import { quiet } from '../helpers/fake-clock.ts';
 import { success } from '../helpers/service-replies.ts';
-import { BASE_URL, errorOf, testClient } from '../helpers/test-client.ts';
+import { BASE_URL, errorOf, listOf, testClient } from '../helpers/test-client.ts';
 
 /** A realm as of jest or the vm pools of vitest: its `Error` is another one. */
 const realm = createContext({ URL });
@@ -73,18 +73,14 @@ test('calls, batches and polls end with an AbortSignal of another implementation
 
   const endings = [
     errorOf(fx.latest({}, { signal })),
-    errorOf(drain(fx.batch([{ n: 1 }], { signal }))),
-    errorOf(drain(fx.poll({}, { signal, every: 60_000 }))),
+    errorOf(listOf(fx.batch([{ n: 1 }], { signal }))),
+    errorOf(listOf(fx.poll({}, { signal, every: 60_000 }))),
   ];
   await quiet();
   abort(new Error('enough'));
 
   for (const ending of endings) expect(await ending).toMatchObject({ kind: 'aborted', cause: new Error('enough') });
 });
-
-async function drain(items: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of items);
-}
 
 test('takes a base URL and headers of another implementation', async () => {
   const { fx, fetch } = testClient(success());

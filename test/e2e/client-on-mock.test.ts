@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { FxRates, FxRatesError } from '../../src/client/index.ts';
 import { createMockServer, type MockServer, type Snapshot } from '../../src/mock-server/index.ts';
 import { clientOnMock } from '../helpers/mock-with-key.ts';
@@ -88,6 +88,7 @@ test('after close(), clients forget the used-up month of a key that the next moc
   const start = () => {
     const mock = createMockServer({ seed: 7 });
     mock.listen();
+    onTestFinished(() => mock.close());
     const { key, id: keyId } = mock.createKey();
     return { mock, key, keyId };
   };
@@ -102,7 +103,6 @@ test('after close(), clients forget the used-up month of a key that the next moc
   await exhaust(mock, next);
   await first.mock.close();
   await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: true });
-  await mock.close();
 });
 
 test('a client forgets the used-up month of a space that was closed and opened again', async () => {

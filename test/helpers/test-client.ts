@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import { type ApiResponse, Call } from '../../src/client/call/call.ts';
 import { operationEndpoint } from '../../src/client/call/endpoint.ts';
 import { type CallOptions, FxRates, type FxRatesOptions, type StandardSchema } from '../../src/client/index.ts';
@@ -65,4 +66,24 @@ export function quotaRequests({ fetch }: TestClient): number {
 /** Calls that coalescing cannot combine. */
 export function differentCalls(fx: FxRates, count: number, options?: CallOptions): Promise<unknown>[] {
   return Array.from({ length: count }, (_, index) => fx.latest({ call: index }, options));
+}
+
+/** The items, or the first ones of a loop that ends after so many. */
+export async function listOf<T>(items: AsyncIterable<T>, most = Number.POSITIVE_INFINITY): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) if (list.push(item) === most) break;
+  return list;
+}
+
+/** Collects the failures that nothing handles, until the test has ended. Vitest's own listener would fail the run. */
+export function unhandledRejections(): readonly unknown[] {
+  const reasons: unknown[] = [];
+  const note = (reason: unknown) => reasons.push(reason);
+  const others = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection').on('unhandledRejection', note);
+  onTestFinished(() => {
+    process.off('unhandledRejection', note);
+    for (const other of others) process.on('unhandledRejection', other);
+  });
+  return reasons;
 }

@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { createMockServer, type MockServer } from '../../src/mock-server/index.ts';
 import { adminRoutes } from '../../src/mock-server/server/routes.ts';
+import { KEY_ENCODINGS, KNOWN_KEY_ENCODINGS } from '../helpers/key-encodings.ts';
 import { mockAdapters } from '../helpers/mock-adapters.ts';
 import { mockWithKey } from '../helpers/mock-with-key.ts';
 import { sendRaw } from '../helpers/raw-server.ts';
@@ -144,21 +145,11 @@ async function failure(act: () => unknown): Promise<string> {
   }
 }
 
-/** The secret half of a key, plain, URL-encoded and in base64. */
-function formsOf(key: string): string[] {
-  const digits = key.slice(key.lastIndexOf('_') + 1);
-  return [
-    digits,
-    digits.slice(0, 12),
-    Buffer.from(key).toString('base64').slice(0, 40),
-    Buffer.from(digits).toString('hex'),
-    escaped(digits),
-  ];
-}
+const escaped = KEY_ENCODINGS['with each character as %xx'] as (text: string) => string;
 
-/** Each character percent-encoded. */
-function escaped(text: string): string {
-  return Buffer.from(text).toString('hex').replace(/../g, '%$&');
+/** The beginning of its secret half, and the key in all encodings. */
+function formsOf(key: string): string[] {
+  return [key.slice(-48, -36), ...Object.values(KNOWN_KEY_ENCODINGS).map((encode) => encode(key))];
 }
 
 test('inspect and JSON show no key of a space, here or in another process', async () => {

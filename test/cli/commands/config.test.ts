@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import fs, { lstat, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { type FakeIoOptions, runCli, usageError } from '../../helpers/cli-io.ts';
 import { API_KEY, rateLimited } from '../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
@@ -126,13 +126,12 @@ test('an empty config.json, such as one created for a mount, has no settings', a
 
 test('a full disk leaves no lock that the next command waits for', async () => {
   const original = fs.writeFile;
-  fs.writeFile = async (path, _text, options) => {
+  vi.spyOn(fs, 'writeFile').mockImplementation(async (path, _text, options) => {
     await original(path, '', options);
     throw Object.assign(new Error('full'), { code: 'ENOSPC' });
-  };
+  });
 
   const { code, stderr } = await run('config set timeout 10s');
-  fs.writeFile = original;
 
   expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('no space left') });
   expect(await readdir(folder)).toEqual([]);

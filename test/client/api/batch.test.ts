@@ -7,7 +7,7 @@ import { quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
 import type { Reply, SentRequest } from '../../helpers/fake-fetch.ts';
 import { clientOnMock } from '../../helpers/mock-with-key.ts';
 import { failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
-import { errorOf, testClient } from '../../helpers/test-client.ts';
+import { errorOf, listOf, testClient } from '../../helpers/test-client.ts';
 
 interface Numbered {
   readonly [name: string]: number;
@@ -19,12 +19,6 @@ const numberIn = ({ url }: Pick<SentRequest, 'url'>) => Number(new URL(url).sear
 /** Responds with the number in the query. */
 const echo = (request: SentRequest) => success({ n: numberIn(request) });
 const oneFails = (request: SentRequest) => (numberIn(request) === 1 ? failure(404) : echo(request));
-
-async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
 
 interface Run extends BatchOptions {
   /** Default: the number in the query. */

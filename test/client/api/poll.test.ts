@@ -11,7 +11,7 @@ import { quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { clientOnMock } from '../../helpers/mock-with-key.ts';
 import { API_KEY, exhaustedQuota, failure, quotaRecord, success } from '../../helpers/service-replies.ts';
-import { errorOf, testClient } from '../../helpers/test-client.ts';
+import { errorOf, listOf, testClient } from '../../helpers/test-client.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -25,13 +25,6 @@ const plenty = quotaRecord({ monthly_limit: null });
 /** Snapshots of ten seconds. */
 const dense = (perMinute: number) => ({ ...plenty, snapshot_granularity: '10s', rate_limit_per_minute: perMinute });
 
-/** The first `count` items. */
-async function first<T>(items: AsyncIterable<T>, count: number): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) if (list.push(item) === count) break;
-  return list;
-}
-
 const ratesSent = (requests: readonly { readonly url: string }[]) =>
   requests.filter(({ url }) => url.includes('/latest')).length;
 
@@ -40,9 +33,9 @@ test('yields the data of each call, the first one immediately', async () => {
   const { fx, clock } = testClient(() => success({ call: ++calls }), { quota: rich });
   const startedAt = clock.now();
 
-  const [one] = await clock.run(first(fx.poll(), 1));
+  const [one] = await clock.run(listOf(fx.poll(), 1));
   expect(clock.now()).toBe(startedAt);
-  const more = await clock.run(first(fx.poll({ base: 'EUR' }), 2));
+  const more = await clock.run(listOf(fx.poll({ base: 'EUR' }), 2));
 
   expect([one, ...more]).toEqual([{ call: 1 }, { call: 2 }, { call: 3 }]);
 });
@@ -69,7 +62,7 @@ test.each([
   const { fx, clock } = testClient(success(), { quota: success(quota) });
   const startedAt = clock.now();
 
-  const items = await clock.run(first(fx.poll({}, { every }).withMeta(), 3));
+  const items = await clock.run(listOf(fx.poll({}, { every }).withMeta(), 3));
 
   expect(Math.abs(clock.now() - startedAt - 2 * intervalMs)).toBeLessThan(0.01 * intervalMs);
   expect(items.map(({ next }) => next.reason)).toEqual([reason, reason, reason]);
@@ -79,7 +72,7 @@ test.each([
 test('a record whose resets_at is no date spreads what is left over a month', async () => {
   const { fx, clock } = testClient(success(), { quota: success({ ...quotaRecord(), resets_at: 'soon' }) });
 
-  const [item] = await clock.run(first(fx.poll().withMeta(), 1));
+  const [item] = await clock.run(listOf(fx.poll().withMeta(), 1));
 
   expect(item!.next.intervalMs).toBe(Math.ceil((31 * DAY) / 257));
 });
@@ -88,7 +81,7 @@ test('a poll of quota() without known snapshots is made once a minute, also when
   const { fx, clock } = testClient(success({ ...exhaustedQuota(), snapshot_granularity: 'odd' }));
   const startedAt = clock.now();
 
-  const records = await clock.run(first(fx.poll(undefined, { operation: 'quota' }), 4));
+  const records = await clock.run(listOf(fx.poll(undefined, { operation: 'quota' }), 4));
 
   expect(clock.now() - startedAt).toBe(3 * MINUTE);
   expect(records[0]?.monthly_limit).toBe(1_000);
@@ -99,7 +92,7 @@ test('quota() is called with the headers and the time limit of the poll', async 
   const startedAt = clock.now();
 
   const options = { headers: { 'x-team': 'a' }, timeoutMs: 2_000, maxRetries: 0 };
-  expect(await clock.run(errorOf(first(fx.poll({}, options), 1)))).toMatchObject({ kind: 'timeout', limitMs: 2_000 });
+  expect(await clock.run(errorOf(listOf(fx.poll({}, options), 1)))).toMatchObject({ kind: 'timeout', limitMs: 2_000 });
 
   expect(clock.now() - startedAt).toBe(2_000);
   expect(fetch.requests.map(({ headers }) => headers['x-team'])).toEqual(['a']);
@@ -109,7 +102,7 @@ test('the reserve of the guard is not spread, except for a poll that may use it'
   const options = { quota: success(quotaRecord()), quotaGuard: { reserve: 129 } };
   const intervalOf = async (priority: 'normal' | 'high') => {
     const { fx, clock } = testClient(success(), options);
-    const [item] = await clock.run(first(fx.poll({}, { priority }).withMeta(), 1));
+    const [item] = await clock.run(listOf(fx.poll({}, { priority }).withMeta(), 1));
     return item!.next.intervalMs;
   };
 
@@ -120,7 +113,7 @@ test('usage by other processes makes a wait longer, a bigger plan makes it short
   const records = [quotaRecord({ monthly_used: 741 }), quotaRecord({ monthly_used: 987 })];
   let quota = records[0];
   const { fx, clock, fetch } = testClient(success(), { quota: () => success(quota) });
-  const polled = first(fx.poll(), 3);
+  const polled = listOf(fx.poll(), 3);
   await clock.advance(MINUTE);
   quota = records[1];
 
@@ -175,7 +168,7 @@ test.each<[string, Reply, options: object, expected: object]>([
 ])('%s ends the poll with its error', async (_, reply, options, expected) => {
   const { fx, clock } = testClient(reply, { maxRetries: 0 });
 
-  const error = await errorOf(clock.run(first(fx.poll({}, { every: MINUTE, ...(options as PollOptions) }), 1)));
+  const error = await errorOf(clock.run(listOf(fx.poll({}, { every: MINUTE, ...(options as PollOptions) }), 1)));
 
   if (expected instanceof Error) expect(error).toBe(expected);
   else expect(error).toMatchObject(expected);
@@ -208,7 +201,7 @@ test('with onError, a temporary failure does not end the poll', async () => {
   const onError = (error: AnyFxRatesError, next: PollSchedule) => told.push({ error, next });
   const startedAt = clock.now();
 
-  await clock.run(first(fx.poll({}, { every: 60_000, onError }), 2));
+  await clock.run(listOf(fx.poll({}, { every: 60_000, onError }), 2));
 
   expect(told.map(({ error }) => error.kind)).toEqual(['server', 'network']);
   expect(told[0]?.next).toMatchObject({ at: new Date(startedAt + 60_000), intervalMs: 60_000, reason: 'every' });
@@ -226,7 +219,7 @@ test.each([
   });
   const told: PollSchedule[] = [];
 
-  await clock.run(first(fx.poll({}, { onError: (_error, next) => told.push(next) }), 1));
+  await clock.run(listOf(fx.poll({}, { onError: (_error, next) => told.push(next) }), 1));
 
   const afterMs = 30_000; // the clocks can differ
   expect(told).toEqual([{ at: new Date(RESETS_AT + afterMs), intervalMs: LEFT_MS + afterMs, reason: 'quota' }]);
@@ -237,8 +230,8 @@ test('a failed quota() ends a poll at its start, and has no effect later', async
   const responses: Reply[] = [failure(404), rich];
   const { fx, clock } = testClient(success(), { quota: () => responses.shift() ?? failure(404) });
 
-  expect(await errorOf(clock.run(first(fx.poll(), 1)))).toMatchObject({ kind: 'request', status: 404 });
-  const items = await clock.run(first(fx.poll().withMeta(), 3));
+  expect(await errorOf(clock.run(listOf(fx.poll(), 1)))).toMatchObject({ kind: 'request', status: 404 });
+  const items = await clock.run(listOf(fx.poll().withMeta(), 3));
 
   expect(items.map(({ next }) => next.intervalMs)).toEqual([5 * MINUTE, 5 * MINUTE, 5 * MINUTE]);
 });
@@ -249,7 +242,7 @@ test('with onError, a poll calls a failed quota() again after a minute', async (
   const told: PollSchedule[] = [];
   const startedAt = clock.now();
 
-  await clock.run(first(fx.poll({}, { maxRetries: 0, onError: (_, next) => told.push(next) }), 1));
+  await clock.run(listOf(fx.poll({}, { maxRetries: 0, onError: (_, next) => told.push(next) }), 1));
 
   expect(told).toMatchObject([{ intervalMs: MINUTE, reason: 'unknown' }]);
   expect(clock.now() - startedAt).toBe(MINUTE);
@@ -264,7 +257,7 @@ test('calls quota() every five minutes, and at once if the clock was set back', 
     },
   });
   const startedAt = clock.now();
-  const ended = errorOf(first(fx.poll(), 100));
+  const ended = errorOf(listOf(fx.poll(), 100));
 
   await clock.advance(11 * MINUTE);
   expect(askedAt).toEqual([0, 5 * MINUTE, 10 * MINUTE]);
@@ -280,7 +273,7 @@ test('if quota() fails after the period of its last record, a poll keeps its int
   const responses: Reply[] = [success(quotaRecord({ snapshot_granularity: '1d', monthly_limit: null }))];
   const { fx, clock } = testClient(success(), { quota: () => responses.shift() ?? failure(404) });
 
-  const items = await clock.run(first(fx.poll().withMeta(), 12));
+  const items = await clock.run(listOf(fx.poll().withMeta(), 12));
 
   expect(clock.now()).toBeGreaterThan(RESETS_AT);
   expect(new Set(items.map(({ next }) => next.intervalMs))).toEqual(new Set([24 * HOUR]));
@@ -290,9 +283,9 @@ test("a snapshot interval that cannot be parsed is an error only with every: 'sn
   const quota = success(quotaRecord({ snapshot_granularity: 'hourly-ish', monthly_limit: null }));
   const { fx, clock, warnings } = testClient(success(), { quota });
 
-  const error = await errorOf(clock.run(first(fx.poll({}, { every: 'snapshot' }), 1)));
+  const error = await errorOf(clock.run(listOf(fx.poll({}, { every: 'snapshot' }), 1)));
   expect(error).toMatchObject({ kind: 'config', message: expect.stringContaining("'hourly-ish'") });
-  const [item] = await clock.run(first(fx.poll().withMeta(), 1));
+  const [item] = await clock.run(listOf(fx.poll().withMeta(), 1));
   expect(item?.next).toMatchObject({ intervalMs: MINUTE, reason: 'limit' });
   expect(warnings).toEqual([expect.stringContaining("'hourly-ish'")]);
 });
@@ -315,7 +308,7 @@ const moments: [string, Reply, Reply, number][] = [
 test.each(moments)('an abort %s ends the poll at once, and leaves no timer', async (when, latest, quota, requests) => {
   const stop = new AbortController();
   const { fx, clock, fetch } = testClient(latest, { quota });
-  const ended = errorOf(first(fx.poll({}, { signal: stop.signal }), 9));
+  const ended = errorOf(listOf(fx.poll({}, { signal: stop.signal }), 9));
   await clock.advance(1_000);
 
   stop.abort('closing');
@@ -324,7 +317,7 @@ test.each(moments)('an abort %s ends the poll at once, and leaves no timer', asy
   expect(fetch.requests.at(-1)?.signal.aborted).toBe(when !== 'during the wait');
   expect(fetch.requests).toHaveLength(requests);
   expect(await clock.left()).toBe(0);
-  expect(await errorOf(first(fx.poll({}, { signal: stop.signal }), 1))).toMatchObject({ kind: 'aborted' });
+  expect(await errorOf(listOf(fx.poll({}, { signal: stop.signal }), 1))).toMatchObject({ kind: 'aborted' });
   expect(fetch.requests).toHaveLength(requests);
 });
 
@@ -362,10 +355,10 @@ test('closing the client in the loop of a poll ends the poll with an AbortError'
 test('a poll bypasses the cache of the client', async () => {
   const { fx, clock, fetch } = testClient(success(), { quota: rich, cache: { maxAgeMs: HOUR } });
 
-  await clock.run(first(fx.poll({}, { every: MINUTE }), 3));
+  await clock.run(listOf(fx.poll({}, { every: MINUTE }), 3));
   expect(ratesSent(fetch.requests)).toBe(3);
 
-  await clock.run(first(fx.poll({}, { every: MINUTE, maxAgeMs: HOUR }), 3));
+  await clock.run(listOf(fx.poll({}, { every: MINUTE, maxAgeMs: HOUR }), 3));
   expect(ratesSent(fetch.requests)).toBe(3);
 });
 
@@ -462,7 +455,7 @@ test('a list of queries makes a call per query in each round, and each item has 
     quota: success(quotaRecord({ monthly_used: 0 })),
   });
 
-  const items = await clock.run(first(fx.poll([{ base: 'EUR' }, { base: 'USD' }]).withMeta(), 4));
+  const items = await clock.run(listOf(fx.poll([{ base: 'EUR' }, { base: 'USD' }]).withMeta(), 4));
 
   const round = ['EUR', 'USD'].map((base) => [{ base }, { base }]);
   expect(items.map(({ query, data }) => [query, data])).toEqual([...round, ...round]);
@@ -515,7 +508,7 @@ test('a failed call of a list is reported, and the others continue', async () =>
   const errors: string[] = [];
   const poll = fx.poll([{ base: 'XXX' }, { base: 'EUR' }], { onError: ({ kind }) => errors.push(kind) });
 
-  const [item] = await clock.run(first(poll.withMeta(), 1));
+  const [item] = await clock.run(listOf(poll.withMeta(), 1));
 
   expect(item?.query).toEqual({ base: 'EUR' });
   expect(errors).toEqual(['server']);

@@ -13,7 +13,7 @@ import {
 import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
-import { errorOf, schemaOf, testClient } from '../../helpers/test-client.ts';
+import { errorOf, schemaOf, testClient, unhandledRejections } from '../../helpers/test-client.ts';
 
 test('a new client sends nothing; a call is sent whether or not its promise is awaited', async () => {
   const { fx, fetch, clock } = testClient(success());
@@ -26,27 +26,18 @@ test('a new client sends nothing; a call is sent whether or not its promise is a
   expect(fetch.requests).toHaveLength(1);
 });
 
-/** The failures that no part of `use` has handled. Vitest's own listener would fail the run. */
-async function unhandledBy(use: (call: ApiCall<unknown>) => unknown): Promise<unknown[]> {
-  const reported: unknown[] = [];
-  const note = (reason: unknown) => reported.push(reason);
-  const others = process.listeners('unhandledRejection');
-  process.removeAllListeners('unhandledRejection');
-  process.on('unhandledRejection', note);
-  use(createApiCall(Promise.reject(new Error('no'))));
-  await quiet();
-  process.off('unhandledRejection', note);
-  for (const other of others) process.on('unhandledRejection', other);
-  return reported;
-}
-
 test.each<[string, (call: ApiCall<unknown>) => unknown, number]>([
   ['through withMeta()', (call) => call.withMeta().catch(() => undefined), 0],
   ['through the call', (call) => call.catch(() => undefined), 0],
   ['by nothing', () => undefined, 1],
   ['by nothing, with withMeta(),', (call) => call.withMeta(), 1],
 ])('a failure handled %s is reported as unhandled %i times', async (...[, use, times]) => {
-  expect(await unhandledBy(use)).toEqual(Array(times).fill(new Error('no')));
+  const unhandled = unhandledRejections();
+
+  use(createApiCall(Promise.reject(new Error('no'))));
+  await quiet();
+
+  expect(unhandled).toEqual(Array(times).fill(new Error('no')));
 });
 
 /** What a client that receives `data` returns with this schema. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { FxRatesError, Middleware, RequestEvent } from '../../../src/client/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
-import { errorOf, testClient } from '../../helpers/test-client.ts';
+import { errorOf, testClient, unhandledRejections } from '../../helpers/test-client.ts';
 
 const pass: Middleware = (request, next) => next(request);
 
@@ -237,9 +237,7 @@ test('timeoutMs ends a request for which its middleware does not wait', async ()
 test.each([[[]], [[pass]]])(
   'a next() without await leaves no unhandled rejection, with %j behind it',
   async (others) => {
-    const unhandled: unknown[] = [];
-    const note = (reason: unknown) => unhandled.push(reason);
-    process.on('unhandledRejection', note);
+    const unhandled = unhandledRejections();
     const forgetful: Middleware = async (request, next) => {
       void next(request);
       return Response.json(success({ from: 'fallback' }).body);
@@ -250,7 +248,6 @@ test.each([[[]], [[pass]]])(
     await clock.advance(500);
     await quiet();
 
-    process.off('unhandledRejection', note);
     expect(unhandled).toEqual([]);
   },
 );

@@ -176,14 +176,13 @@ test('sends https through a CONNECT tunnel, and lets the process end', async () 
     response.end(JSON.stringify(success({ EUR: 1 }).body)),
   );
   const tunnels = await startConnectProxy({ port: await listen(secure) });
+  onTestFinished(async () => void (await Promise.all([tunnels.close(), close(secure)])));
   const childEnv = { ...process.env, NODE_EXTRA_CA_CERTS: cert, HTTPS_PROXY: tunnels.url };
 
   const { stdout } = await run(process.execPath, [child, 'https://rates.fxrates.test'], { env: childEnv });
 
   expect(JSON.parse(stdout)).toEqual({ EUR: 1 });
   expect(new Set(tunnels.requests)).toEqual(new Set(['CONNECT rates.fxrates.test:443']));
-  await tunnels.close();
-  await close(secure);
 });
 
 test('clients made by withOptions share the connections to the proxy', async () => {

@@ -114,8 +114,8 @@ test('listen() leaves the interceptors of msw 3 as they are if it refuses', () =
 });
 
 test('two mocks listen at their own addresses, and can close in any order', async () => {
-  const one = createMockServer({ baseUrl: 'https://one.test' });
-  const two = createMockServer({ baseUrl: 'https://two.test' });
+  await using one = createMockServer({ baseUrl: 'https://one.test' });
+  await using two = createMockServer({ baseUrl: 'https://two.test' });
   one.listen();
   two.listen();
 

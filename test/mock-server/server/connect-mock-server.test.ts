@@ -8,7 +8,7 @@ import {
   type RemoteMockServer,
 } from '../../../src/mock-server/index.ts';
 import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
-import { listen } from '../../helpers/listen.ts';
+import { close, listen } from '../../helpers/listen.ts';
 import { servedMock } from '../../helpers/served-mock.ts';
 
 test('reads accounts and keys of the mock, including times', async () => {
@@ -50,11 +50,11 @@ test.each(['fetch is a stub', 'msw refuses requests without a handler'])('reache
 test.each(['{"now":1}', '<html>'])('a server that responds to everything with %s is not a mock', async (body) => {
   const server = createServer((_, outgoing) => outgoing.end(body));
   const port = await listen(server);
+  onTestFinished(() => close(server));
 
   const reading = connectMockServer(`http://127.0.0.1:${port}/__fxrates/#token=${'a'.repeat(32)}`).clock.now();
 
   await expect(reading).rejects.toMatchObject({ code: 'no_mock_server', status: 200 });
-  server.close();
 });
 
 test('moves, freezes and resumes the clock', async () => {

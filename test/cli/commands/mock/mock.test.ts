@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { realClock } from '../../../../src/cli/io/node-io.ts';
 import { main } from '../../../../src/cli/program/main.ts';
 import { connectMockServer } from '../../../../src/mock-server/index.ts';
@@ -135,12 +135,12 @@ test('a port in use is an error with the next step, which names another mock', a
   const server = createServer();
   const port = await listen(server);
   const { io, stop } = await startMock('--json');
+  onTestFinished(async () => void (await stop()));
+  onTestFinished(() => void server.close());
   const { port: own } = new URL(JSON.parse(io.written.stdout).url);
 
   const foreign = await runCli(`mock --port ${port} --plan developer -- npm test`);
   const mock = await runCli(`mock --port ${own}`, { fetch, clock: realClock });
-  server.close();
-  await stop();
 
   const inUse = (by: string, next: string) => `fxrates: port ${by}\n\n  Use a free port:  fxrates mock ${next}\n`;
   expect([foreign.code, mock.code, foreign.stdout + mock.stdout]).toEqual([1, 1, '']);
