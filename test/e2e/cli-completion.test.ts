@@ -79,10 +79,7 @@ test.skipIf(!hasProgram('pwsh'))('PowerShell accepts its script, and completes w
 /** The words of a line, of which the last is completed, and the result with a `|` after each. */
 const LINES: readonly (readonly [typed: string, words: string])[] = [
   ['fxrates quo', 'fxrates|quota|'],
-  ['fxrates -q auth stat', 'fxrates|-q|auth|status|'],
-  ['fxrates latest --env', 'fxrates|latest|--envelope|'],
   ['fxrates quota --color=ne', 'fxrates|quota|--color=never|'],
-  ['fxrates quota --color ne', 'fxrates|quota|--color|never|'],
   ['fxrates latest --profile w', 'fxrates|latest|--profile|work|'],
   ['fxrates quota --key-file some', 'fxrates|quota|--key-file|some-key.txt|'],
   ['fxrates quota --key-file=some', 'fxrates|quota|--key-file=some-key.txt|'],
@@ -113,9 +110,6 @@ test.runIf(hasTerminal && SHELLS.includes('zsh'))('zsh completes the command lin
 test.runIf(SHELLS.includes('fish'))('fish offers candidates', () => {
   const expected: Readonly<Record<string, readonly string[]>> = {
     'fxrates quo': ['quota'],
-    'fxrates -q auth stat': ['status'],
-    'fxrates auth ': ['login', 'logout', 'status', 'token'],
-    'fxrates latest --env': ['--envelope'],
     'fxrates quota --color=ne': ['--color=never'],
     'fxrates latest --profile w': ['work'],
     'fxrates quota --key-file some': ['some-key.txt'],

@@ -79,17 +79,6 @@ test.each([
   expect(queryOf(historical, { date: 'x', page: text })['page']).toBe(value);
 });
 
-test('true and false become booleans where the contract has them', () => {
-  const query = queryOf(historical, { date: 'true', full: 'true' });
-
-  expect(query).toEqual({ date: 'true', full: true });
-});
-
-test('an unknown and a missing parameter are named', () => {
-  expect(() => queryOf(historical, { dte: '2026' })).toThrow("historical has no parameter 'dte'");
-  expect(() => queryOf(historical, {})).toThrow("historical needs the parameter 'date'");
-});
-
 function parameter(name: string, description: string, rest: Partial<Parameter> = {}): Parameter {
   return {
     name,
