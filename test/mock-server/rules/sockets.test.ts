@@ -146,19 +146,6 @@ test('reuses a connection after a delay and a dribble, in the order of the reque
   await dispatcher.close();
 });
 
-test('does not wait for a client that has disconnected', async () => {
-  await using it = await serving();
-  it.mock.rules.add({ fail: { kind: 'hang' } });
-  const gone = new AbortController();
-  const hanging = fetch(`${it.url}/api/v1/quota`, { signal: gone.signal });
-  await it.mock.journal.waitFor();
-
-  gone.abort();
-
-  await expect(hanging).rejects.toThrow(/abort/);
-  await it.close();
-});
-
 test('pieces without an interval stop neither the process nor the notice of a disconnect', async () => {
   await using it = await serving();
   const body = 'x'.repeat(50_000);
