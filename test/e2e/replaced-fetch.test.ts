@@ -68,22 +68,6 @@ test('the target of a redirect that msw responds with receives nothing', async (
   expect(service.requests).toEqual([]);
 });
 
-test('the target of a redirect of the service receives nothing while a wrapper replaces fetch', async () => {
-  const { fetch } = globalThis;
-  vi.stubGlobal('fetch', (...call: Parameters<typeof fetch>) => fetch(...call));
-  const redirecting = await startRawServer({
-    onRequest: ({ socket }) =>
-      respond(socket, { status: 307, headers: { location: `${service.url}/api/v1/latest` }, body: '' }),
-  });
-
-  const error = await errorOf(client({ baseUrl: redirecting.url }).latest());
-  await redirecting.close();
-
-  expect(error).toMatchObject({ kind: 'response', status: 307 });
-  expect(redirecting.requests).toHaveLength(1);
-  expect(service.requests).toEqual([]);
-});
-
 test('nock responds, and disableNetConnect() keeps a request from the network', async () => {
   const { default: nock } = await import('nock'); // intercepts from its import on
   nock.disableNetConnect();

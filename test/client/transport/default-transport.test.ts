@@ -19,7 +19,6 @@ const request = {
   cancellation: new Cancellation(),
   maxBytes: 1000,
 };
-const nowhere = { ...request, url: 'http://127.0.0.1:1/' };
 const usual = getGlobalDispatcher();
 
 afterEach(() => setGlobalDispatcher(usual));
@@ -134,16 +133,6 @@ test.each([
   }
   vi.stubGlobal('fetch', fakeFetch({})); // as msw does
   expect(await send()).toBe('by fetch');
-});
-
-test('loads undici once, with the first request', async () => {
-  const loadUndici = vi.fn(load);
-  const transport = defaultTransport(runtime({ loadUndici }));
-  expect(loadUndici).not.toHaveBeenCalled();
-
-  for (let call = 0; call < 2; call += 1) await transport(nowhere).catch(() => undefined);
-
-  expect(loadUndici).toHaveBeenCalledOnce();
 });
 
 test('the clients of a process import undici once, because a loader can make each import slow', async () => {

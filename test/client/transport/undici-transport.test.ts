@@ -94,20 +94,6 @@ test.each([
   });
 });
 
-test('the response has the last status and headers, without those of informational responses', async () => {
-  const { dispatcher, response } = send();
-
-  dispatcher.open().respond(103, 'link', '</x>').respond(200, 'date', 'today');
-  dispatcher.handler.onData?.(Buffer.from('bo'));
-  dispatcher.handler.onData?.(Buffer.from('dy'));
-  dispatcher.handler.onComplete?.([]);
-
-  const { headers, ...rest } = await response;
-  expect(rest).toEqual({ status: 200, rawBody: 'body', problem: undefined });
-  expect([headerIn(headers, 'date'), headerIn(headers, 'link')]).toEqual(['today', undefined]);
-  expect(dispatcher.aborts).toEqual([]);
-});
-
 test('a dispatcher that never reports its connection can send a body beyond the maximum', async () => {
   const { dispatcher, response } = send({ maxBytes: 3 });
 
