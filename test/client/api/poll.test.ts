@@ -294,7 +294,7 @@ test('a warning with a text of the service does not show the key', async () => {
   const quota = success(quotaRecord({ snapshot_granularity: API_KEY, monthly_limit: null }));
   const { fx, clock, warnings } = testClient(success(), { quota });
 
-  await clock.run(first(fx.poll(), 1));
+  await clock.run(listOf(fx.poll(), 1));
 
   expect(warnings).toEqual([expect.stringContaining(`'fx_live_…${API_KEY.slice(-4)}'`)]);
 });
