@@ -22,8 +22,6 @@ export interface RedisServer extends AsyncDisposable {
 /** Without redis-server, tests that need it are reported as skipped. */
 export const hasRedis = hasProgram('redis-server');
 
-if (!hasRedis) process.stderr.write('SKIPPED: tests over a real Redis. Install redis-server to run them.\n');
-
 export async function startRedis(): Promise<RedisServer> {
   const port = await freePort();
   let redis = await listen(port);
