@@ -1,8 +1,9 @@
+import { createHook } from 'node:async_hooks';
 import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { DrivenClock } from '../../../src/mock-server/clock/driven-clock.ts';
 import { createMockServer, type MockClock, type MockServer } from '../../../src/mock-server/index.ts';
 import { runScript } from '../../helpers/child-program.ts';
@@ -178,11 +179,21 @@ test.each(Object.entries(BESIDE))('a virtual wait ends while %s again and again'
 /** A clock to whose mock requests can be on the way. It waits then in real time, before the earliest wait ends. */
 const inTransit = (autoAdvance: boolean) => new DrivenClock({ mode: 'virtual', autoAdvance }, { haveTransit: true });
 
-// The limit is a fraction of what the steps would take, if each of them waited for requests on the way.
+/** Counts the timers of Node.js that start until the test has ended. */
+function countTimers() {
+  const timers = { count: 0 };
+  const init = (_: number, type: string) => {
+    if (type === 'Timeout') timers.count += 1;
+  };
+  const hook = createHook({ init }).enable();
+  onTestFinished(() => void hook.disable());
+  return timers;
+}
+
 test.each([true, false])(
   'a wait of many steps does not wait for requests at each step: autoAdvance %s',
-  { timeout: 10_000 },
   async (autoAdvance) => {
+    const timers = countTimers();
     const clock = inTransit(autoAdvance);
     const steps = (async () => {
       for (let step = 0; step < 500; step += 1) await clock.sleep(1000);
@@ -192,10 +203,12 @@ test.each([true, false])(
     if (!autoAdvance) await clock.advanceTo((now) => now + 500_000);
 
     expect(await steps).toBe(500_000);
+    expect(timers.count).toBeLessThan(2 * 500); // the first step takes a dozen pauses
   },
 );
 
-test('simultaneous waits of any lengths take no longer than the longest of them', { timeout: 10_000 }, async () => {
+test('simultaneous waits of any lengths take no longer than the longest of them', async () => {
+  const timers = countTimers();
   const clock = inTransit(true);
 
   const ends = await Promise.all(
@@ -205,6 +218,7 @@ test('simultaneous waits of any lengths take no longer than the longest of them'
     }),
   );
 
+  expect(timers.count).toBeLessThan(500);
   expect(ends).toEqual(Array.from({ length: 500 }, (_, index) => Math.ceil(index / 8)));
 });
 

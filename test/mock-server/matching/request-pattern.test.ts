@@ -81,7 +81,7 @@ test('a path with any number of stars selects what its model selects', () => {
 test.each([
   ['*/*/*/*/*/*/*/*/*/x', '/'.repeat(800)],
   [`/${'*a'.repeat(40)}b`, `/${'a'.repeat(8000)}`],
-])('the path pattern %s takes linear time', (path, given) => {
+])('the path pattern %s is decided without trying all ways to match it', (path, given) => {
   expect(matchesPattern({ path }, { method: 'GET', path: given, query: {}, headers: {} })).toBe(false);
 });
 
