@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { cacheFolder, configFolder, stateFolder, useCompileCache } from '../../../src/cli/settings/folders.ts';
 import { parseJsonFile, readJsonFile, updateJsonFile } from '../../../src/cli/settings/json-file.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
@@ -74,12 +74,19 @@ test('compiled code is stored in a folder that only the user can read', () => {
 });
 
 test.each([
-  ['without a home folder', {}, nodeOf('v26')],
-  ['with a home folder that does not exist', { HOME: '/nonexistent' }, nodeOf('v26')],
-  ['with a home folder that has no files of users', { HOME: '/proc' }, nodeOf('v26')],
-  ['on a Node.js without a compile cache', undefined, {}],
-])('%s nothing is stored', (_, env, node) => {
-  useCompileCache(env ?? { HOME: home }, node);
+  ['without a home folder', {}],
+  ['with a home folder that does not exist', { HOME: '/nonexistent' }],
+  ['with a home folder that has no files of users', { HOME: '/proc' }],
+])('%s nothing is stored', (_, env) => {
+  const enableCompileCache = vi.fn();
+
+  useCompileCache(env, { enableCompileCache });
+
+  expect(enableCompileCache).not.toHaveBeenCalled();
+});
+
+test('on a Node.js without a compile cache, no folder is created', () => {
+  useCompileCache({ HOME: home }, {});
 
   expect(existsSync(join(home, '.cache'))).toBe(false);
 });

@@ -101,7 +101,7 @@ test.each([
 
 const HOSTILE = { body: '{"success":true,"data":{"a":"\\u001b[31mred","b":"\u009b31m\u202e","c":"tab\\tnew\\nline"}}' };
 
-test('in a pipe, the same text is printed as received', async () => {
+test('in a pipe, control characters are printed as received', async () => {
   expect((await runCli('latest', { replies: HOSTILE })).stdout).toContain('\u009b31m\u202e');
   expect((await runCli('latest --get b', { replies: HOSTILE })).stdout).toBe('\u009b31m\u202e\n');
 });
