@@ -3,11 +3,10 @@ import { basename } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Tests that change their process for good: nock, fake timers, a listener for all calls (OpenTelemetry), flags of V8. */
+/** Tests that change their process for good: nock, fake timers, flags of V8. */
 const ISOLATED = [
   'test/browser/**/*.test.ts',
   'test/cli/growth.test.ts',
-  'test/client/call-trace.test.ts',
   'test/e2e/{real-limiters,replaced-fetch}.test.ts',
   'test/mock-server/clock/fake-timers.test.ts',
 ];
