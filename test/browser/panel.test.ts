@@ -15,7 +15,7 @@ import { respond, startRawServer } from '../helpers/raw-server.ts';
 const chromium = hasChromium ? await launchBrowser() : undefined;
 afterAll(() => chromium?.close());
 
-/** Each has a mock and a page of its own, and mostly waits for the browser, so they run side by side. */
+/** Each has a mock and a page of its own, and mostly waits for the browser, so they run side by side; `expect.poll` is then of one test. */
 const browserTest = test.skipIf(!hasChromium).concurrent;
 
 /** Pages that tests have left: a new one takes as long as thirty clicks. The storage of each mock is its own. */
@@ -221,7 +221,7 @@ browserTest('adds rules, shows how many requests used them, edits and removes th
   expect(problems).toEqual([]);
 });
 
-browserTest('moves the focus on when the focused button goes', async () => {
+browserTest('moves the focus on when the focused button goes', async ({ expect }) => {
   await using panel = await serving();
   const { mock, call, adminUrl, page } = panel;
   for (const id of ['one', 'two', 'three']) mock.rules.add({ id, delayMs: 0 });
@@ -438,68 +438,71 @@ browserTest('moves the clock and changes switches', async () => {
   expect(problems).toEqual([]);
 });
 
-browserTest('signs up, confirms, creates a key that is shown once, uses up its limits and revokes it', async () => {
-  await using panel = await serving();
-  const { mock, url, adminUrl, page } = panel;
-  const problems = await openPanel(page, adminUrl);
-  const card = page.getByRole('region', { name: 'Accounts' });
-  const form = card.getByRole('form', { name: 'New account' });
+browserTest(
+  'signs up, confirms, creates a key that is shown once, uses up its limits and revokes it',
+  async ({ expect }) => {
+    await using panel = await serving();
+    const { mock, url, adminUrl, page } = panel;
+    const problems = await openPanel(page, adminUrl);
+    const card = page.getByRole('region', { name: 'Accounts' });
+    const form = card.getByRole('form', { name: 'New account' });
 
-  await form.getByLabel('email').fill('nobody');
-  await form.getByRole('button', { name: 'Sign up' }).click();
-  await card.getByRole('alert').getByText('expected an e-mail address').waitFor();
-  await form.getByLabel('email').fill('ada@example.test');
-  await form.getByLabel('plan').selectOption('developer');
-  await form.getByLabel('Confirm it and create a key').uncheck();
-  await form.getByRole('button', { name: 'Sign up' }).click();
-  await card.getByText('not confirmed').waitFor();
+    await form.getByLabel('email').fill('nobody');
+    await form.getByRole('button', { name: 'Sign up' }).click();
+    await card.getByRole('alert').getByText('expected an e-mail address').waitFor();
+    await form.getByLabel('email').fill('ada@example.test');
+    await form.getByLabel('plan').selectOption('developer');
+    await form.getByLabel('Confirm it and create a key').uncheck();
+    await form.getByRole('button', { name: 'Sign up' }).click();
+    await card.getByText('not confirmed').waitFor();
 
-  await card.getByRole('button', { name: 'Create key for account_2' }).click();
-  await card.getByRole('alert').getByText('is not confirmed').waitFor();
-  await card.getByRole('button', { name: 'Confirm account_2' }).click();
-  await card.getByRole('button', { name: 'Confirm account_2' }).waitFor({ state: 'detached' });
-  await card.getByRole('button', { name: 'Create key for account_2' }).click();
-  const key = await card.getByLabel('New key, shown only once').inputValue();
-  await card.getByRole('button', { name: 'Create key for account_1' }).click();
-  await card.getByRole('alert').getByText('account_1 has 1 active key and the free plan allows 1').waitFor();
-  mock.space({ name: 'checkout' });
-  await page.getByLabel('Space').selectOption('checkout');
-  await card.getByLabel('New key, shown only once').waitFor({ state: 'detached' });
-  await page.getByLabel('Space').selectOption({ label: 'the mock itself' });
-  expect(await card.getByLabel('New key, shown only once').inputValue()).toBe(key); // until it is copied
-  const status = async () => (await fetch(`${url}/api/v1/latest`, { headers: { authorization: key } })).status;
-  expect(await status()).toBe(200);
-  await card.getByRole('button', { name: 'I have copied it' }).click();
-  await card.getByLabel('New key, shown only once').waitFor({ state: 'detached' });
-  expect(await page.content()).not.toContain(key);
+    await card.getByRole('button', { name: 'Create key for account_2' }).click();
+    await card.getByRole('alert').getByText('is not confirmed').waitFor();
+    await card.getByRole('button', { name: 'Confirm account_2' }).click();
+    await card.getByRole('button', { name: 'Confirm account_2' }).waitFor({ state: 'detached' });
+    await card.getByRole('button', { name: 'Create key for account_2' }).click();
+    const key = await card.getByLabel('New key, shown only once').inputValue();
+    await card.getByRole('button', { name: 'Create key for account_1' }).click();
+    await card.getByRole('alert').getByText('account_1 has 1 active key and the free plan allows 1').waitFor();
+    mock.space({ name: 'checkout' });
+    await page.getByLabel('Space').selectOption('checkout');
+    await card.getByLabel('New key, shown only once').waitFor({ state: 'detached' });
+    await page.getByLabel('Space').selectOption({ label: 'the mock itself' });
+    expect(await card.getByLabel('New key, shown only once').inputValue()).toBe(key); // until it is copied
+    const status = async () => (await fetch(`${url}/api/v1/latest`, { headers: { authorization: key } })).status;
+    expect(await status()).toBe(200);
+    await card.getByRole('button', { name: 'I have copied it' }).click();
+    await card.getByLabel('New key, shown only once').waitFor({ state: 'detached' });
+    expect(await page.content()).not.toContain(key);
 
-  await card.getByRole('button', { name: 'Use up the month of key_2' }).click();
-  await card.getByText('100000 of 100000').waitFor();
-  expect(await status()).toBe(429);
-  await card.getByLabel('Used this month by key_2').fill('7');
-  await page.keyboard.press('Enter');
-  await card.getByText('7 of 100000').waitFor();
-  await card.getByRole('button', { name: 'Use up the minute of key_2' }).click();
-  await card.getByText('429 now; next request accepted in 1 min').waitFor();
-  const plan = card.getByLabel('Plan of account_2');
-  await page.route('**/plan', (route) => route.abort(), { times: 1 });
-  await plan.selectOption('free');
-  await expect.poll(() => plan.inputValue()).toBe('developer');
-  await plan.selectOption('unlimited');
-  await card.getByText('300 of 1000').waitFor();
-  expect(await card.getByRole('button', { name: 'Use up the month of key_2' }).isDisabled()).toBe(true);
+    await card.getByRole('button', { name: 'Use up the month of key_2' }).click();
+    await card.getByText('100000 of 100000').waitFor();
+    expect(await status()).toBe(429);
+    await card.getByLabel('Used this month by key_2').fill('7');
+    await page.keyboard.press('Enter');
+    await card.getByText('7 of 100000').waitFor();
+    await card.getByRole('button', { name: 'Use up the minute of key_2' }).click();
+    await card.getByText('429 now; next request accepted in 1 min').waitFor();
+    const plan = card.getByLabel('Plan of account_2');
+    await page.route('**/plan', (route) => route.abort(), { times: 1 });
+    await plan.selectOption('free');
+    await expect.poll(() => plan.inputValue()).toBe('developer');
+    await plan.selectOption('unlimited');
+    await card.getByText('300 of 1000').waitFor();
+    expect(await card.getByRole('button', { name: 'Use up the month of key_2' }).isDisabled()).toBe(true);
 
-  await card.getByRole('button', { name: 'Revoke key_2' }).dblclick();
-  expect(mock.keys.get('key_2').state).toBe('active');
-  await card.getByRole('button', { name: 'Keep key_2' }).click();
-  await card.getByRole('button', { name: 'Revoke key_2' }).press('Enter');
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Enter');
-  await card.getByText('revoked', { exact: true }).waitFor();
-  expect(await status()).toBe(401);
-  // The browser itself logs the refused requests.
-  expect(problems).toHaveLength(4);
-});
+    await card.getByRole('button', { name: 'Revoke key_2' }).dblclick();
+    expect(mock.keys.get('key_2').state).toBe('active');
+    await card.getByRole('button', { name: 'Keep key_2' }).click();
+    await card.getByRole('button', { name: 'Revoke key_2' }).press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await card.getByText('revoked', { exact: true }).waitFor();
+    expect(await status()).toBe(401);
+    // The browser itself logs the refused requests.
+    expect(problems).toHaveLength(4);
+  },
+);
 
 browserTest('asks before a token in the address replaces one that works', async () => {
   await using panel = await serving();
