@@ -11,13 +11,15 @@ const service = createServer((_, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(body);
 });
 const port = await listen(service);
-const fx = new FxRates({ baseUrl: `http://127.0.0.1:${port}`, apiKey: `fx_live_${'a'.repeat(48)}` });
+/** Time stands still: once a second, a call also reports that calls arrive. */
+const now = Date.now();
+const clock = { now: () => now, sleep: () => new Promise<void>(() => undefined) };
+const fx = new FxRates({ baseUrl: `http://127.0.0.1:${port}`, apiKey: `fx_live_${'a'.repeat(48)}`, clock });
 
 const session = new Session();
 session.connect();
 await session.post('Profiler.enable');
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-// Once a second, a call also reports that calls arrive, so the last of these must be just before the one that counts.
 for (let number = 0; number < WARM_UP; number += 1) await fx.latest({ base: 'EUR', number });
 await session.post('Profiler.takePreciseCoverage'); // resets the counts
 await fx.latest({ base: 'EUR', number: WARM_UP });
