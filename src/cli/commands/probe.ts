@@ -1,13 +1,12 @@
-import { text as textOf } from 'node:stream/consumers';
 import { Argument } from 'commander';
-import type { FetchLike } from '../../client/index.ts';
+import { operations } from '../../generated/operations.ts';
 import type { ObservedBehaviour, ProbeFetch } from '../../probe/index.ts';
 import { replaceFile } from '../../replace-file.ts';
 import { CliError, cannotWrite, changedCommand } from '../errors/cli-error.ts';
 import { asTable } from '../output/print-json.ts';
 import { printReport } from '../output/report.ts';
 import { CliCommand } from '../parser/command.ts';
-import { HttpTrace } from '../request/http-trace.ts';
+import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
 import { openConnection, sendQuotaRequest } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { CliOption, dataOptions, outputFileOption, unwaitingOptions, type ValuesOf } from '../settings/options.ts';
@@ -58,20 +57,15 @@ async function probe(invocation: Invocation<ValuesOf<typeof probeOptions>>): Pro
   await screen.remark(`at most ${requests} requests to ${baseUrl}, ${charged} of which may count toward the month`);
   const { signal } = io.interrupts;
   const connection = await openConnection(io, baseUrl);
-  let last: Response | undefined;
-  const trace = new HttpTrace({ ...invocation, settings });
-  const fetch = recording(
-    trace.wrap(connection.fetch, baseUrl, () => undefined),
-    (response) => {
-      last = response;
-    },
-  );
+  const trace = new HttpTrace({ ...invocation, settings }, operations.quota.path);
+  // Both kinds of `fetch` accept any method. The type has only GET, which the client uses.
+  const fetch = trace.wrap(connection.fetch, baseUrl, () => undefined) as unknown as ProbeFetch;
   const { timeoutMs, retries: maxRetries, insecureHttp: allowInsecureHttp } = settings;
   const limits = { maxRequests, timeoutMs, maxRetries, allowInsecureHttp };
   const observed = await probeService(baseUrl, { apiKey: key.secret, ...limits, fetch, clock: io.clock, signal })
     .catch(async (cause: unknown) => {
       signal.throwIfAborted();
-      throw await explained(cause, last, { ...invocation, settings, key });
+      throw await explained(cause, trace.received, { ...invocation, settings, key });
     })
     .finally(connection.close);
   const json = `${JSON.stringify(observed, undefined, 2)}\n`;
@@ -101,28 +95,15 @@ async function reportOutcome({ about, ...observed }: ObservedBehaviour, { screen
   for (const contradiction of about.contradictions) await screen.warn(`not as documented: ${contradiction}`);
 }
 
-/** Passes each response to `keep` as well, with the fields that the client and the probe read. */
-function recording(send: FetchLike, keep: (response: Response) => void): ProbeFetch {
-  return async (...request) => {
-    // Both kinds of `fetch` accept any method. The type has only GET, which the client uses.
-    const response = await (send as unknown as ProbeFetch)(...request);
-    const { status, headers } = response;
-    const text = response.body === null ? '' : await textOf(response.body); // a trace has no `text`
-    const received = { status, headers, body: new Blob([text]).stream(), text: async () => text } as Response;
-    keep(received);
-    return received;
-  };
-}
-
-/** The error of a client to which the same happens: a refusal is the `last` response. Nothing is sent. */
+/** The error of a client to which the same happens: a refusal is the response to `quota`. Nothing is sent. */
 async function explained(
   cause: unknown,
-  last: Response | undefined,
+  refusal: TracedResponse | undefined,
   { key, ...given }: Invocation & { readonly key: KeyInUse },
 ): Promise<unknown> {
   const fetch = async () => {
-    if (last === undefined || Object(cause).code !== 'probe_failed') throw cause;
-    return last;
+    if (refusal === undefined || Object(cause).code !== 'probe_failed') throw cause;
+    return { ...refusal, body: new Blob(refusal.body).stream() } as unknown as Response;
   };
   const connection = { fetch, close: async () => undefined };
   const settings = { ...given.settings, retries: 0, maxWaitMs: 0, verbose: 0 };

@@ -48,8 +48,10 @@ export class HttpTrace {
       const traced: TracedResponse = { status, statusText, headers, body: [] };
       if (isOfPath) this.received = traced;
       if (body === null) return response;
-      // The client reads only these fields of a response.
-      return { status, statusText, headers, body: this.#recorded(body, traced) } as unknown as Response;
+      const recorded = this.#recorded(body, traced);
+      const text = async () => (await import('node:stream/consumers')).text(recorded);
+      // The client and the probe read only these fields of a response.
+      return { status, statusText, headers, body: recorded, text } as unknown as Response;
     };
   }
 
