@@ -130,7 +130,7 @@ test.each(['latest --no-wait', 'latest --max-wait 2s'])('%s warns of a doubtful 
   const { code, stderr } = await runCli(line, { replies: rateLimited('5000') });
 
   expect(code).toBe(7);
-  expect(stderr).toMatch(/Retry-After 5000 is too long .* tried as milliseconds\n.*rate limited — retry in 5 s, /);
+  expect(stderr).toMatch(/Retry-After 5000 is read in milliseconds, .*\n.*rate limited — retry in 5 s, /);
 });
 
 const BOTH = ', with the earlier waits longer than --max-wait 1m\n\n  To wait:  fxrates latest --max-wait 75s\n';
