@@ -6,10 +6,9 @@ import { maskKey } from '../../redactor.ts';
 import { VERSION } from '../../version.ts';
 import { CliError, changedCommand, OTHER_CONFIG_FOLDER, relatedCommand } from '../errors/cli-error.ts';
 import { exitCodes } from '../io/exit-codes.ts';
-import type { Env } from '../io/io.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { CliCommand } from '../parser/command.ts';
-import { certificatesProblem, refusedKeyHints } from '../request/explain-error.ts';
+import { refusedKeyHints } from '../request/explain-error.ts';
 import { HttpTrace } from '../request/http-trace.ts';
 import { proxyFor, sendQuotaRequest } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
@@ -87,7 +86,6 @@ async function findingsOf(invocation: Invocation<DoctorOptions>): Promise<readon
     ...(settings.profile === 'default' ? [] : [await finding('profile', profile)]),
     ...access.findings,
     proxy,
-    ...certificatesFinding(io.env),
   ];
   if (options.offline) return local;
   if (proxy.status === 'fail') return [...local, NOT_CHECKED];
@@ -235,17 +233,6 @@ function proxyResult(baseUrl: string | CliError, { io }: Invocation): CheckResul
   if (proxy !== undefined) return ok(`${proxy.variable}: ${proxy.host}`);
   const exempting = `none: ${spelledIn(io.env, 'NO_PROXY')} lists ${new URL(baseUrl).hostname}`;
   return ok(isExempt(io.env, baseUrl) ? exempting : 'none for this base URL');
-}
-
-/** Only with the variable. Node.js reads the file before fxrates starts, and ignores one that it cannot use. */
-function certificatesFinding(env: Env): readonly Finding[] {
-  const { NODE_EXTRA_CA_CERTS: path } = env;
-  if (!path) return [];
-  const problem = certificatesProblem(env);
-  const next = 'Correct the path:  export NODE_EXTRA_CA_CERTS=/path/to/ca.pem';
-  return [
-    { name: 'certificates', ...(problem === undefined ? ok(`NODE_EXTRA_CA_CERTS: ${path}`) : warning(problem, next)) },
-  ];
 }
 
 /** Whether a file of the configuration can be read, makes sense, and is for its owner only. */

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { AnyFxRatesError, Logger, NetworkError, QuotaExhaustedError } from '../../client/index.ts';
 import { environmentProxy, exemption, isLoopback } from '../../environment-proxy.ts';
 import { isError } from '../../foreign-values.ts';
 import { visible } from '../../text.ts';
-import { CliError, changedCommand, relatedCommand, systemReason } from '../errors/cli-error.ts';
+import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
 import type { Env } from '../io/io.ts';
 import type { KeyInUse } from '../settings/resolve-key.ts';
 import type { Invocation } from '../settings/settings.ts';
@@ -217,23 +216,10 @@ function explainNetworkError(error: NetworkError, context: NetworkContext): Expl
 function nextSteps(error: NetworkError, context: NetworkContext): readonly string[] {
   if (mayBeOtherScheme(error, new URL(context.baseUrl))) return [schemeHint(context.baseUrl)];
   const { advice, remedy } = error;
-  if (remedy === 'certificate') {
-    const problem = certificatesProblem(context.env);
-    return [problem ?? 'To trust a certificate of your own:  export NODE_EXTRA_CA_CERTS=/path/to/ca.pem'];
-  }
+  if (remedy === 'certificate')
+    return ['To trust a certificate of your own:  export NODE_EXTRA_CA_CERTS=/path/to/ca.pem'];
   if (remedy !== undefined) return [baseUrlHint(context)];
   return advice === undefined ? [] : [`${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`];
-}
-
-/** Why the file of NODE_EXTRA_CA_CERTS has no effect. Node.js itself only warns, in words of OpenSSL. */
-export function certificatesProblem({ NODE_EXTRA_CA_CERTS: path }: Env): string | undefined {
-  if (!path) return undefined;
-  try {
-    if (/-----BEGIN [\w ]*CERTIFICATE-----/.test(readFileSync(path, 'utf8'))) return undefined;
-    return `NODE_EXTRA_CA_CERTS names ${path}, which has no certificate in the form of PEM`;
-  } catch (cause) {
-    return `NODE_EXTRA_CA_CERTS names ${path}, which cannot be read: ${systemReason(cause as NodeJS.ErrnoException)}`; // of node:fs
-  }
 }
 
 /** Hints from the environment. A certificate error has none: the certificate is the service's, with a proxy as well. */

@@ -36,12 +36,6 @@ test.each([
     failedFetch('ECONNRESET'),
     'Does this port speak https?  --base-url https://127.0.0.1:4010/x\n',
   ],
-  [
-    'a certificate that is not trusted',
-    { NODE_EXTRA_CA_CERTS: '/none.pem' },
-    failedFetch('SELF_SIGNED_CERT_IN_CHAIN'),
-    '  NODE_EXTRA_CA_CERTS names /none.pem, which cannot be read: the file does not exist\n',
-  ],
 ])('after %s, with %j, a hint names the setting that is wrong', async (_, env, replies, hint) => {
   const { stderr } = await runCli('latest --retries 0', { env, replies });
 

@@ -198,23 +198,10 @@ test.each([
   ['a proxy that is none', { env: { HTTPS_PROXY: 'proxy.test' } }, ['proxy fail', 'service skip']],
   ['a server error', { replies: failure(500) }, ['service fail', 'clock skip']],
   ['a record that is no quota', { replies: success({ plan: 1 }) }, ['service fail', 'clock skip']],
-  ['a missing certificate file', { env: { NODE_EXTRA_CA_CERTS: '/none.pem' } }, ['certificates warn', 'clock skip']],
   ['cron without HOME', { env: { FXRATES_CONFIG_DIR: '' } }, ['config file warn', 'credentials warn', 'clock skip']],
 ] as const)('%s has a next step', async (_, options, expected) => {
   const { statuses, check } = await doctor(options);
 
   expect(statuses).toEqual(expected);
   expect(check(expected[0].replace(/ \w+$/, '')).next).not.toEqual([]);
-});
-
-test('names the certificates of the environment, and why Node.js ignores them', async () => {
-  const [usable, empty] = [join(folder, 'ca.pem'), join(folder, 'empty.pem')];
-  await writeFile(usable, '-----BEGIN CERTIFICATE-----\n');
-  await writeFile(empty, '');
-  const textOf = async (path: string) =>
-    (await doctor({ env: { NODE_EXTRA_CA_CERTS: path } }, '--offline')).check('certificates').text;
-
-  expect(await textOf(usable)).toBe(`NODE_EXTRA_CA_CERTS: ${usable}`);
-  expect(await textOf(empty)).toContain('which has no certificate in the form of PEM');
-  expect(await textOf(folder)).toContain('which cannot be read: it is a folder');
 });
