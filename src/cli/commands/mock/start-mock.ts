@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
@@ -20,7 +19,7 @@ import type {
 import { nearestName } from '../../../nearest-name.ts';
 import { CliError, changedCommand, systemReason, usageError } from '../../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
-import { type Io, readLimited } from '../../io/io.ts';
+import { readLimited } from '../../io/io.ts';
 import { parseJsonFile } from '../../settings/json-file.ts';
 import { CliOption, fileOption, outputFileOption, repeatableOption, type ValuesOf } from '../../settings/options.ts';
 import type { Invocation } from '../../settings/settings.ts';
@@ -118,7 +117,7 @@ export async function startMock(options: StartOptions, invocation: Invocation): 
   const isResumed = state !== undefined && (statSync(state, { throwIfNoEntry: false })?.size ?? 0) > 0;
   const listening = await mock.serve({ port, host, allowRemote, tls, adminToken }).catch(async (cause: unknown) => {
     await mock.close().catch(() => undefined); // the first error is the one to report
-    throw await serveError(cause, options, invocation);
+    throw serveError(cause, options, invocation);
   });
   // The command line takes precedence over the state file.
   if (behaviour !== undefined) mock.behaviour.set(behaviour);
@@ -193,7 +192,7 @@ function optionError(
 
 const ALL_SWITCHES = 'All switches and their values:  docs/switches.md, or TAB after --behaviour';
 
-async function serveError(cause: unknown, options: StartOptions, { argv, io }: Invocation): Promise<unknown> {
+function serveError(cause: unknown, options: StartOptions, { argv }: Invocation): unknown {
   const { host, port, tlsCert = '', tlsKey = '' } = options;
   const ofState = stateError(cause, exitCodes.usage); // may have the code of a port, such as EACCES
   if (ofState !== undefined) return ofState;
@@ -208,34 +207,11 @@ async function serveError(cause: unknown, options: StartOptions, { argv, io }: I
     EADDRNOTAVAIL: notHere,
     ENOTFOUND: notHere,
   };
-  const code = systemCode(cause) ?? '';
-  const reason = reasons[code];
+  const reason = reasons[systemCode(cause) ?? ''];
   if (reason === undefined) return cause;
   const [problem, hint] = reason;
-  const reported =
-    code === 'EADDRINUSE' && (await isMock(options, io)) ? `${problem} by another fxrates mock` : problem;
-  return new CliError(reported, { code: 'cannot_listen', hints: [hint], cause });
+  return new CliError(problem, { code: 'cannot_listen', hints: [hint], cause });
 }
-
-/** Whether a mock responds there, such as one that the end of npx left running. */
-async function isMock({ host, port }: StartOptions, { clock, fetch }: Io): Promise<boolean> {
-  const end = new AbortController();
-  void clock.sleep(LONGEST_CHECK_MS, end.signal).then(
-    () => end.abort(),
-    () => undefined,
-  );
-  const init = { method: 'GET', headers: {}, signal: end.signal, redirect: 'manual' } as const;
-  try {
-    const response = await fetch(`http://${isIP(host) === 6 ? `[${host}]` : host}:${port}/__fxrates/health`, init);
-    return (await response.text()) === '{"status":"ok"}';
-  } catch {
-    return false; // another program, or a mock with https
-  } finally {
-    end.abort();
-  }
-}
-
-const LONGEST_CHECK_MS = 1_000;
 
 function systemCode(error: unknown): string | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {
