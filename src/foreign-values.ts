@@ -47,17 +47,6 @@ export function isSignal(value: unknown): value is AbortSignal {
   return typeof aborted === 'boolean' && isTarget;
 }
 
-/** The same signal in a form that `AbortSignal.any` takes. */
-export function nativeSignal(signal: AbortSignal): AbortSignal {
-  const given: unknown = signal;
-  if (given instanceof AbortSignal) return given;
-  const controller = new AbortController();
-  const abort = () => controller.abort(signal.reason);
-  if (signal.aborted) abort();
-  else onAbort(signal, abort);
-  return controller.signal;
-}
-
 interface Listening {
   readonly callbacks: Set<() => void>;
   /** The one event listener. */

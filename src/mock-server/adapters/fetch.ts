@@ -1,6 +1,6 @@
 import * as zlib from 'node:zlib';
 import { decoded, isDecodingError } from '../../content-encoding.ts';
-import { isRequest, nativeSignal, onAbort } from '../../foreign-values.ts';
+import { isRequest, onAbort } from '../../foreign-values.ts';
 import {
   type Delivery,
   type HandleRequest,
@@ -36,6 +36,17 @@ export function createFetch(baseUrl: string, handleRequest: HandleRequest, clock
       url: { value: url.href.slice(0, url.href.length - url.hash.length) },
     });
   };
+}
+
+/** The same signal in a form that `AbortSignal.any` takes. */
+function nativeSignal(signal: AbortSignal): AbortSignal {
+  const given: unknown = signal;
+  if (given instanceof AbortSignal) return given;
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal.reason);
+  if (signal.aborted) abort();
+  else onAbort(signal, abort);
+  return controller.signal;
 }
 
 /** Without the signal, on which a Request would keep a listener. A `Request` of another realm would be read as a URL. */
