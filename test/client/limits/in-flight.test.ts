@@ -356,15 +356,6 @@ test('with a margin, a response takes the average and four average deviations', 
   expect([flight.responseMs(), flight.responseMs(true)]).toEqual([110, 145]);
 });
 
-test('a permit ends with the first report', () => {
-  const ends: unknown[] = [];
-  const permit = new Permit((_, { kind }) => void ends.push(kind), { sentAt: 0, ticket: 0, retryOf: undefined });
-  permit.end({ kind: 'accepted' });
-  permit.end({ kind: 'unused' });
-
-  expect(ends).toEqual(['accepted']);
-});
-
 test('an outage that no request has tested for longer than calls wait is forgotten', async () => {
   const { clock, limiter } = setUp();
   for (let failure = 1; failure <= 3; failure += 1) (await limiter.acquire()).end(FAILED);

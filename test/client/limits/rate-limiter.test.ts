@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Permit, RequestEnd } from '../../../src/client/limits/in-flight.ts';
-import type { LongWait, RateLimiterOptions, Wait } from '../../../src/client/limits/rate-limiter.ts';
+import type { RateLimiterOptions, Wait } from '../../../src/client/limits/rate-limiter.ts';
 import type { AcquireOptions } from '../../../src/client/limits/request-queue.ts';
 import { Cancellation } from '../../../src/client/time/abort.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
@@ -257,19 +257,6 @@ test('many calls have responses when the limit or the service allows, whichever 
   expect(limiter.etaMs(20, { concurrency: 2 })).toBe(10 * 400);
   expect(limiter.etaMs(59, { concurrency: 256 })).toBe(60_000 + 400);
   expect(limiter.etaMs(60, { concurrency: 256 })).toBe(120_000 + 400);
-});
-
-test('a wait of more than a minute is reported once, with the time of the last call', async () => {
-  const longWaits: LongWait[] = [];
-  const { limiter } = setUpLimiter({ perMinute: 2, onLongWait: (wait) => longWaits.push(wait) });
-  await serve(limiter, 2);
-
-  for (const reported of [0, 0, 1, 1]) {
-    void limiter.acquire();
-    await quiet();
-    expect(longWaits).toHaveLength(reported);
-  }
-  expect(longWaits).toEqual([{ waiting: 3, perMinute: 2, isPart: false, lastMs: 120_000 }]);
 });
 
 test.each([
