@@ -99,16 +99,17 @@ export function mayShowKey(error: unknown, key: SecretKey): boolean {
 /** Names and values of all own properties; `undefined` if these are not the complete state. */
 function contentOf(value: unknown): unknown[] | undefined {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return [];
-  if ((Array.isArray(value) && value.length > MOST_VALUES) || !isTransparent(value)) return undefined;
+  if (!isTransparent(value)) return undefined;
   return Reflect.ownKeys(value).flatMap((name) => [String(name), Reflect.get(value, name)]);
 }
 
-/** Whether the properties of the object are its complete state. */
+/** Whether the properties of the object are its complete state, and few enough to read. */
 function isTransparent(value: object): boolean {
   if (types.isProxy(value) || typeof value === 'function') return false;
-  if (Reflect.ownKeys(value).some((name) => isComputed(value, name))) return false;
-  if (Array.isArray(value) || value instanceof Error || types.isNativeError(value)) return true;
-  return isPlainObject(value);
+  const isKnown = Array.isArray(value)
+    ? value.length <= MOST_VALUES
+    : value instanceof Error || types.isNativeError(value) || isPlainObject(value);
+  return isKnown && !Reflect.ownKeys(value).some((name) => isComputed(value, name));
 }
 
 /** Whether reading a property calls a function of the program. The stack has a getter of the engine in some versions. */

@@ -71,6 +71,8 @@ interface CallLimit {
   readonly timeoutMs: number;
 }
 
+const MOST_CALLBACKS = 100;
+
 /** The source of the key for the next request. It keeps the key until a caller requests a replacement. */
 export class KeySource {
   /** The waits that end when another key replaces the one in use. */
@@ -96,10 +98,10 @@ export class KeySource {
     return this.#key;
   }
 
-  /** Calls back with the key in use, or with the first one. */
+  /** Calls back with the key in use, or with the first one. A program can create a client per request while it has no key. */
   whenKnown(callback: (key: ApiKey) => void): void {
-    if (this.#key === undefined) this.#onFirstKey.push(callback);
-    else callback(this.#key);
+    if (this.#key !== undefined) callback(this.#key);
+    else if (this.#onFirstKey.length < MOST_CALLBACKS) this.#onFirstKey.push(callback);
   }
 
   /** The key to use instead of `refused`; `undefined` if there is no other. */

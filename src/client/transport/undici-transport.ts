@@ -15,10 +15,11 @@ import {
 let agent: Dispatcher | undefined;
 
 /**
- * undici ends a connection attempt by itself, which should not be before the client does. Node.js gives up an address that is
- * not the last one of its host after 250 ms, which is too short for a distant one.
+ * A connection attempt continues after the call that needed it has ended, and keeps the process alive: for the default of
+ * `timeoutMs`. Node.js gives up an address that is not the last one of its host after 250 ms, which is too short for a
+ * distant one.
  */
-const CONNECT = { timeout: 30_000, autoSelectFamilyAttemptTimeout: 500 };
+const CONNECT = { timeout: 10_000, autoSelectFamilyAttemptTimeout: 500 };
 
 /** The Agent of this package. */
 export function ownAgent({ Agent }: Pick<typeof import('undici'), 'Agent'>): Dispatcher {

@@ -197,6 +197,8 @@ test.each<[string, object, boolean?]>([
   ['possibly among many properties', Object.fromEntries(Array.from({ length: 5_001 }, (_, index) => [`p${index}`, 0]))],
   ['possibly in a long list', Array(5_001).fill(0)],
   ['possibly in a list of millions', Array(5_000_000).fill(0)],
+  ['possibly in bytes', Buffer.alloc(5_000_000)],
+  ['possibly in a revoked proxy', revoked()],
 ])('the cause of an error shows no key that the transport put into it: %s', async (_, extra, isCopy = true) => {
   const thrown = Object.assign(new Error('gone'), { extra });
 

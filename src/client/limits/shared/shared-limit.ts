@@ -55,6 +55,8 @@ export class SharedLimit implements Limit {
   #knownAt = LONG_AGO;
   #exchanging: Promise<void> | undefined;
   #hasMore = false;
+  /** How many of the requests the last proposal does not have: granted without the store. */
+  #grantedAlone = 0;
   /** Whether this process decides without the store, which has failed, or is too slow for a deadline. */
   #isAlone = false;
   /** Number of processes that each continue with a part of the limit; otherwise 1. */
@@ -179,6 +181,7 @@ export class SharedLimit implements Limit {
     if (now >= awayUntil) this.#exchangeSoon();
     const { count, askAgainAt } = this.#known.grant(now, demand);
     this.#inFlight += count;
+    this.#grantedAlone += count;
     return { count, askAgainAt: Math.min(askAgainAt, this.#exchanging ? UNBOUNDED : awayUntil) };
   }
 
@@ -205,6 +208,7 @@ export class SharedLimit implements Limit {
 
   #propose(demand = this.#demand): Decision {
     const { id, state, aheadMs } = this.#exchange;
+    this.#grantedAlone = 0;
     // After an outage of the store, requests that expired do not count: the longest waits are kept.
     const expired = this.#time.datedNow() - WINDOW_MS;
     this.#reports = this.#reports.filter(({ kind, now }) => kind === 'configured' || now > expired);
@@ -223,7 +227,6 @@ export class SharedLimit implements Limit {
 
   #apply({ state, grant, asks }: Decision): void {
     const { reported = 0 } = state.leases[this.#exchange.id] ?? {};
-    const wasAlone = this.#isAlone;
     this.#isAlone = false;
     this.#sharers = 1;
     this.#reports = this.#reports.filter(({ number }) => number > reported);
@@ -231,8 +234,8 @@ export class SharedLimit implements Limit {
     for (const report of this.#reports) this.#known.report(report);
     this.#asksForLimit ||= asks;
     this.#inFlight += grant.count;
-    // A grant that did not consider a refusal, or the requests that this process sent alone, during the exchange.
-    const isObsolete = wasAlone || this.#reports.some(({ kind }) => kind === 'refused');
+    // The grant did not consider what was granted or refused during the exchange.
+    const isObsolete = this.#grantedAlone > 0 || this.#reports.some(({ kind }) => kind === 'refused');
     this.#granted = isObsolete ? NO_GRANT : grant;
     if (isObsolete) this.#return(grant.count);
     const now = this.#time.datedNow();

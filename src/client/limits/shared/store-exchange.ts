@@ -155,10 +155,10 @@ function parseReply(value: unknown): LimitExchange {
 
 /** A larger text, such as one of another program, is not read. The state of a limit of 1,000 per minute has 6 kB. */
 const MOST_CHARACTERS = 1 << 20;
-/** More than a process has sockets. A damaged state must not fill the log with more. */
-const MOST_IN_FLIGHT = 1_000_000;
+/** More than processes have. A damaged state must not fill the log with more. */
+const MOST_IN_FLIGHT = 100_000;
 
-const count = z.int().check(z.gte(0), z.lte(MOST_IN_FLIGHT));
+const count = z.int().check(z.gte(0));
 const time = z.number();
 
 /** The requests of one process in flight, and the number of its waiting calls. */
@@ -226,5 +226,6 @@ function areTimesUsable(
 
 /** Each request in flight belongs to a process: otherwise its slot would never be free. */
 function hasAllInFlight({ inFlight }: LimiterState, leases: Leases): boolean {
-  return Object.values(leases).reduce((sum, lease) => sum + lease.inFlight, 0) === inFlight;
+  const inLeases = Object.values(leases).reduce((sum, lease) => sum + lease.inFlight, 0);
+  return inLeases === inFlight && inFlight <= MOST_IN_FLIGHT;
 }
