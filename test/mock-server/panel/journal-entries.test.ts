@@ -82,7 +82,7 @@ test('in the command for curl, only a masked key becomes the key from the enviro
 test.each([
   [
     'GET',
-    '*@other.test/x?api_key=fx_live_…',
+    '*@other.test/x?api_key=my-company-rates-eu_live_…',
     `'${ORIGIN}/'`,
     `--request-target '*@other.test/x?api_key='"$FXRATES_API_KEY"`,
   ],

@@ -93,9 +93,9 @@ function escapeSequence(character: string): string {
 
 /** A key of another form is masked as `…` alone: in parameters for keys, and in headers, which have no other `…`. */
 const MASKED = {
-  anywhere: /[\w-]{1,16}_live_…/g,
-  inHeader: /(?:[\w-]{1,16}_live_)?…/g,
-  inUrl: /[\w-]{1,16}_live_…|(?<=[?&](?:api[_-]?key|access_token)=)…/gi,
+  anywhere: /[\w-]{1,64}_live_…/g,
+  inHeader: /(?:[\w-]{1,64}_live_)?…/g,
+  inUrl: /[\w-]{1,64}_live_…|(?<=[?&](?:api[_-]?key|access_token)=)…/gi,
 };
 
 const SECONDS = 120;
