@@ -56,6 +56,13 @@ export class DrivenClock implements Clock {
     return this.#frozenAt !== undefined;
   }
 
+  /** `now()`; `undefined` while that is the time of the machine. */
+  get ownNow(): number | undefined {
+    const now = this.now();
+    const isOfMachine = this.mode === 'real' && !this.isFrozen && Math.abs(now - systemNow()) <= TIMER_SKEW_MS;
+    return isOfMachine ? undefined : now;
+  }
+
   now(): number {
     const time = (this.#frozenAt ?? this.#passing()) + this.#aheadMs;
     const { now: dateNow } = Date;

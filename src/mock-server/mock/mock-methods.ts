@@ -339,7 +339,7 @@ export function openSpace(mock: MockState, options: SpaceOptions): Space {
   const { state, spaces } = mock;
   const { plan, limits, behaviour, ...given } = checkedInput(spaceOptions, options, { what: 'an option of space()' });
   const { mode, autoAdvance, isFrozen: frozen } = mock.clock;
-  const { clock = { mode, autoAdvance, frozen, now: mock.clock.now() } } = given;
+  const { clock = { mode, autoAdvance, frozen, now: mock.clock.ownNow } } = given;
   const { name = freeName('space', state.lastSpace + 1, (taken) => spaces.has(taken)) } = given;
   if (spaces.has(name)) {
     const text = `The space ${name} is already open; close it first, or choose another name.`;

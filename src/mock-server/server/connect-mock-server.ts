@@ -41,7 +41,11 @@ export function connectMockServer(url: string, token?: string): RemoteMockServer
   const { protocol = '', origin = '', hash = '' } = URL.canParse(url) ? new URL(url) : {};
   if (!/^https?:$/.test(protocol)) {
     const shown = typeof url === 'string' ? url.replace(/#.*/s, '') : url; // without the token
-    throw invalidOption('url', shown, 'the adminUrl that the mock server prints when it starts');
+    throw invalidOption(
+      'url',
+      shown,
+      'the adminUrl that the mock server prints when it starts, or that `fxrates mock --` passes to its command',
+    );
   }
   const given = token ?? /^#token=(.*)$/.exec(hash)?.[1] ?? '';
   if (!/^[\w-]+$/.test(given)) {

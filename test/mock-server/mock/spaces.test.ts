@@ -1,5 +1,5 @@
 import * as undici from 'undici';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
 import { createMockServer, type MockServer, type Space } from '../../../src/mock-server/index.ts';
 import { servedMock } from '../../helpers/served-mock.ts';
@@ -164,6 +164,24 @@ test('a space keeps its account and key in a reset, and all its keys in a restor
   expect(space.journal.list()).toEqual([]);
   expect((await inProcess(mock)(space.key, '/api/v1/latest')).status).toBe(200);
 });
+
+test.each([0, 3_600_000])(
+  'a space of a mock that is %i ms ahead keeps up with a real clock in a reset',
+  async (aheadMs) => {
+    const start = Date.now();
+    const now = vi.spyOn(Date, 'now').mockReturnValue(start);
+    await using mock = createMockServer();
+    await mock.clock.advance(aheadMs);
+    const space = mock.space();
+
+    now.mockReturnValue(start + 90_000);
+    const [before] = [space.clock.now(), space.reset()];
+    const after = space.clock.now();
+    now.mockRestore();
+
+    expect([before, after]).toEqual([start + aheadMs + 90_000, aheadMs === 0 ? start + 90_000 : start + aheadMs]);
+  },
+);
 
 test('a space rejects the snapshots of its mock and of another space', async () => {
   await using mock = createMockServer({ clock: CLOCK });
