@@ -23,7 +23,7 @@ function valuesOf(name: SwitchName): readonly unknown[] {
 }
 
 function sectionOf(name: SwitchName): string {
-  const { default: byDefault, lenient, hostile, provenance, notShown: id, why } = switches[name];
+  const { default: byDefault, lenient, hostile, notShown: id, why } = switches[name];
   const { mock, client } = switchEffects[name];
   const rows = valuesOf(name).map((value) => {
     const isDefault = value === byDefault ? ' (default)' : '';
@@ -33,7 +33,7 @@ function sectionOf(name: SwitchName): string {
 
 ${meanings.get(name)?.text}
 
-${id === undefined ? '**Documented.** The default is the documented behaviour.' : `**Not documented:** ${notShown[id]}`}
+**Not documented:** ${notShown[id]}
 
 | value | effect on the mock |
 |---|---|
@@ -41,7 +41,7 @@ ${rows.join('\n')}
 
 - Effect on the client: ${client}
 - Reason for the default: ${why}
-- Presets: \`lenient\` ${code(lenient)}, \`hostile\` ${code(hostile)}. Provenance: ${provenance}.
+- Presets: \`lenient\` ${code(lenient)}, \`hostile\` ${code(hostile)}.
 `;
 }
 

@@ -16,7 +16,6 @@ import type { Operation } from '../../src/operation.ts';
 
 export interface MockCoreOptions {
   readonly behaviour?: BehaviourOptions;
-  readonly unsafe?: boolean;
   readonly now?: number;
   readonly operations?: Readonly<Record<string, Operation>>;
   readonly responders?: Readonly<Record<string, Responder>>;
@@ -40,7 +39,7 @@ export class MockCore {
     const core = createMockState(defaults);
     const own = {
       name: undefined,
-      behaviour: new Behaviour(options.behaviour ?? {}, { unsafe: options.unsafe ?? false }),
+      behaviour: new Behaviour(options.behaviour ?? {}),
       clock: { now: () => this.now, noteRequest: () => undefined } as DrivenClock, // nothing waits
       seed: 1,
       initial: core.initial,

@@ -111,12 +111,11 @@ function choiceOffers(choices: readonly string[], current: string): Completion {
 /** `switch=value` for each value of each switch of the mock, which only this completion loads. */
 async function switchValues(): Promise<readonly string[]> {
   const { createMockServer } = await import('../../mock-server/index.ts');
-  const settable = createMockServer()
+  return createMockServer()
     .behaviour.describe()
-    .filter(({ provenance }) => provenance !== 'documented');
-  return settable.flatMap(({ name, default: byDefault, alternatives }) =>
-    [byDefault, ...alternatives].map((value) => `${name}=${value}`),
-  );
+    .flatMap(({ name, default: byDefault, alternatives }) =>
+      [byDefault, ...alternatives].map((value) => `${name}=${value}`),
+    );
 }
 
 function argumentOffers({ command, args }: Position, current: string, env: Env): Completion {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { definedOf } from '../../json.ts';
 import { keyGenerations } from '../../process-state.ts';
 import { checkedInput, plainObject, type ValueOf } from '../input/checked-input.ts';
-import { fieldError, invalidOption, show, unknownName } from '../input/mock-server-error.ts';
+import { invalidOption, unknownName } from '../input/mock-server-error.ts';
 import { accepts, PRESET_NAMES, PROVENANCES, type PresetName, type Provenance, type Switch } from './switch.ts';
 import { type BehaviourValues, SWITCH_GROUPS, SWITCH_NAMES, type SwitchName, switches } from './switches.ts';
 
@@ -21,10 +21,10 @@ export const switchDescription = plainObject({
   alternatives: z.array(switchValue),
   /** How the current value is known. */
   provenance: z.enum(PROVENANCES),
-  /** Whether the value was set, observed or documented. `onAssumption` reports only values that are not accepted. */
-  accepted: z.boolean().describe('Whether the value was set, observed or documented.'),
-  /** The undocumented point in openapi.yaml; `undefined` if the behaviour is documented. */
-  notShown: z.string().optional().describe('The undocumented point in openapi.yaml.'),
+  /** Whether the value was set or observed. `onAssumption` reports only values that are not accepted. */
+  accepted: z.boolean().describe('Whether the value was set or observed.'),
+  /** The undocumented point in openapi.yaml. */
+  notShown: z.string().describe('The undocumented point in openapi.yaml.'),
   /** Reason for the default. */
   why: z.string(),
 });
@@ -64,17 +64,15 @@ Object.freeze(NONE);
 export class Behaviour implements Switches {
   #settings: SwitchSettings;
   readonly #initial: SwitchSettings;
-  readonly #unsafe: boolean;
 
-  constructor(options: PresetName | BehaviourOptions, { unsafe = false, from = DEFAULT_SETTINGS } = {}) {
-    this.#unsafe = unsafe;
-    this.#initial = changedSettings(from, options, { unsafe });
+  constructor(options: PresetName | BehaviourOptions, from = DEFAULT_SETTINGS) {
+    this.#initial = changedSettings(from, options);
     this.#settings = this.#initial;
   }
 
   /** A copy of these switches, changed by `options`. */
   copy(options: PresetName | BehaviourOptions = {}): Behaviour {
-    return new Behaviour(options, { unsafe: this.#unsafe, from: this.#settings });
+    return new Behaviour(options, this.#settings);
   }
 
   get values(): BehaviourValues {
@@ -92,12 +90,12 @@ export class Behaviour implements Switches {
 
   /** Changes switches. If a value is invalid, nothing changes. */
   set(options: PresetName | BehaviourOptions): void {
-    this.#settings = changedSettings(this.#settings, options, { unsafe: this.#unsafe });
+    this.#settings = changedSettings(this.#settings, options);
   }
 
   /** The values of a snapshot, with the default of each switch that it lacks. Throws for a value that this mock rejects. */
   checkedValues(values: SwitchValues): BehaviourValues {
-    return changedSettings(DEFAULT_SETTINGS, values, { unsafe: this.#unsafe }).values;
+    return changedSettings(DEFAULT_SETTINGS, values).values;
   }
 
   /** Restores checked values. */
@@ -108,7 +106,7 @@ export class Behaviour implements Switches {
       const [value, initial] = [values[name], this.#initial.bySwitch.get(name)];
       if (value === this.values[name]) continue;
       const isInitial = initial !== undefined && initial.value === value;
-      bySwitch.set(name, isInitial ? initial : readSetting(name, value, this.#unsafe));
+      bySwitch.set(name, isInitial ? initial : readSetting(name, value));
     }
     this.#settings = settingsOf(bySwitch);
   }
@@ -219,7 +217,7 @@ export interface KnownValue<Value = unknown> {
 export type BehaviourOptions = {
   readonly [Name in keyof BehaviourValues]?: BehaviourValues[Name] | KnownValue<BehaviourValues[Name]> | undefined;
 } & {
-  /** Preset that sets all undocumented switches. */
+  /** Preset that sets all switches. */
   readonly preset?: PresetName | undefined;
   /** Ignored by the mock. `fxrates probe` writes its summary here. */
   readonly about?: unknown;
@@ -248,15 +246,15 @@ export interface BehaviourCase {
 }
 
 /**
- * Returns possible behaviours of the service as cases for a test, by default over all undocumented switches: the defaults,
- * then one case per other value. The same arguments always return the same cases.
- * @throws MockServerError with code `invalid_option`, for an unknown or a documented switch.
+ * Returns possible behaviours of the service as cases for a test, by default over all switches: the defaults, then one
+ * case per other value. The same arguments always return the same cases.
+ * @throws MockServerError with code `invalid_option`, for an unknown switch.
  * @example test.each(behaviourMatrix(['rateWindow']))('survives $title', async ({ behaviour }) => { … })
  */
-export function behaviourMatrix(names: readonly SwitchName[] = UNDOCUMENTED): readonly BehaviourCase[] {
+export function behaviourMatrix(names: readonly SwitchName[] = SWITCH_NAMES): readonly BehaviourCase[] {
   if (typeof names === 'string') throw invalidOption('names', names, 'an array of switches');
-  const unknown = names.find((name) => !UNDOCUMENTED.includes(name));
-  if (unknown !== undefined) throw invalidOption('names', unknown, `one of ${UNDOCUMENTED.join(', ')}`);
+  const unknown = names.find((name) => !SWITCH_NAMES.includes(name));
+  if (unknown !== undefined) throw invalidOption('names', unknown, `one of ${SWITCH_NAMES.join(', ')}`);
   const defaults: SwitchValues = Object.fromEntries(names.map((name) => [name, switches[name].default]));
   const others = Array.from(new Set(names)).flatMap((name) =>
     switches[name].alternatives.map((value) => ({
@@ -267,11 +265,9 @@ export function behaviourMatrix(names: readonly SwitchName[] = UNDOCUMENTED): re
   return [{ title: 'defaults', behaviour: defaults }, ...others];
 }
 
-const UNDOCUMENTED = SWITCH_NAMES.filter((name) => switches[name].provenance !== 'documented');
-
 /** The setting of one switch. */
 interface SwitchSetting extends KnownValue {
-  /** Whether the value was set, observed or documented. A response that depends on it is then no assumption. */
+  /** Whether the value was set or observed. A response that depends on it is then no assumption. */
   readonly isAccepted: boolean;
 }
 
@@ -291,16 +287,11 @@ function settingsOf(bySwitch: SwitchSettings['bySwitch']): SwitchSettings {
 const DEFAULT_SETTINGS = settingsOf(new Map(SWITCH_NAMES.map((name) => [name, defaultSetting(name)])));
 
 function defaultSetting(name: SwitchName): SwitchSetting {
-  const { default: value, provenance } = switches[name];
-  return { value, provenance, isAccepted: provenance !== 'assumed' };
+  return { value: switches[name].default, provenance: 'assumed', isAccepted: false };
 }
 
 /** The settings after a change: all of it or, when something is wrong, an error that names it. */
-function changedSettings(
-  current: SwitchSettings,
-  options: PresetName | BehaviourOptions,
-  { unsafe }: { readonly unsafe: boolean },
-): SwitchSettings {
+function changedSettings(current: SwitchSettings, options: PresetName | BehaviourOptions): SwitchSettings {
   checkKind(options);
   const { preset, about: _, ...given } = typeof options === 'string' ? { preset: options } : options;
   const chosen = Object.entries({ ...(preset === undefined ? {} : presetValues(preset)), ...definedOf(given) });
@@ -309,7 +300,7 @@ function changedSettings(
   for (const [name, wanted] of chosen) {
     if (!Object.hasOwn(switches, name))
       throw unknownName(name, { what: 'a switch', known: SWITCH_NAMES }, 'behaviour.');
-    changed.set(name as SwitchName, readSetting(name as SwitchName, wanted, unsafe));
+    changed.set(name as SwitchName, readSetting(name as SwitchName, wanted));
   }
   return settingsOf(changed);
 }
@@ -319,33 +310,24 @@ function checkKind(options: unknown): void {
   throw invalidOption('behaviour', options, `a preset (${PRESET_NAMES.join(', ')}) or an object of switches`);
 }
 
-/** The values of a preset; it never changes a documented switch. */
+/** The values of a preset. */
 export function presetValues(preset: unknown): SwitchValues {
   if (preset === 'documented') return {};
   if (preset === 'lenient' || preset === 'hostile') {
-    return Object.fromEntries(UNDOCUMENTED.map((name) => [name, switches[name][preset]]));
+    return Object.fromEntries(SWITCH_NAMES.map((name) => [name, switches[name][preset]]));
   }
   throw invalidOption('behaviour.preset', preset, `one of ${PRESET_NAMES.join(', ')}`);
 }
 
-function readSetting(name: SwitchName, wanted: unknown, unsafe: boolean): SwitchSetting {
+function readSetting(name: SwitchName, wanted: unknown): SwitchSetting {
   const known: Switch<unknown> = switches[name];
   const isKnown = typeof wanted === 'object' && wanted !== null && 'value' in wanted && 'provenance' in wanted;
-  const { value: given, provenance: way } = isKnown ? wanted : { value: wanted, provenance: known.provenance };
+  const { value: given, provenance: way } = isKnown ? wanted : { value: wanted, provenance: 'assumed' };
   // '400' of a list of texts may be written as 400: --behaviour unknownParameters=400 is a number.
   const value = typeof given === 'number' && accepts(known, String(given)) ? String(given) : given;
-  checkValue(name, value, unsafe);
+  checkedInput(known.schema, value, { what: 'a switch', whole: `behaviour.${name}` });
   const whole = `behaviour.${name}.provenance`;
   const provenance = checkedInput(z.enum(PROVENANCES), way, { what: 'a provenance', whole });
   // A plain value was set by the user; a value with provenance 'assumed' was not.
   return { value, provenance, isAccepted: !isKnown || provenance !== 'assumed' };
-}
-
-function checkValue(name: SwitchName, value: unknown, unsafe: boolean): void {
-  const known: Switch<unknown> = switches[name];
-  checkedInput(known.schema, value, { what: 'a switch', whole: `behaviour.${name}` });
-  if (known.provenance === 'documented' && value !== known.default && !unsafe) {
-    const problem = `is ${show(known.default)} in the documentation; to set another value, pass unsafe: true to createMockServer().`;
-    throw fieldError(`behaviour.${name}`, problem);
-  }
 }

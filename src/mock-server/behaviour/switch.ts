@@ -2,13 +2,13 @@ import * as z from 'zod';
 import type { NotShown } from '../../generated/service.ts';
 import { expected } from '../input/checked-input.ts';
 
-/** How a value is known: `documented` by the service, `observed` by a probe of the real service, or `assumed`. */
+/** How a value is known: `observed` by a probe of the real service, or `assumed`. */
 export type Provenance = (typeof PROVENANCES)[number];
 
-export const PROVENANCES = ['assumed', 'documented', 'observed'] as const;
+export const PROVENANCES = ['assumed', 'observed'] as const;
 
 /**
- * Values for all undocumented switches. `documented`: the defaults, which stay assumptions. `lenient`: the values that
+ * Values for all switches. `documented`: the defaults, which stay assumptions. `lenient`: the values that
  * lead to the fewest refusals and the most information. `hostile`: the values that are most difficult for a client.
  */
 export type PresetName = (typeof PRESET_NAMES)[number];
@@ -25,18 +25,15 @@ export interface Switch<Value> {
   /** Values in the presets of these names. */
   readonly lenient: Value;
   readonly hostile: Value;
-  readonly provenance: Provenance;
-  /** The entry of `x-not-shown` in openapi.yaml; `undefined` if the behaviour is documented. */
-  readonly notShown: NotShown | undefined;
+  /** The entry of `x-not-shown` in openapi.yaml. */
+  readonly notShown: NotShown;
   /** Why `fxrates probe` has not observed the switch, if all its steps for the switch ended without another reason. */
   readonly notObserved: string;
   /** Reason for the default. */
   readonly why: string;
 }
 
-type SwitchTexts<Value> = Pick<Switch<Value>, 'why'> & {
-  /** Without it, the behaviour is documented: the switch is listed with the others, but changed only with `unsafe: true`. */
-  readonly notShown?: NotShown;
+type SwitchTexts<Value> = Pick<Switch<Value>, 'why' | 'notShown'> & {
   /** Default: the default value. */
   readonly lenient?: Value;
   readonly hostile?: Value;
@@ -74,7 +71,7 @@ export function textSwitch(
 
 function createSwitch<Value>(
   [first, ...alternatives]: readonly [Value, ...Value[]],
-  { notObserved = 'no step of the probe observes it', notShown, ...about }: SwitchTexts<Value>,
+  { notObserved = 'no step of the probe observes it', ...about }: SwitchTexts<Value>,
   schema: z.ZodType,
 ): Switch<Value> {
   return {
@@ -85,8 +82,6 @@ function createSwitch<Value>(
     notObserved,
     default: first,
     alternatives,
-    notShown,
-    provenance: notShown === undefined ? 'documented' : 'assumed',
   };
 }
 

@@ -177,15 +177,6 @@ const authenticationSwitches = {
     notObserved: 'no response was a 401',
     why: 'RFC 9110 §11.6.1 requires the header with every 401; not every service sends it.',
   }),
-  /**
-   * Milliseconds during which a revoked key still works. Documented to be 0; other values need `unsafe: true`.
-   * Default: 0.
-   */
-  revocationDelayMs: numberSwitch<number>([0, 60_000], {
-    min: 0,
-    notObserved: 'this needs a revoked key',
-    why: 'The documentation says that the next request with a revoked key fails. A delay emulates a cache in the service.',
-  }),
 } as const;
 
 /** Undocumented behaviour of accounts, keys and plans. */

@@ -81,9 +81,9 @@ export function createMockState(options: CheckedMockOptions): MockState {
 }
 
 /** The option `behaviour` overrides the switches of the setup. */
-function initialBehaviour({ behaviour, unsafe, setup }: CheckedMockOptions): Behaviour {
+function initialBehaviour({ behaviour, setup }: CheckedMockOptions): Behaviour {
   const { behaviour: ofSetup = {} } = setup;
-  return within('setup', () => new Behaviour(ofSetup, { unsafe })).copy(behaviour);
+  return within('setup', () => new Behaviour(ofSetup)).copy(behaviour);
 }
 
 /** What a space has instead of the parts of its parent. */

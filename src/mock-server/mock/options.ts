@@ -44,18 +44,12 @@ const optionsShape = strictObject({
    */
   behaviour: z.custom<PresetName | BehaviourOptions>().default({}),
   /**
-   * Reaction to a response that depends on an undocumented switch that you did not set: none (`'ignore'`), a process
+   * Reaction to a response that depends on a switch that you did not set: none (`'ignore'`), a process
    * warning that names the switches (`'warn'`), or the response 501 `assumption` (`'error'`).
    *
    * @default 'ignore'
    */
   onAssumption: z.enum(['ignore', 'warn', 'error'], { error: "'ignore', 'warn' or 'error'" }).default('ignore'),
-  /**
-   * Allows `behaviour` to contradict the documentation of the service.
-   * @default false
-   * @example createMockServer({ unsafe: true, behaviour: { revocationDelayMs: 60_000 } })
-   */
-  unsafe: trueOrFalse.default(false),
   /**
    * Rules that the mock and its spaces start with, as with `mock.rules.add()`. `reset()` adds them again. `recordedRules()`
    * returns those of a recording.

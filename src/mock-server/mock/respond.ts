@@ -320,13 +320,13 @@ type Authentication =
 
 /** Finds the key of a credential by its hash. */
 function authenticate(
-  { service, switches, request, at }: RoutedRequest,
+  { service, switches, request }: RoutedRequest,
   credential: SentCredential | undefined,
 ): Authentication {
   if (credential === undefined) return { refusal: request.credentials.length === 0 ? NO_KEY : SEVERAL };
   const key = service.state.keysByHash.get(credential.hash);
   if (key === undefined) return { refusal: refusalOf(credential, service) };
-  if (key.revokedAt !== undefined && at >= key.revokedAt + switches.use('revocationDelayMs')) {
+  if (key.revokedAt !== undefined) {
     return { key, refusal: { refusedBy: 'revokedKey', why: `${key.id} is revoked` } };
   }
   // Every plan allows one key, and most accounts have one.

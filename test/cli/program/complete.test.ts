@@ -89,8 +89,8 @@ test('offers short names of options after a single - only', async () => {
 });
 
 test('offers every documented value of a switch, and the mock accepts each', async () => {
-  for (const { name, default: byDefault, alternatives, provenance } of createMockServer().behaviour.describe()) {
-    const values = provenance === 'documented' ? [] : [byDefault, ...alternatives];
+  for (const { name, default: byDefault, alternatives } of createMockServer().behaviour.describe()) {
+    const values = [byDefault, ...alternatives];
     const { words } = await ask(['mock', '--behaviour', `${name}=`]);
     expect(words).toEqual(values.map((value) => `${name}=${value}`));
   }

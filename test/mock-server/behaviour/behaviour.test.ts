@@ -10,7 +10,7 @@ import {
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 /** Values that a user without types may pass. */
-const withBehaviour = (behaviour: object, more = {}) => createMockServer({ behaviour, ...more } as never);
+const withBehaviour = (behaviour: object) => createMockServer({ behaviour } as never);
 
 test('a change of what a mock returns changes neither this mock nor another one', async () => {
   const { mock, id, send } = mockWithKey({ setup: { keys: [{}] } });
@@ -86,12 +86,6 @@ test('400 is the value "400" of a switch, as the command line reads it', () => {
   expect(values.unknownParameters).toBe('400');
 });
 
-test('rejects values that contradict the documentation, without unsafe', () => {
-  expect(() => withBehaviour({ revocationDelayMs: 1000 })).toThrow(/is 0 in the documentation; .*unsafe: true/);
-  expect(() => withBehaviour({ revocationDelayMs: 0 })).not.toThrow();
-  expect(withBehaviour({ revocationDelayMs: 1000 }, { unsafe: true }).behaviour.values.revocationDelayMs).toBe(1000);
-});
-
 test('changes no switch if one value is invalid', () => {
   const mock = createMockServer();
 
@@ -165,20 +159,19 @@ test.each(PERIODS.flatMap((from) => PERIODS.filter((to) => to !== from).map((to)
 
 const DAY_MS = 86_400_000;
 
-const undocumented = SWITCH_NAMES.filter((name) => switches[name].provenance !== 'documented');
 const defaults = createMockServer().behaviour.values;
 
 test('the preset documented keeps all defaults, as assumptions', () => {
   const { behaviour } = createMockServer({ behaviour: 'documented' });
 
   expect(behaviour.values).toEqual(defaults);
-  expect(behaviour.describe().filter(({ accepted }) => accepted)).toMatchObject([{ name: 'revocationDelayMs' }]);
+  expect(behaviour.describe().filter(({ accepted }) => accepted)).toEqual([]);
 });
 
-test.each(['lenient', 'hostile'] as const)('%s sets every switch, and nothing that is documented', (name) => {
+test.each(['lenient', 'hostile'] as const)('the preset %s sets every switch', (name) => {
   const { behaviour } = createMockServer({ behaviour: name });
 
-  expect(Object.keys(presetValues(name)).sort()).toEqual([...undocumented].sort());
+  expect(Object.keys(presetValues(name)).sort()).toEqual([...SWITCH_NAMES].sort());
   expect(behaviour.values).toEqual({ ...defaults, ...presetValues(name) });
   expect(behaviour.describe().every(({ accepted }) => accepted)).toBe(true);
 });
@@ -219,9 +212,8 @@ test('returns the defaults, then every other value alone; a name given twice cou
   ]);
 });
 
-test('without names, covers every value of every undocumented switch', () => {
-  const undocumented = SWITCH_NAMES.filter((name) => switches[name].provenance !== 'documented');
-  const others = undocumented.flatMap((name): readonly unknown[] => switches[name].alternatives);
+test('without names, covers every value of every switch', () => {
+  const others = SWITCH_NAMES.flatMap((name): readonly unknown[] => switches[name].alternatives);
 
   const cases = behaviourMatrix();
 
@@ -236,9 +228,8 @@ test('without names, covers every value of every undocumented switch', () => {
 
 test.each([
   [['rateWindows'], 'names is "rateWindows"; expected one of rateWindow,'],
-  [['revocationDelayMs'], 'names is "revocationDelayMs"; expected one of rateWindow,'],
   ['rateWindow', 'names is "rateWindow"; expected an array of switches.'],
-])('behaviourMatrix(%j) is refused: it expects undocumented switches', (names, message) => {
+])('behaviourMatrix(%j) is refused: it expects switches', (names, message) => {
   expect(() => behaviourMatrix(names as never)).toThrow(message);
 });
 

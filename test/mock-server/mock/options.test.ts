@@ -16,7 +16,6 @@ test.each([
   [{ seed: () => 1 }, 'seed is a function'],
   [{ seed: 'x'.repeat(500) }, /^seed is "x{76}\.\.\.; expected/],
   [{ journalSize: -1 }, 'journalSize is -1'],
-  [{ unsafe: 'yes' }, 'unsafe is "yes"; expected true or false.'],
   [{ behaviour: 'x' }, 'behaviour is "x"; expected a preset (documented, lenient, hostile) or an object of switches.'],
   [{ behaviour: null }, 'behaviour is null'],
   [{ rules: { delayMs: 1 } }, 'rules is {"delayMs":1}; expected an array.'],

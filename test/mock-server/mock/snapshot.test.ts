@@ -320,23 +320,6 @@ test('a switch that a snapshot lacks has its default', () => {
   expect(mock.behaviour.values.rateWindow).toBe('sliding-log');
 });
 
-test('a snapshot that contradicts the documentation needs a mock with unsafe', () => {
-  const unsafe = { clock: STILL, unsafe: true, behaviour: { revocationDelayMs: 5 } } as const;
-  const snapshot = createMockServer(unsafe).snapshot();
-  const mock = createMockServer({ clock: STILL });
-  const before = mock.snapshot();
-
-  const message = expect.stringContaining('behaviour.revocationDelayMs is 0 in the documentation');
-  const error = expect.objectContaining({ code: 'invalid_snapshot', field: 'behaviour.revocationDelayMs', message });
-  expect(() => mock.restore(snapshot)).toThrow(error);
-
-  expect(mock.snapshot()).toEqual(before);
-  const other = createMockServer({ clock: STILL, unsafe: true });
-  other.restore(snapshot);
-  expect(other.behaviour.values.revocationDelayMs).toBe(5);
-  expect(createMockServer(unsafe).fork().behaviour.values.revocationDelayMs).toBe(5);
-});
-
 test('a fork and its original are independent', async () => {
   const { mock, id, key } = mockWithKey({
     seed: 7,

@@ -147,7 +147,6 @@ test.each([
     withSwitch({ rateWindow: 'round' }),
     'cannot be restored: snapshot.behaviour.rateWindow is "round"; expected one of',
   ],
-  [withSwitch({ revocationDelayMs: 5 }), 'cannot be restored: snapshot.behaviour.revocationDelayMs'],
   [JSON.stringify({ ...whole, savedAt: 1e300 }), 'is damaged: savedAt is no time'],
   [JSON.stringify({ ...whole, savedAt: -1e300 }), 'is damaged: savedAt is no time'],
 ])('a file with %s is rejected by name, and is not changed', async (text, message) => {

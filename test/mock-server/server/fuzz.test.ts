@@ -27,7 +27,7 @@ const words = (text: string) => text.split(/\s+/);
 const NAMES = [
   ...words(`advanceMs advanceTo frozen plan email month preset about kind status match times nth probability forMs
     latencyMs afterBytes strikes retryAfter headers body code id name clock behaviour version now accounts stubs usage
-    keys faults random rateWindow retryAfterUnit revocationDelayMs value provenance __proto__ constructor toString limit
+    keys faults random rateWindow retryAfterUnit unlimitedFairUse value provenance __proto__ constructor toString limit
     after accountId to operation keyId`),
   CANARY,
 ];
@@ -93,7 +93,7 @@ const RIGHT: readonly (readonly [method: string, path: string, bodies: readonly 
   ['POST', '/accounts', [{ email: 'a@example.test', plan: 'free' }]],
   ['PUT', '/accounts/account_1/plan', [{ plan: 'developer' }]],
   ['PUT', '/keys/key_1/usage', [{ month: 999 }]],
-  ['PATCH', '/behaviour', [{ rateWindow: 'token-bucket', preset: 'hostile' }, { revocationDelayMs: 5 }]],
+  ['PATCH', '/behaviour', [{ rateWindow: 'token-bucket', preset: 'hostile' }, { unlimitedFairUse: 5 }]],
   ['PATCH', '/behaviour', [{ preset: 'lenient', retryAfterUnit: { value: 'milliseconds', provenance: 'observed' } }]],
   ['POST', '/spaces', [{ name: 'one', plan: 'free', clock: { mode: 'virtual', now: '2026-01-01T00:00:00Z' } }]],
   [

@@ -297,7 +297,7 @@ test.each([
   ['POST', '/clock', { advanceMs: 1, advanceSeconds: 1 }, 'advanceSeconds'],
   ['POST', '/clock', { advanceTo: 'tomorrow' }, 'advanceTo'],
   ['POST', '/reset', { hard: true }, 'hard'],
-  ['PATCH', '/behaviour', { revocationDelayMs: 5 }, 'behaviour.revocationDelayMs'],
+  ['PATCH', '/behaviour', { freeMaxActiveKeys: 0 }, 'behaviour.freeMaxActiveKeys'],
   ['POST', '/accounts', { mail: 'a@b' }, 'mail'],
   ['POST', '/requests/wait', { count: 0 }, 'count'],
   ['GET', '/requests?keyid=key_1', undefined, 'keyid'],

@@ -205,18 +205,6 @@ test('the journal has the reason for a request that is refused for its key', () 
   ]);
 });
 
-test('a revoked key works until its delay has passed', () => {
-  const core = new MockCore({ behaviour: { revocationDelayMs: 5000 }, unsafe: true });
-  const { id, key } = core.createKey();
-  core.keys.revoke(id);
-
-  core.now += 4999;
-  const before = responseTo(core, key);
-  core.now += 1;
-
-  expect([before[0], responseTo(core, key)[0]]).toEqual([200, 401]);
-});
-
 test('the reason names a key above the cap of its plan', () => {
   const core = new MockCore({ behaviour: { overCapKeys: 'block' } });
   const { id: accountId } = core.accounts.create({ plan: 'developer' });

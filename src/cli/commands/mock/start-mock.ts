@@ -182,9 +182,7 @@ function optionError(
   { message: stated, field = '' }: { readonly message: string; readonly field?: string | undefined },
   { setup = '', replay = '' }: Pick<MockOptions, 'setup' | 'replay'>,
 ): CliError {
-  const message = stated
-    .replace(/\.$/, '')
-    .replace(/; .* pass unsafe: true to .*/, '; the command line cannot set another value');
+  const message = stated.replace(/\.$/, '');
   if (/^setup\b/.test(field)) return unusable(setup, message.replace(/^setup[.:] ?/, ''));
   if (/^replay\b/.test(field)) return unusable(replay, message);
   return usageError(message, undefined, /^behaviour\b/.test(field) ? [ALL_SWITCHES] : []);

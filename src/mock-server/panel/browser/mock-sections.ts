@@ -82,7 +82,7 @@ function SwitchRow({ known, act }: Pick<SectionProps, 'act'> & { readonly known:
         <span class="badge">${provenance}</span>
       </span>
     </div>
-    <${Select} id=${id} aria-describedby="${id}-why" disabled=${provenance === 'documented'} chosen=${JSON.stringify(value)}
+    <${Select} id=${id} aria-describedby="${id}-why" chosen=${JSON.stringify(value)}
       options=${choices(known).map((choice) => [JSON.stringify(choice), text(choice)])} choose=${change} />
     <p class="hint" id="${id}-why">${why}</p>
   </li>`;

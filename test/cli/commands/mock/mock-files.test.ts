@@ -173,10 +173,6 @@ test.each([
   [['--replay', fileOf('keyz.json', '{ "keyz": [] }')], /keyz\.json — replay\["keyz"\] is \[\]; expected an envelope/],
   [['--behaviour', fileOf('typo.json', '{ "rateWindows": "fixed-epoch" }')], /behaviour\.rateWindows is not a switch/],
   [['--behaviour', fileOf('number.json', '7')], /number\.json — expected an object of switches/],
-  [
-    ['--behaviour', 'revocationDelayMs=60000'],
-    /behaviour\.revocationDelayMs is 0 in the documentation; the command line cannot set another value\n/,
-  ],
   [['--behaviour', 'rateWindow=fixed'], /behaviour\.rateWindow is "fixed"; expected one of "sliding-log"/],
   [['--setup', join(folder, 'none.json')], /none\.json — the file does not exist; expected a file with keys,/],
   [
