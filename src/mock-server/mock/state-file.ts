@@ -58,11 +58,6 @@ export class StateFile {
     });
   }
 
-  /** Tells other mocks the port of a server. */
-  notePort(port: number): void {
-    this.#lock.notePort(port);
-  }
-
   /** Writes the current state, after any write that has begun. Throws if the file cannot be written. */
   write(): Promise<void> {
     const written = this.#lastWrite.then(() => this.#writeNow());

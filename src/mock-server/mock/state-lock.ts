@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, readlinkSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
-import { threadId } from 'node:worker_threads';
 import { codeOf } from '../../foreign-values.ts';
 import { isJsonObject, parseJson } from '../../json.ts';
 import { processState } from '../../process-state.ts';
@@ -13,17 +11,14 @@ import { MockServerError } from '../input/mock-server-error.ts';
 export interface LockOwner {
   readonly host: string;
   readonly pid: number;
-  readonly thread: number;
   /** Differs for each mock. */
   readonly id: string;
-  /** Port of its server; `undefined` before it listens. */
-  readonly port?: number | undefined;
 }
 
 /** Keeps other mocks from a state file while this one writes to it. */
 export class StateLock {
   readonly #path: string;
-  #owner: LockOwner = { host: hostname(), pid: process.pid, thread: threadId, id: randomUUID() };
+  readonly #owner: LockOwner = { host: hostname(), pid: process.pid, id: randomUUID() };
   readonly #released = new AbortController();
 
   private constructor(path: string) {
@@ -35,7 +30,7 @@ export class StateLock {
    * error of the system if the file cannot be created.
    */
   static acquire(statePath: string): StateLock {
-    const lock = new StateLock(`${realPathOf(statePath)}.lock`);
+    const lock = new StateLock(`${statePath}.lock`);
     lock.#create(statePath, false);
     held().add(lock.#owner.id);
     void lock.#refresh();
@@ -49,13 +44,6 @@ export class StateLock {
     return found === 'none' || (found !== 'unknown' && found.id === this.#owner.id);
   }
 
-  /** Tells others the port. */
-  notePort(port: number): void {
-    if (!this.isOurs()) return;
-    this.#owner = { ...this.#owner, port };
-    this.#write('r+');
-  }
-
   release(): void {
     this.#released.abort();
     held().delete(this.#owner.id);
@@ -63,10 +51,10 @@ export class StateLock {
     if (typeof found === 'object' && found.id === this.#owner.id) rmSync(this.#path, { force: true });
   }
 
-  /** Always the same length: a file that is never truncated stays that of this mock on a full disk. */
+  /** Always the same text: a file that is never truncated stays that of this mock on a full disk. */
   #write(flag: 'wx' | 'r+'): void {
     try {
-      writeFileSync(this.#path, JSON.stringify(this.#owner).padEnd(LENGTH), { flag, mode: 0o600 });
+      writeFileSync(this.#path, JSON.stringify(this.#owner), { flag, mode: 0o600 });
     } catch (error) {
       // A full disk has space for the name.
       if (flag === 'wx' && codeOf(error) !== 'EEXIST') rmSync(this.#path, { force: true });
@@ -109,7 +97,7 @@ export class StateLock {
       await pause(REFRESH_MS, signal, { holdsProcess: false });
       if (signal.aborted) return;
       try {
-        if (this.isOurs()) this.#write('r+'); // the same text, with the time of the file system
+        if (this.isOurs()) this.#write('r+'); // for the time of the file system
       } catch {
         // The next write of the state reports what is wrong with the folder.
       }
@@ -117,8 +105,6 @@ export class StateLock {
   }
 }
 
-/** Of the text of a lock, in characters. */
-const LENGTH = 512;
 const REFRESH_MS = 5_000;
 const STALE_MS = 30_000;
 
@@ -126,24 +112,23 @@ const STALE_MS = 30_000;
 interface FoundLock {
   readonly host: string;
   readonly pid: number;
-  readonly thread: number;
   /** Milliseconds since the lock file was refreshed. */
   readonly ageMs: number;
   readonly isRunning?: (pid: number) => boolean;
-  /** Ids of the mocks of this thread that have a lock. */
+  /** Ids of the mocks of this process that have a lock. */
   readonly heldIds?: ReadonlySet<string>;
 }
 
 /** Whether the mock that created a lock file is gone. */
 export function isAbandoned(
   owner: LockOwner | 'unknown',
-  { host, pid, thread, ageMs, isRunning = isProcess, heldIds = held() }: FoundLock,
+  { host, pid, ageMs, isRunning = isProcess, heldIds = held() }: FoundLock,
 ): boolean {
   // Another host, or a file that is being written.
   if (owner === 'unknown' || owner.host !== host) return ageMs > STALE_MS;
   if (owner.pid !== pid) return !isRunning(owner.pid);
   // Processes of containers often have the same pid, that of the one that was killed.
-  return owner.thread === thread ? !heldIds.has(owner.id) : ageMs > STALE_MS;
+  return !heldIds.has(owner.id);
 }
 
 function isProcess(pid: number): boolean {
@@ -176,29 +161,9 @@ function ageOf(path: string, probe: string): number {
   return now - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
 }
 
-/** The file that a symbolic link leads to, so that both names have one lock. */
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) return path; // such as links that form a cycle
-    const target = linkedFrom(path);
-    return target === undefined ? join(realPathOf(dirname(path)), basename(path)) : realPathOf(target); // does not exist yet
-  }
-}
-
-function linkedFrom(path: string): string | undefined {
-  try {
-    return resolve(dirname(path), readlinkSync(path));
-  } catch {
-    return undefined; // no link
-  }
-}
-
 function inUse(statePath: string, lockPath: string, owner: LockOwner | 'unknown'): MockServerError {
-  const { pid, host, port } = owner === 'unknown' ? {} : owner;
-  const place = [port === undefined ? [] : `port ${port}`, host === hostname() ? [] : (host ?? [])].flat();
+  const { pid, host = hostname() } = owner === 'unknown' ? {} : owner;
   const who = pid === undefined ? 'another mock server, which is starting' : `the mock server with pid ${pid}`;
-  const text = `The state file ${statePath} is in use by ${who}${place.length === 0 ? '' : ` (${place.join(', ')})`}; stop that server, use another file, or remove ${lockPath} if it no longer runs.`;
+  const text = `The state file ${statePath} is in use by ${who}${host === hostname() ? '' : ` (${host})`}; stop that server, use another file, or remove ${lockPath} if it no longer runs.`;
   return new MockServerError(text, { code: 'state_in_use', status: 409 });
 }

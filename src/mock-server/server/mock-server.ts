@@ -207,12 +207,6 @@ async function startServer(
   const handleOwnPages = createGate({ token: adminToken, load, ...names });
   await stateFile?.write(); // a file that cannot be written is reported before the port is open
   const server = await listenHttp(address, { handleRequest, now: () => clock.now(), handleOwnPages });
-  try {
-    stateFile?.notePort(server.port);
-  } catch (error) {
-    await server.close();
-    throw error;
-  }
   const closeAdapter = adapters.open('socket');
   const end = async () => {
     await server.close();
