@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
-  METHODS,
   type OutgoingHttpHeaders,
   type RequestListener,
   type Server,
@@ -10,10 +9,9 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import * as z from 'zod';
 import { LOOPBACK_ADDRESS } from '../../environment-proxy.ts';
-import { onAbort, onAnyAbort } from '../../foreign-values.ts';
+import { onAbort } from '../../foreign-values.ts';
 import { nextTurn, pause } from '../clock/event-loop.ts';
 import { SERVER_CLOSED } from '../clock/response-delays.ts';
 import {
@@ -26,7 +24,6 @@ import {
   type RequestSource,
 } from '../http/message.ts';
 import { hasBody, readBody } from '../http/parse-request.ts';
-import { completed, type ErrorResponseOptions, errorResponse, reasonPhrase } from '../http/responses.ts';
 import { expected, strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
 import { invalidOption, MockServerError } from '../input/mock-server-error.ts';
 import type { TlsOptions } from './tls-server.ts';
@@ -77,23 +74,16 @@ export type HandleOwnPages = (incoming: IncomingMessage, outgoing: ServerRespons
 
 interface ServerContext {
   readonly handleRequest: HandleRequest;
-  /** Provides the date of a response to a message that is not HTTP. */
-  readonly now: () => number;
   /** Called first; handles the requests that are not for the emulated service. */
   readonly handleOwnPages: HandleOwnPages;
 }
 
 /** Serves the mock over node:http. */
 export async function listenHttp(options: ListenAddress, context: ServerContext): Promise<ListeningServer> {
-  const { handleRequest, now, handleOwnPages } = context;
+  const { handleRequest, handleOwnPages } = context;
   const pending = new Set<Promise<void>>();
   const closing = new AbortController();
-  const lastResponses = new WeakMap<Duplex, ServerResponse>();
   const listener: RequestListener = (incoming, outgoing) => {
-    lastResponses.set(incoming.socket, outgoing);
-    // RFC 9112 §3.2: HTTP/1.1 requires a Host header.
-    if (incoming.headers.host === undefined && incoming.httpVersion === '1.1')
-      return sendResponse(brokenRequestResponse('NO_HOST', now()), outgoing);
     if (handleOwnPages(incoming, outgoing)) return;
     const sending = receive(incoming, outgoing, { handleRequest, closing: closing.signal });
     if (sending === undefined) return;
@@ -106,25 +96,14 @@ export async function listenHttp(options: ListenAddress, context: ServerContext)
       ? createServer(LIMITS, listener)
       : (await import('./tls-server.ts')).createTlsServer(tls, LIMITS, listener); // loaded only if it is used
   let hasWarned = false;
-  const refuse = (error: BrokenRequest, socket: Duplex) => {
-    if (refuseBroken(error, socket, now()) !== 'TLS' || hasWarned) return;
-    hasWarned = true; // a client of https cannot show the response
-    process.emitWarning(NOT_HTTPS, { type: 'FxratesMockWarning', code: 'FXRATES_NOT_HTTPS' });
-  };
-  server.on('clientError', (error: BrokenRequest, socket) =>
-    afterResponse(lastResponses.get(socket), socket, () => refuse(error, socket)),
+  server.on('connection', (socket) =>
+    // Node.js responds to a request that is not valid HTTP, and destroys its connection with this error.
+    socket.on('error', ({ rawPacket }: { readonly rawPacket?: Buffer }) => {
+      if (hasWarned || rawPacket?.[0] !== TLS_HANDSHAKE) return;
+      hasWarned = true; // a client of https cannot show the response
+      process.emitWarning(NOT_HTTPS, { type: 'FxratesMockWarning', code: 'FXRATES_NOT_HTTPS' });
+    }),
   );
-  server.on('connect', (_, socket) => {
-    socket.on('error', () => undefined).resume(); // Node.js has removed its own listeners
-    // It has also forgotten the connection, which a client may keep half open.
-    socket.once(
-      'close',
-      onAnyAbort([closing.signal], () => socket.destroy()),
-    );
-    afterResponse(lastResponses.get(socket), socket, () => refuse({ code: 'CONNECT' }, socket));
-  });
-  // Node.js would respond without the error envelope.
-  server.on('checkExpectation', (_, outgoing) => sendResponse(brokenRequestResponse('EXPECTATION', now()), outgoing));
   await listen(server, options);
   const close = () => {
     closing.abort(SERVER_CLOSED);
@@ -144,6 +123,10 @@ function urlOf({ address, family, port }: AddressInfo, { tls, host }: ListenAddr
 /** The address of this machine for a server that listens on all addresses. */
 const REACHABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
+const NOT_HTTPS = 'This port serves http, and a request was https; use http://, or serve with a certificate.';
+/** The first byte of https. */
+const TLS_HANDSHAKE = 0x16;
+
 /** In real time: they end connections of clients that hang, and do not emulate the service. */
 const LIMITS: ServerOptions = {
   headersTimeout: 10_000,
@@ -153,8 +136,6 @@ const LIMITS: ServerOptions = {
   maxHeaderSize: 16 * 1024,
   // Two `Authorization` headers are joined, as in every other adapter.
   joinDuplicateHeaders: true,
-  // The listener checks it, so that the response has the error envelope.
-  requireHostHeader: false,
 };
 
 /**
@@ -236,45 +217,6 @@ function sendResponse(response: MockResponse, outgoing: ServerResponse): void {
   const isAscii = typeof body === 'string' && Number(headers['content-length']) === body.length;
   outgoing.sendDate = false;
   outgoing.writeHead(status, headers as OutgoingHttpHeaders).end(body, isAscii ? 'latin1' : 'utf8');
-}
-
-interface BrokenRequest {
-  readonly code?: string | undefined;
-  /** The bytes that node:http read last. */
-  readonly rawPacket?: Buffer | undefined;
-}
-
-/** The code of node:http's error, or a more exact one if the bytes that it read last allow that. */
-function refusalCodeOf({ code, rawPacket }: BrokenRequest): string | undefined {
-  const read = rawPacket?.toString('latin1', 0, 16_384) ?? '';
-  // The request line is not complete.
-  if (read.startsWith('\x16\x03')) return 'TLS';
-  if (read.startsWith('PRI * HTTP/2.0')) return 'HTTP2';
-  if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ \S*$/.test(read)) return 'LONG_TARGET';
-  const [, method = 'GET'] = /^([A-Z]+) \S+ HTTP\/1\.[01]\r?\n/.exec(read) ?? [];
-  // A known method: the bytes after the request are no request, such as the rest of a body that is longer than its length.
-  if (code === 'HPE_INVALID_METHOD' && !METHODS.includes(method)) return 'UNKNOWN_METHOD';
-  return code;
-}
-
-/** Sends the error envelope for a request that node:http cannot parse, or that took too long to arrive. Returns its code. */
-function refuseBroken(error: BrokenRequest, socket: Duplex, now: number): string | undefined {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return undefined;
-  }
-  const code = refusalCodeOf(error);
-  socket.end(brokenRequestText(code, now));
-  return code;
-}
-
-/** Responses leave in the order of their requests. A request whose own body is broken gets no other response. */
-function afterResponse(response: ServerResponse | undefined, socket: Duplex, refuse: () => void): void {
-  const isOpen = response?.req.complete === true && !response.writableFinished && !response.destroyed;
-  if (!isOpen) return refuse();
-  response.once('close', () => {
-    if (!socket.writableEnded) refuse(); // bytes that follow the broken ones are reported, too
-  });
 }
 
 async function closeServer(server: Server, pending: ReadonlySet<Promise<void>>): Promise<void> {
@@ -359,34 +301,3 @@ function written(write: (done: () => void) => void, signal: AbortSignal): Promis
     write(done);
   });
 }
-
-/** The text of the response to a message that is not HTTP. */
-function brokenRequestText(errorCode: string | undefined, now: number): string {
-  const { status, headers, body } = brokenRequestResponse(errorCode, now);
-  const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${lines.join('')}\r\n${body}`;
-}
-
-/** The response to a request that does not reach the emulated service. */
-function brokenRequestResponse(errorCode: string | undefined, now: number): MockResponse {
-  return completed(errorResponse(REFUSALS[errorCode ?? ''] ?? NOT_HTTP), { method: 'GET', now });
-}
-
-const NOT_HTTPS = 'This port serves http, and the request is https; use http://, or serve with a certificate.';
-const NOT_HTTP = { status: 400, code: 'bad_request', message: 'The request is not valid HTTP.' };
-
-/** RFC 9110 §15.5.6: a 405 lists methods. */
-const ALLOW_GET = { allow: 'GET' };
-
-/** By the code of node:http's error. */
-const REFUSALS: Readonly<Record<string, ErrorResponseOptions>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, code: 'headers_too_large', message: 'The headers are larger than 16 KiB.' },
-  UNKNOWN_METHOD: { status: 405, code: 'method_not_allowed', message: 'Unknown method.', headers: ALLOW_GET },
-  LONG_TARGET: { status: 414, code: 'uri_too_long', message: 'The request target is longer than 16 KiB.' },
-  NO_HOST: { status: 400, code: 'bad_request', message: 'The Host header is missing.' },
-  EXPECTATION: { status: 417, code: 'expectation_failed', message: 'The only supported expectation is 100-continue.' },
-  TLS: { status: 400, code: 'bad_request', message: NOT_HTTPS },
-  HTTP2: { status: 400, code: 'bad_request', message: 'This server speaks HTTP/1.1, and the request is HTTP/2.' },
-  CONNECT: { status: 405, code: 'method_not_allowed', message: 'This server is not a proxy.', headers: ALLOW_GET },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request_timeout', message: 'The request took too long to arrive.' },
-};

@@ -59,7 +59,7 @@ export function servedResponse(body: string): MockResponse {
 
 const NO_HEADERS: MockResponse['headers'] = {};
 
-export interface ErrorResponseOptions {
+interface ErrorResponseOptions {
   readonly status: number;
   readonly code: string;
   /** Sent as `error.message`. */

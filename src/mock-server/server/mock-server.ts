@@ -200,13 +200,13 @@ async function startServer(
   const checked = checkedInput(serveOptions, options, { what: 'an option of serve()' });
   const { adminToken = randomBytes(32).toString('base64url'), ...address } = checked;
   checkToken(adminToken);
-  const { clock, adapters } = mock;
+  const { adapters } = mock;
   const { host, allowRemote, tls } = address;
   const names = { host, allowRemote, scheme: tls === undefined ? 'http' : 'https' } as const;
   const load = () => loadAdminServer(mock, adminToken);
   const handleOwnPages = createGate({ token: adminToken, load, ...names });
   await stateFile?.write(); // a file that cannot be written is reported before the port is open
-  const server = await listenHttp(address, { handleRequest, now: () => clock.now(), handleOwnPages });
+  const server = await listenHttp(address, { handleRequest, handleOwnPages });
   const closeAdapter = adapters.open('socket');
   const end = async () => {
     await server.close();
