@@ -218,7 +218,7 @@ async function handleApi(api: AdminApi, exchange: AdminExchange): Promise<void> 
   // Without the token, known and unknown names of spaces get the same response.
   const isOpen = route?.isOpen === true && space === undefined;
   if (!hasToken(incoming.headers, token)) refuseStranger(incoming, isOpen);
-  if (route === undefined) throw noRoute({ method, target, atPath, routes });
+  if (route === undefined) throw noRoute({ target, atPath, routes });
   const state = space === undefined ? mock : findSpace(mock, space);
   if (space !== undefined && route.tag === 'spaces') {
     throw new Problem('A space cannot contain spaces; use /__fxrates/spaces.', { status: 404, code: 'not_found' });
@@ -232,15 +232,12 @@ function refuseStranger(incoming: IncomingMessage, isOpen: boolean): void {
   if (hasBody(incoming)) throw unwanted('body');
 }
 
-function noRoute({ method, target, atPath, routes }: UnknownRoute): Problem {
+function noRoute({ target, atPath, routes }: UnknownRoute): Problem {
   const allowed = atPath.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
   const methods = allowed.join(', ');
   if (methods !== '') {
-    const headers = { allow: methods };
-    const meant = CHANGES.has(method) ? allowed.find((other) => CHANGES.has(other)) : undefined;
-    const hint = meant === undefined ? '' : ` To change something here, send ${meant}.`;
-    const refused = { status: 405, code: 'method_not_allowed', headers };
-    return new Problem(`This route accepts only ${methods}.${hint}`, refused);
+    const refused = { status: 405, code: 'method_not_allowed', headers: { allow: methods } };
+    return new Problem(`This route accepts only ${methods}.`, refused);
   }
   const paths = routes.map(({ path }) => path);
   const nearest = nearestName(target, paths);
@@ -250,14 +247,10 @@ function noRoute({ method, target, atPath, routes }: UnknownRoute): Problem {
 }
 
 interface UnknownRoute extends Pick<AdminApi, 'routes'> {
-  readonly method: string;
   readonly target: string;
   /** Those with other methods. */
   readonly atPath: readonly AdminRoute[];
 }
-
-/** Methods that are easily taken for one another. */
-const CHANGES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 /** A request of the admin API, and its response object. */
 interface AdminExchange {
