@@ -13,7 +13,7 @@ import type { JournalEntry } from '../journal/journal.ts';
 import { AppliedRules } from '../rules/applied-rules.ts';
 import { arrivalDelay, withEffects } from '../rules/rule-effects.ts';
 import type { KeyRecord } from '../service/service-state.ts';
-import { isOpen, type MockState, noteSpace } from './mock-state.ts';
+import { isOpen, type MockState } from './mock-state.ts';
 import { factsOf, identified, type Reply, respond, respondWithoutService, type Use } from './respond.ts';
 
 /**
@@ -43,19 +43,11 @@ export function createHandler(receiver: MockState): HandleRequest {
 
 /** Finds the mock or the space that has the key of a request; the mock without a known key. */
 function createOwnerFinder(mock: MockState): (request: ParsedRequest) => MockState {
-  const { state, spaces, spaceNames } = mock;
-  const hasKey = (space: MockState | undefined, hash: string) => space?.state.keysByHash.has(hash) === true;
-  const findSpace = (hash: string) => {
-    const known = spaces.get(spaceNames.get(hash) ?? '');
-    if (hasKey(known, hash)) return known; // so that a request does not ask each of many spaces
-    const found = Array.from(spaces.values()).find((space) => hasKey(space, hash));
-    if (found !== undefined) noteSpace(found, hash);
-    return found;
-  };
+  const { spaces } = mock;
   return ({ credentials }) => {
     if (spaces.size === 0) return mock;
     for (const { hash } of credentials) {
-      const owner = state.keysByHash.has(hash) ? mock : findSpace(hash);
+      const owner = [mock, ...spaces.values()].find(({ state }) => state.keysByHash.has(hash));
       if (owner !== undefined) return owner;
     }
     return mock;

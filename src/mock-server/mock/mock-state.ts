@@ -50,8 +50,6 @@ export interface MockState extends EmulatedService {
   readonly parent: MockState | undefined;
   /** The open spaces by name. A space has none. */
   readonly spaces: Map<string, MockState>;
-  /** Names of spaces by hash of their keys, also of closed ones, which the reason of a refusal names. */
-  readonly spaceNames: Map<string, string>;
   readonly clock: DrivenClock;
   readonly lifetime: { isClosed: boolean };
   readonly journal: Journal;
@@ -106,7 +104,6 @@ function assembleState(
     findRoute,
     warned: new Set(),
     spaces: new Map(),
-    spaceNames: new Map(),
     lifetime,
     journal: new Journal(options.journalSize, lifetime),
     delays: new ResponseDelays(clock, lifetime),
@@ -138,19 +135,8 @@ export function closeMock(mock: MockState): void {
   lifetime.isClosed = true;
   delays.endAll();
   journal.endWaits();
-  if (mock.name === undefined || !isOpen(mock)) return;
-  mock.parent?.spaces.delete(mock.name);
-  for (const hash of state.keysByHash.keys()) noteSpace(mock, hash);
+  if (mock.name !== undefined && isOpen(mock)) mock.parent?.spaces.delete(mock.name);
 }
-
-/** The parent of a space knows then to which one a key belongs. */
-export function noteSpace({ name = '', parent }: MockState, hash: string): void {
-  if (parent?.spaceNames.size === MOST_NAMES) parent.spaceNames.clear();
-  parent?.spaceNames.set(hash, name);
-}
-
-/** A hundred keys for each of a hundred spaces. */
-const MOST_NAMES = 10_000;
 
 /** Applies a setup in one step. If it throws, because a part of it is not possible in this mock, nothing has changed. */
 export function applySetup({ behaviour, keys, rules }: CheckedSetup, mock: MockState): SetupResult {

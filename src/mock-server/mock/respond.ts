@@ -41,7 +41,6 @@ export interface EmulatedService extends ServiceContext {
   readonly findRoute: FindRoute;
   /** By operation id; the other operations return the example of openapi.yaml. */
   readonly responders: Readonly<Record<string, Responder>>;
-  readonly spaceNames: ReadonlyMap<string, string>;
   /** The assumptions that a process warning has named. */
   readonly warned: Set<string>;
 }
@@ -325,7 +324,7 @@ function authenticate(
 ): Authentication {
   if (credential === undefined) return { refusal: request.credentials.length === 0 ? NO_KEY : SEVERAL };
   const key = service.state.keysByHash.get(credential.hash);
-  if (key === undefined) return { refusal: refusalOf(credential, service) };
+  if (key === undefined) return { refusal: API_KEY.test(credential.key) ? UNKNOWN : MALFORMED };
   if (key.revokedAt !== undefined) {
     return { key, refusal: { refusedBy: 'revokedKey', why: `${key.id} is revoked` } };
   }
@@ -335,14 +334,6 @@ function authenticate(
     return { key, refusal: { refusedBy: 'revokedKey', why } };
   }
   return { key };
-}
-
-function refusalOf({ key, hash }: SentCredential, { spaceNames }: EmulatedService): AuthenticationRefusal {
-  if (!API_KEY.test(key)) return MALFORMED;
-  const space = spaceNames.get(hash);
-  return space === undefined
-    ? UNKNOWN
-    : { ...UNKNOWN, why: `the key belonged to the space ${space}, which was closed or reset` };
 }
 
 const API_KEY = new RegExp(apiKeyPattern);

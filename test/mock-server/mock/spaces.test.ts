@@ -279,9 +279,6 @@ test('a closed space responds in process as over HTTP', async () => {
   expect(inProcess.status).toBe(401);
   expect(space.journal.list()).toEqual([]);
   expect(mock.journal.list().map(({ status }) => status)).toEqual([401, 401]);
-  expect(mock.journal.list({ after: 1 })[0]?.why).toBe(
-    'the key belonged to the space closed, which was closed or reset',
-  );
 
   await using again = mock.space({ name: 'closed' });
   expect((await space.fetch(`${mock.baseUrl}/api/v1/quota`, { headers })).status).toBe(200);
