@@ -265,7 +265,7 @@ mock.handlers satisfies RequestHandler[];
 
 // A rule has one response, several, or a function; what was read can be added again.
 mock.rules.add({ respond: ({ query }, { invented }) => ({ data: { ...invented(), query } }) });
-mock.rules.add({ respond: [{ status: 503 }, { data: 1 }], match: { via: 'socket' } });
+mock.rules.add({ respond: [{ status: 503 }, { data: 1 }] });
 mock.rules.add(mock.rules.add({ fail: { kind: 'hang' }, counted: false }));
 // @ts-expect-error: an answer is synchronous
 mock.rules.add({ respond: async () => ({ data: 1 }) });

@@ -57,7 +57,7 @@ interface JournalContext {
   readonly journal: Journal;
   readonly state: {
     readonly keys: ReadonlyMap<string, unknown>;
-    readonly rules: readonly { readonly id: string; readonly match: RequestPattern & { readonly via?: unknown } }[];
+    readonly rules: readonly { readonly id: string; readonly match: RequestPattern }[];
     readonly ruleIds: ReadonlySet<string>;
   };
 }
@@ -388,7 +388,6 @@ function withPatterns({ after: _, ...filter }: RequestFilter, { state }: Journal
   const { rule, ...others } = filter;
   const { match } = state.rules.find(({ id }) => id === rule) ?? {};
   if (match === undefined) return filter;
-  const { via: __, ...pattern } = match;
-  const query = { ...pattern.query, ...others.query };
-  return { ...pattern, ...others, query, headers: { ...pattern.headers, ...others.headers } };
+  const query = { ...match.query, ...others.query };
+  return { ...match, ...others, query, headers: { ...match.headers, ...others.headers } };
 }

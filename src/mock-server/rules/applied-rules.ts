@@ -133,7 +133,6 @@ export class AppliedRules {
     if (!isActive(rule, request.at)) return undefined;
     // The error of a regular expression that takes too long names the rule.
     if (!within(`${id}.match`, () => matchesPattern(match, request))) return undefined;
-    if (match.via !== undefined && ![match.via].flat().includes(adapter)) return undefined;
     const { keyId: key = '' } = request;
     const position = (rule.matchedByKey[key] ?? 0) + 1;
     rule.matchedByKey[key] = position;
@@ -173,7 +172,7 @@ function endOf({ afterMs = 0, forMs = Number.POSITIVE_INFINITY, addedAt }: RuleR
 }
 
 function patternOf({ match, respond }: RuleRecord, { method }: MatchedRequest) {
-  const { status: _, code: __, via: ___, ...pattern } = match;
+  const { status: _, code: __, ...pattern } = match;
   const isForReads = respond !== undefined && method !== 'GET' && method !== 'HEAD';
   return isForReads ? { method: 'GET', ...pattern } : pattern;
 }

@@ -166,14 +166,15 @@ export function checkFailure(fail: Failure): void {
  * Throws if an adapter in use cannot do what the rule asks as a real network does: an approximation would let wrong code
  * pass.
  */
-export function checkAdapterSupport({ fail, match }: FailingRule, inUse: readonly AdapterName[]): void {
+export function checkAdapterSupport(
+  { fail }: { readonly fail?: Failure | undefined },
+  inUse: readonly AdapterName[],
+): void {
   if (fail === undefined) return;
   const { adapters, instead = '' } = FAILURES[fail.kind];
-  const meant = match.via === undefined ? inUse : [match.via].flat();
-  const impossible = meant.find((adapter) => !adapters.includes(adapter));
+  const impossible = inUse.find((adapter) => !adapters.includes(adapter));
   if (impossible === undefined) return;
-  const able = adapters.map((adapter) => `'${adapter}'`).join(', ');
-  const text = `fail: { kind: '${fail.kind}' } is not possible through ${NAMES[impossible]}. ${instead}; or add match: { via: [${able}] } to exclude it.`;
+  const text = `fail: { kind: '${fail.kind}' } is not possible through ${NAMES[impossible]}. ${instead}.`;
   throw new MockServerError(text, { code: 'rule_not_possible', field: 'fail.kind' });
 }
 
@@ -182,11 +183,6 @@ const NAMES: Readonly<Record<AdapterName, string>> = {
   msw: 'msw (mock.listen(), mock.handlers), which delivers complete responses only',
   socket: 'mock.serve()',
 };
-
-interface FailingRule {
-  readonly fail?: Failure | undefined;
-  readonly match: { readonly via?: AdapterName | readonly AdapterName[] | undefined };
-}
 
 function after(bytes: number): string {
   return `after ${bytes} bytes of the body`;

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { ADAPTER_NAMES } from '../http/message.ts';
 import {
   ADDED_FIELD,
   expected,
@@ -38,16 +37,12 @@ const delaySchema = expected(
  */
 export type Delay = Immutable<z.output<typeof delaySchema>>;
 
-const adapterNames = `one of ${ADAPTER_NAMES.join(', ')}, or several such as ["fetch", "msw"]`;
-
 const ruleMatch = strictObject({
   ...requestPattern.shape,
   /** Status of the response. A rule with it changes the delivery of responses, and cannot have `respond`. */
   status: expected('an HTTP status', z.int()).optional(),
   /** `error.code` of the response, with the same effect as `status`. */
   code: expected('an error code such as rate_limited', z.string()).optional(),
-  /** Adapter through which the request arrived, or several adapters. */
-  via: several(adapterNames, z.enum(ADAPTER_NAMES, adapterNames)).optional(),
 });
 
 /** Pattern of the requests that a rule is for. */

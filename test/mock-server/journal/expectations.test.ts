@@ -427,7 +427,7 @@ test('of many requests, the closest three are listed, and of equally close ones 
 test('an expectation about a rule shows which field of its pattern differs', async () => {
   const { mock, send } = mockWithKey();
   mock.rules.add({ id: 'euros', match: { ...latest, ...base('EUR') }, respond: { data: {} } });
-  mock.rules.add({ id: 'pounds', match: { path: '/api/v1/latest', ...base('GBP'), via: 'socket' }, delayMs: 1 });
+  mock.rules.add({ id: 'pounds', match: { path: '/api/v1/latest', ...base('GBP') }, delayMs: 1 });
   await send('/api/v1/latest?base=EUX');
 
   expect(await closestOf(() => mock.expectRequests({ rule: 'euros' }).toHaveCount(1))).toEqual([

@@ -63,7 +63,6 @@ test.each<[unknown, RegExp]>([
   [{ delayMs: 1, id: `fx_live_${'a1b2c3d4'.repeat(6)}` }, /^id is (?!.*a1b2c3d4).*, not an API key/],
   [{ delayMs: 1, match: { operation: 'lates' } }, /^match.operation is "lates"; expected one of latest, /],
   [{ delayMs: 1, match: { keyId: 'key_9' } }, /^match.keyId is "key_9"; expected the id .*; there are no keys\.$/],
-  [{ delayMs: 1, match: { via: 'pigeon' } }, /^match.via is "pigeon"; expected one of fetch, msw, socket, or several/],
   [{ delayMs: 1, match: { url: '/' } }, /^match.url is not a field of match; valid names: operation/],
   [{ delayMs: 1, match: { query: { '*': 'EUR' } } }, /^match.query is .*; expected \{ "absent": true \} for "\*"/],
 ])('refuses %j and says why', (options, message) => {

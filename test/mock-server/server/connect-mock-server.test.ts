@@ -158,11 +158,6 @@ test('each call of the table is a method or a value of the mock, and a method of
 test.each<[string, number | undefined, (mock: MockServer | RemoteMockServer) => unknown]>([
   ['an invalid option', undefined, (mock) => mock.createKey({ plan: 'gold' as never })],
   ['an invalid snapshot', undefined, (mock) => mock.restore({} as never)],
-  [
-    'a rule that is not possible',
-    undefined,
-    (mock) => mock.rules.add({ fail: { kind: 'malformed-chunk' }, match: { via: 'msw' } }),
-  ],
   ['an unknown id', 404, (mock) => mock.keys.get('key_9')],
   ['a failed expectation', 422, (mock) => mock.expectRequests().toHaveCount(1)],
 ])('%s is the same error in process and remotely, with status %s', async (_, status, act) => {
