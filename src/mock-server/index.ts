@@ -27,7 +27,6 @@ export {
   type LatestData,
   type LatestOptions,
   type MockLatest,
-  type Recording,
   recordedRules,
 } from './rules/latest-rules.ts';
 export type { MockRules } from './rules/mock-rules.ts';

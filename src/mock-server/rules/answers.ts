@@ -77,7 +77,7 @@ export function codeIn(body: string): string | undefined {
 }
 
 /** A value as JSON. Throws `MockServerError` if JSON cannot represent it. */
-export function textOf(field: string, value: unknown): string {
+function textOf(field: string, value: unknown): string {
   const json = jsonOf(value);
   if (json === undefined) throw invalidOption(field, value, 'a string or a value that JSON can represent');
   return json;

@@ -20,7 +20,7 @@ import {
 } from '../input/checked-input.ts';
 import { recordedQuery } from '../input/masked-keys.ts';
 import { checkLength, expectedText, fieldError, invalidOption, show, within } from '../input/mock-server-error.ts';
-import { MOST_ANSWERS, preparedAnswer, textOf } from './answers.ts';
+import { MOST_ANSWERS, preparedAnswer } from './answers.ts';
 import {
   addRules,
   checkedRules,
@@ -51,11 +51,11 @@ export interface MockLatest {
    */
   set(data: LatestData, options?: LatestOptions): void;
   /**
-   * Responds from a recording of `fxrates latest --fixture-out`: the text of the file, or the parsed object. Adds the rules of
-   * `recordedRules()`, in place of earlier ones and of the data for all queries.
+   * Responds from a recording of `fxrates latest --fixture-out`: the text of the file. Adds the rules of `recordedRules()`, in
+   * place of earlier ones and of the data for all queries.
    * @throws MockServerError with code `invalid_option`.
    */
-  replay(recording: Recording): void;
+  replay(recording: string): void;
   /**
    * Removes the rules of `set` and `replay`; with `base`, only the rule for that base. Without such a rule, it has no effect.
    * @throws MockServerError with code `invalid_option`, for an invalid base.
@@ -104,7 +104,7 @@ export function* setLatestSteps(context: RuleContext, data: unknown, options: La
 }
 
 /** `latest.replay()`. */
-export function* replaySteps(context: RuleContext, recording: Recording): Steps<void> {
+export function* replaySteps(context: RuleContext, recording: string): Steps<void> {
   const rules = yield* checkedRules(yield* rulesOf(recording));
   const added = placedRules(rules, context, context.state.keys);
   removeRules(context, (id) => id === LATEST || isRecorded(id));
@@ -156,43 +156,30 @@ function unquoted(json: string): string {
 }
 
 /**
- * Recorded responses of `latest`: one envelope (`{ success, data }`) for every query, or an object with one response per
- * query, as an envelope or as `data`. The order of parameters does not matter; `*` is the response to all other queries.
- * In JSON text, of the whole recording or of one response, numbers keep their digits (`1.10`).
- * @example { 'base=EUR': { base: 'EUR', rates: { USD: 1.1 } }, '*': { base: 'USD', rates: { EUR: 0.9 } } }
- */
-export type Recording = string | Readonly<Record<string, unknown>>;
-
-/**
  * The rules of a recording, for the option `rules`: one for each recorded query, and one below them, which responds to other
- * queries with `*` of the recording or with 501 `not_recorded`.
+ * queries with `*` of the recording or with 501 `not_recorded`. The recording is the JSON text of one envelope
+ * (`{ success, data }`) for every query, or of objects with one response per query, as an envelope or as `data`. The order of
+ * parameters does not matter. Numbers keep their digits (`1.10`).
  * @throws MockServerError with code `invalid_option`.
  * @example createMockServer({ rules: recordedRules(await readFile('rates.ndjson', 'utf8')) })
  */
-export function recordedRules(recording: Recording): readonly RuleOptions[] {
+export function recordedRules(recording: string): readonly RuleOptions[] {
   return atOnce(rulesOf(recording));
 }
 
-function* rulesOf(recording: Recording): Steps<readonly RuleOptions[]> {
-  // `trim` also removes a byte order mark.
-  const documents =
-    typeof recording === 'string'
-      ? documentsIn(recording.trim())
-      : [recording].filter(isEnvelope).map((envelope) => documentOf('replay', envelope));
+function* rulesOf(recording: string): Steps<readonly RuleOptions[]> {
+  if (typeof recording !== 'string') throw invalidOption('replay', recording, EXPECTED);
+  const documents = documentsIn(recording.trim()); // also removes a byte order mark
   const [first] = documents;
   if (documents.length === 1 && first !== undefined && isEnvelope(first.value)) {
     return [recordedRule(RECORDED, {}, recordedAnswer('replay', first))];
   }
-  const byQuery = typeof recording === 'string' ? recordedMembers(documents) : recordedFields(recording);
-  if (byQuery.size === 0) {
-    const isText = typeof recording === 'string';
-    const expected = isText ? expectedText(recording, EXPECTED) : EXPECTED;
-    throw invalidOption('replay', isText ? (first?.value ?? recording) : recording, expected);
-  }
+  const byQuery = recordedMembers(documents);
+  if (byQuery.size === 0) throw invalidOption('replay', first?.value ?? recording, expectedText(recording, EXPECTED));
   return yield* rulesByQuery(byQuery);
 }
 
-const EXPECTED = "a recorded envelope, or an object of responses by query such as { 'base=EUR': … }";
+const EXPECTED = 'the text of a recorded envelope, or of an object of responses by query such as { "base=EUR": … }';
 const ANY = '*';
 
 /** One more rule is for the other queries. */
@@ -260,26 +247,9 @@ function recordedMembers(documents: readonly JsonDocument[]): RecordedByQuery {
   const byQuery = new Map<string, JsonDocument>();
   for (const { text, value } of documents) {
     if (!isJsonObject(value)) continue;
-    for (const { name, text: part } of members(text)) {
-      const recorded = value[name];
-      byQuery.set(
-        name,
-        typeof recorded === 'string' ? documentOf(placeOf(name), recorded) : { text: part, value: recorded },
-      );
-    }
+    for (const { name, text: part } of members(text)) byQuery.set(name, { text: part, value: value[name] });
   }
   return byQuery;
-}
-
-function recordedFields(recording: unknown): RecordedByQuery {
-  const fields = isJsonObject(recording) ? Object.entries(recording) : [];
-  return new Map(fields.map(([query, recorded]) => [query, documentOf(placeOf(query), recorded)]));
-}
-
-/** A recorded value, or the JSON text of one. The value is `undefined` if it is neither. */
-function documentOf(option: string, recorded: unknown): JsonDocument {
-  const text = typeof recorded === 'string' ? recorded.trim() : textOf(option, recorded);
-  return { text, value: parseJson(text) };
 }
 
 function recordedAnswer(option: string, { text, value }: JsonDocument): Answer {

@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  createMockServer,
-  type MockServerOptions,
-  type Recording,
-  recordedRules,
-} from '../../../src/mock-server/index.ts';
+import { createMockServer, type MockServerOptions, recordedRules } from '../../../src/mock-server/index.ts';
 import { CURRENCIES } from '../../../src/mock-server/service/invented-rates.ts';
 import { MockCore, type MockCoreOptions } from '../../helpers/mock-core.ts';
 import { mockWithKey, sender } from '../../helpers/mock-with-key.ts';
@@ -88,7 +83,8 @@ function asked(options: MockServerOptions = {}) {
 const recorded = { success: true, data: { rate: 1.25 }, meta: { more: 'kept' } };
 
 /** A mock that responds from a recording. */
-const replaying = (recording: Recording) => asked({ rules: recordedRules(recording) });
+const replaying = (recording: string | object) =>
+  asked({ rules: recordedRules(typeof recording === 'string' ? recording : JSON.stringify(recording)) });
 
 test('one recorded envelope is the response to every query, unchanged', async () => {
   const { latest } = replaying(recorded);
@@ -114,11 +110,11 @@ test('a recorded error is returned with its status', async () => {
 });
 
 test('recorded text keeps its digits', async () => {
-  const text = async (recording: Recording) => (await replaying(recording).latest()).text;
+  const text = async (recording: string) => (await replaying(recording).latest()).text;
 
   expect(await text(' {"success":true,"data":{"EUR":1.10}}\n')).toBe('{"success":true,"data":{"EUR":1.10}}');
   expect(await text('\uFEFF{\n"success":true,"data":1.10\n}\n')).toBe('{\n"success":true,"data":1.10\n}');
-  expect(await text({ '': '{"EUR":1.10,"note":"<b>"}' })).toBe(
+  expect(await text('{"":{"EUR":1.10,"note":"<b>"}}')).toBe(
     '{"success":true,"data":{"EUR":1.10,"note":"\\u003cb\\u003e"}}',
   );
 });
@@ -133,7 +129,7 @@ test('a text with more than a hundred broken lines is no recording', () => {
   const withBroken = (broken: number) => `{"base=EUR":{}}\n${'{"base=\n'.repeat(broken)}{"base=USD":{}}`;
 
   expect(recordedRules(withBroken(100))).toHaveLength(3);
-  expect(() => recordedRules(withBroken(101))).toThrow('expected a recorded envelope');
+  expect(() => recordedRules(withBroken(101))).toThrow('expected the text of a recorded envelope');
 });
 
 test.each(['base=USD', 'base=EUR&symbols=USD', 'base=EUR&base=USD', ''])(
@@ -162,31 +158,19 @@ test('a recording becomes rules with bodies below all others, which list() retur
 });
 
 test.each([
-  ['file.json', 'replay is "file.json"; expected a recorded envelope'],
-  [{}, 'replay is {}'],
-  [[recorded], 'replay is ['],
+  ['file.json', 'replay is "file.json"; expected the text of a recorded envelope'],
+  ['{}', 'replay is {}'],
+  [recorded, 'replay is {"success":true,"data":{"rate":1.25},"meta":{"more":"kept"}}; expected the text of'],
   ['{ "base=EUR": [] }', 'replay["base=EUR"] is []; expected an envelope, or the data of one.'],
-  ['[]', 'replay is []; expected a recorded envelope, or an object of responses by query'],
+  ['[]', 'replay is []; expected the text of a recorded envelope, or of an object of responses by query'],
   ['rates.ndjson', '}: the content of the file, not its path.'],
-  [undefined, 'replay is missing; expected a recorded envelope'],
-  [{ 'base=EUR': 7 }, 'replay["base=EUR"] is 7; expected an envelope, or the data of one.'],
-  [{ 'a=1&b=2': {}, 'b=2&a=1': {} }, 'replay is "b=2&a=1"; expected each query once'],
-  [{ success: false, error: { code: 'x' } }, 'replay.error is {"code":"x"}; expected a recorded error'],
+  [undefined, 'replay is missing; expected the text of a recorded envelope'],
+  ['{ "base=EUR": 7 }', 'replay["base=EUR"] is 7; expected an envelope, or the data of one.'],
+  ['{ "a=1&b=2": {}, "b=2&a=1": {} }', 'replay is "b=2&a=1"; expected each query once'],
+  ['{ "success": false, "error": { "code": "x" } }', 'replay.error is {"code":"x"}; expected a recorded error'],
 ])('the recording %j is refused', (recording, message) => {
   expect(() => createMockServer().latest.replay(recording as never)).toThrow(message);
   expect(() => recordedRules(recording as never)).toThrow(message);
-});
-
-test.each([
-  ['a cycle', (data: object) => Object.assign(data, { data })],
-  ['NaN', (data: object) => Object.assign(data, { rate: Number.NaN })],
-  ['a bigint', (data: object) => Object.assign(data, { rate: 1n })],
-])('a recording with %s, which JSON cannot represent, is refused', (_, spoil) => {
-  const error = (place: string) =>
-    expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(`${place} is `) });
-
-  expect(() => recordedRules({ 'base=EUR': spoil({}) })).toThrow(error('replay["base=EUR"]'));
-  expect(() => recordedRules({ success: true, data: spoil({}) })).toThrow(error('replay'));
 });
 
 test('an array begins again for a space and after a reset, and continues in a copy of the mock', async () => {
@@ -232,7 +216,7 @@ test('the data for all queries and a recording replace each other; reset() remov
   expect(await data()).toEqual({ n: 'recorded' });
   mock.latest.set({ n: 'set' });
   expect(await data('?base=EUR')).toEqual({ n: 'set' });
-  mock.latest.replay({ '': { n: 'again' } });
+  mock.latest.replay('{"":{"n":"again"}}');
   expect([await data(), (await latest('?base=EUR')).status]).toEqual([{ n: 'again' }, 501]);
 
   mock.latest.reset();

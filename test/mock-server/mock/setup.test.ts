@@ -123,7 +123,8 @@ const TOO_MANY: Readonly<Record<string, (mock: MockServer) => unknown>> = {
   'rules[0].respond has 10001 entries; expected at most 10000.': (mock) =>
     mock.setUp({ rules: [{ respond: Array(10_001).fill({ status: 503 }) }] }),
   'latest has 10001 entries; expected at most 10000.': (mock) => mock.latest.set(Array(10_001).fill({})),
-  'replay has 2000 entries; expected at most 1999.': (mock) => mock.latest.replay(queries(2_000)),
+  'replay has 2000 entries; expected at most 1999.': (mock) =>
+    mock.latest.replay(Array.from({ length: 2_000 }, (_, day) => `{"date=${day}":{}}`).join('\n')),
   'replay has more than 1999 queries, such as "date=1999"; record fewer.': (mock) =>
     mock.latest.replay(JSON.stringify(queries(2_001))),
   'expected at most 1000 values of set-cookie.': (mock) => mock.rules.add({ respond: { body: '', headers: cookies } }),

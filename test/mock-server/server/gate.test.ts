@@ -229,7 +229,7 @@ test.each([
 test.each([
   ['POST', '/rules', '{', 'rule is "{"; expected a rule as JSON.'],
   ['PUT', '/latest', '{', 'latest is "{"; expected an object'],
-  ['PUT', '/latest/replay', '{', 'replay is "{"; expected a recorded envelope'],
+  ['PUT', '/latest/replay', '{', 'replay is "{"; expected the text of a recorded envelope'],
   ['POST', '/rules', JSON.stringify('x_'.repeat(1_000_000)), 'rule is "x_x_'],
   ['POST', '/rules', `{"${'x_'.repeat(1_000_000)}":1}`, 'is not a field of a rule'],
   ['POST', '/setup', JSON.stringify({ keys: Array(90_000).fill(1) }), 'keys has 90000 entries'],

@@ -186,7 +186,7 @@ test('the server checks a body in turns', async () => {
 
 test('the rules of a recording are the same, checked at once or in turns', () => {
   const { mock: checkedInTurns, steps } = stepsOf('latest.replay', JSON.stringify(recording));
-  const checkedAtOnce = createMockServer({ rules: recordedRules(recording) });
+  const checkedAtOnce = createMockServer({ rules: recordedRules(JSON.stringify(recording)) });
 
   while (!steps.next().done);
 

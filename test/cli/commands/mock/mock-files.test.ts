@@ -185,7 +185,7 @@ test.each([
   [['--limit', '2/25h'], /--limit expects requests and a time, got '2\/25h'/],
   [['--limit', '2/s'], /--limit expects a duration, got 's'/],
   [['--setup', SETUP, '--plan', 'free'], /--plan has no effect — .*setup\.json has keys with plans/],
-  [['--replay', fileOf('empty.json', '{}')], /replay is \{\}; expected a recorded envelope/],
+  [['--replay', fileOf('empty.json', '{}')], /replay is \{\}; expected the text of a recorded envelope/],
   [['--tls-cert', CERT], /--tls-cert needs --tls-key — the private key of the certificate/],
   [['--tls-key', KEY], /--tls-key needs --tls-cert — the certificate of the key/],
   [
