@@ -59,12 +59,6 @@ const probeOptions = strictObject({
    */
   timeoutMs: expected('a number above 0', z.number().positive()).optional(),
   /**
-   * Maximum number of retries of a request without a response, within `maxRequests`. A request that may count toward
-   * the month is never sent again.
-   * @default 2
-   */
-  maxRetries: wholeFrom(0).optional(),
-  /**
    * Aborts the probe. The promise rejects with the reason of the signal.
    * @default no signal
    */
@@ -121,9 +115,9 @@ function stepsWithin(maxRequests: number) {
  */
 export async function probeService(baseUrl: string, options: ProbeOptions): Promise<ObservedBehaviour> {
   const { apiKey, fetch, clock = new DrivenClock('real'), ...checked } = checkedOptions(baseUrl, options);
-  const { timeoutMs = 30_000, maxRetries = 2, signal = new AbortController().signal } = checked;
+  const { timeoutMs = 30_000, signal = new AbortController().signal } = checked;
   const { requests } = planProbe(checked.maxRequests);
-  const limits = { maxRequests: requests, timeoutMs, maxRetries, signal };
+  const limits = { maxRequests: requests, timeoutMs, signal };
   const prober = new Prober({ baseUrl: baseUrl.replace(/\/+$/, ''), key: apiKey, fetch, clock, ...limits });
   const start = { origin: new URL(baseUrl).origin, probedAt: new Date(clock.now()).toISOString() };
   const quota = await firstQuota(prober);

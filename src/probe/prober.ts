@@ -57,7 +57,6 @@ interface ProberOptions {
   readonly fetch: ProbeFetch;
   readonly clock: Clock;
   readonly timeoutMs: number;
-  readonly maxRetries: number;
   readonly maxRequests: number;
   readonly signal: AbortSignal;
 }
@@ -112,32 +111,17 @@ export class Prober {
   }
 
   /** @throws ProbeEnded instead of sending too much */
-  async send(path: string, { method = 'GET', query = {}, ...headers }: ProbeRequest = {}): Promise<ProbeResponse> {
-    const { baseUrl, signal } = this.#options;
+  async send(path: string, request: ProbeRequest = {}): Promise<ProbeResponse> {
+    const { method = 'GET', query = {}, authorization = `Bearer ${this.key}`, ...others } = request;
+    const { baseUrl, fetch, clock, timeoutMs, signal } = this.#options;
     if (this.left <= 0) throw new ProbeEnded();
     const parameters = new URLSearchParams(query).toString();
     const url = `${baseUrl}/api/v1/${path}${parameters === '' ? '' : `?${parameters}`}`;
-    // A request that may count toward the month is sent once, so that the announced cost is the maximum.
-    const retries = path === 'quota' ? this.#options.maxRetries : 0;
-    for (let failures = 0; ; ) {
-      this.requests += 1;
-      try {
-        return await this.#send(url, method, headers);
-      } catch (error) {
-        failures += 1;
-        if (signal.aborted || failures > retries || this.left <= 0) throw error;
-        await this.sleep(RETRY_DELAY_MS);
-      }
-    }
-  }
-
-  async #send(url: string, method: string, own: Omit<ProbeRequest, 'method' | 'query'>): Promise<ProbeResponse> {
-    const { fetch, clock, timeoutMs, signal } = this.#options;
+    this.requests += 1;
     const timeout = new AbortController();
     const done = new AbortController();
     const expire = () => timeout.abort(new Error(`no response within ${timeoutMs} ms`));
     clock.sleep(timeoutMs, done.signal).then(expire, () => undefined);
-    const { authorization = `Bearer ${this.key}`, ...others } = own;
     const headers = { ...others, ...(authorization !== '' && { authorization }) };
     const sentAt = clock.now();
     try {
@@ -154,8 +138,6 @@ export class Prober {
     }
   }
 }
-
-const RETRY_DELAY_MS = 1000;
 
 /** `401 unauthorized`, as switches name a response; the status alone when there is no code. */
 export function statusAndCodeText({ status, code }: ProbeResponse): string {

@@ -9,7 +9,7 @@ import { CliCommand } from '../parser/command.ts';
 import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
 import { openConnection, sendQuotaRequest } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
-import { CliOption, dataOptions, outputFileOption, unwaitingOptions, type ValuesOf } from '../settings/options.ts';
+import { CliOption, checkOptions, dataOptions, outputFileOption, type ValuesOf } from '../settings/options.ts';
 import { checkOutputFile, type KeyInUse, requireKey } from '../settings/resolve-key.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { formatDuration, wholeNumber } from '../settings/values.ts';
@@ -32,13 +32,13 @@ export function probeCommand(): CliCommand {
       ],
       notes: [
         'The probe starts with quota, which is free. With the default budget, one request may use monthly quota. With a budget of 20 requests above the per-minute limit, the probe also tests that limit, and two more requests may use quota.',
-        'The probe does not wait for limits. If the per-minute limit is reached early, it prints what it has observed. --timeout and --retries apply to each request; a request that may use quota is not sent again.',
+        'The probe does not wait for limits. If the per-minute limit is reached early, it prints what it has observed. --timeout applies to each request, and no request is sent twice.',
         'One or two requests send the key in the URL (api_key=), to find out whether the service accepts it there. URLs appear in the logs of proxies and of the service: use a key that you can revoke.',
       ],
     })
     .takes(new Argument('[base-url]', 'base URL of the service (default: as for other commands)'))
     .with(probeOptions)
-    .with(() => [...dataOptions(), ...unwaitingOptions().filter(({ long }) => long !== '--base-url')])
+    .with(() => [...dataOptions(), ...checkOptions().filter(({ long }) => long !== '--base-url')])
     .runs(probe);
 }
 
@@ -60,8 +60,8 @@ async function probe(invocation: Invocation<ValuesOf<typeof probeOptions>>): Pro
   const trace = new HttpTrace({ ...invocation, settings }, operations.quota.path);
   // Both kinds of `fetch` accept any method. The type has only GET, which the client uses.
   const fetch = trace.wrap(connection.fetch, baseUrl, () => undefined) as unknown as ProbeFetch;
-  const { timeoutMs, retries: maxRetries, insecureHttp: allowInsecureHttp } = settings;
-  const limits = { maxRequests, timeoutMs, maxRetries, allowInsecureHttp };
+  const { timeoutMs, insecureHttp: allowInsecureHttp } = settings;
+  const limits = { maxRequests, timeoutMs, allowInsecureHttp };
   const observed = await probeService(baseUrl, { apiKey: key.secret, ...limits, fetch, clock: io.clock, signal })
     .catch(async (cause: unknown) => {
       signal.throwIfAborted();

@@ -86,7 +86,7 @@ function attemptOptions() {
 }
 
 /** For commands that do not wait for limits. */
-export function unwaitingOptions() {
+function unwaitingOptions() {
   return [...keyOptions(), ...attemptOptions()];
 }
 

@@ -144,7 +144,7 @@ test.each([
   [expired, 4, 'authentication', ': Key expired. (HTTP 401, some_code) — the key is from'],
   [{ status: 403, body: '{}' }, 4, 'authentication', '(HTTP 403)'],
   [{ status: 403, body: 'Blocked by the gateway' }, 9, 'request', ': Blocked by the gateway (HTTP 403)\n'],
-  [rateLimited('20'), 7, 'rate_limited', 'retry in 20 s\n\n  Try again later:  fxrates probe https://fxrates.test '],
+  [rateLimited('20'), 7, 'rate_limited', 'retry in 20 s\n\n  Try again later:  fxrates probe https://fxrates.test\n'],
   [maintenance, 5, 'server', ': Maintenance. (HTTP 503) — retry in 2 min'],
   [{ status: 404, body: '<html>' }, 9, 'request', BASE_URL_HINT],
   [{ status: 302, body: '<html>' }, 10, 'response', BASE_URL_HINT],
@@ -152,7 +152,7 @@ test.each([
   [failedFetch('DEPTH_ZERO_SELF_SIGNED_CERT'), 6, 'network', 'export NODE_EXTRA_CA_CERTS=/path/to/ca.pem\n'],
 ])('after the response %j, exits as other commands do, with %d, %s and the reason', async (...given) => {
   const [replies, code, kind, says] = given;
-  const line = `probe ${BASE_URL} --retries 0`;
+  const line = `probe ${BASE_URL}`;
 
   const text = await runCli(line, { replies });
   const json = await runCli(`${line} --json`, { replies });
@@ -192,11 +192,11 @@ test('Ctrl-C ends a probe with 130, without an error message', async () => {
   expect(io.written.stderr).toMatch(/^fxrates: at most [^\n]*\n$/);
 });
 
-test('probe obeys --timeout and --retries', async () => {
-  const line = `probe ${BASE_URL} --timeout 500ms --retries 1`;
+test('probe obeys --timeout, and sends no request again', async () => {
+  const line = `probe ${BASE_URL} --timeout 500ms`;
 
   const { code, stderr, requests } = await runCli(line, { replies: 'never' });
 
-  expect([code, requests.length]).toEqual([6, 2]);
+  expect([code, requests.length]).toEqual([6, 1]);
   expect(stderr).toContain('no response within 500 ms');
 });
