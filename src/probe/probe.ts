@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { proxiedLoopbackProblem } from '../environment-proxy.ts';
+import { causesOf, codeOf } from '../foreign-values.ts';
 import { operations } from '../generated/operations.ts';
 import type { BehaviourOptions } from '../mock-server/behaviour/behaviour.ts';
 import { SWITCH_NAMES, switches } from '../mock-server/behaviour/switches.ts';
@@ -114,12 +115,18 @@ function stepsWithin(maxRequests: number) {
  * @example const behaviour = await probeService('https://api.example.com', { apiKey })
  */
 export async function probeService(baseUrl: string, options: ProbeOptions): Promise<ObservedBehaviour> {
-  const { apiKey, fetch, clock = new DrivenClock('real'), ...checked } = checkedOptions(baseUrl, options);
+  const { url, apiKey, fetch, clock = new DrivenClock('real'), ...checked } = checkedOptions(baseUrl, options);
   const { timeoutMs = 30_000, signal = new AbortController().signal } = checked;
   const { requests } = planProbe(checked.maxRequests);
   const limits = { maxRequests: requests, timeoutMs, signal };
-  const prober = new Prober({ baseUrl: baseUrl.replace(/\/+$/, ''), key: apiKey, fetch, clock, ...limits });
-  const start = { origin: new URL(baseUrl).origin, probedAt: new Date(clock.now()).toISOString() };
+  const prober = new Prober({
+    baseUrl: `${url.origin}${url.pathname.replace(/\/+$/, '')}`,
+    key: apiKey,
+    fetch,
+    clock,
+    ...limits,
+  });
+  const start = { origin: url.origin, probedAt: new Date(clock.now()).toISOString() };
   const quota = await firstQuota(prober);
   observeQuotaRecord(prober, quota);
   let done = 0;
@@ -151,20 +158,22 @@ function checkedOptions(baseUrl: string, options: ProbeOptions) {
   const wrongKey = typeof checked.apiKey === 'string' ? keyProblem(checked.apiKey) : 'is missing';
   if (wrongKey !== undefined) throw fieldError('apiKey', wrongKey);
   const rules = { operations: Object.values(operations), allowInsecureHttp: checked.allowInsecureHttp ?? false };
-  const part = URL.canParse(baseUrl) ? baseUrlProblem(new URL(baseUrl), rules) : 'scheme';
-  if (part !== undefined) throw fieldError('baseUrl', `is refused because of its ${part}; expected ${BASE_URL}`);
-  const problem = proxiedLoopbackProblem(fetch, baseUrl);
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  const part = url === undefined ? 'scheme' : baseUrlProblem(url, rules);
+  if (url === undefined || part !== undefined)
+    throw fieldError('baseUrl', `is refused because of its ${part}; expected ${BASE_URL}`);
+  const problem = proxiedLoopbackProblem(fetch, url.href);
   if (problem !== undefined) throw new MockServerError(`baseUrl: ${problem}`, { code: 'invalid_option' });
-  return { fetch, ...checked };
+  return { url, fetch, ...checked };
 }
 
 const BASE_URL =
   'a URL such as https://api.example.com, without credentials, query and path of the API; http needs allowInsecureHttp: true';
 
-/** The message of `fetch` is in `cause`. That of another function can have the URL, with the key. */
+/** The reason of `fetch` is in a cause. That of another function can have the URL, with the key. */
 function failureText(error: unknown, key: string): string {
-  const { cause = error } = Object(error);
-  return secretRedactor(key)(`the request failed: ${Object(cause).message}`);
+  const why = causesOf(error).findLast((cause) => cause.message || codeOf(cause));
+  return secretRedactor(key)(`the request failed: ${(why?.message || codeOf(why)) ?? String(error)}`);
 }
 
 async function firstQuota(prober: Prober): Promise<ProbeResponse> {

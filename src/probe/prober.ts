@@ -87,11 +87,12 @@ export class Prober {
   #record([name, given, otherwise]: Observation): void {
     const value = accepts(switches[name], given) ? given : undefined;
     const isFirst = !this.observed.has(name) && !this.reasons.has(name);
-    if (!isFirst && this.observed.get(name)?.value !== value) {
+    if (isFirst && value !== undefined) this.observed.set(name, { value, provenance: 'observed' });
+    else if (isFirst) this.reasons.set(name, otherwise);
+    else if (this.observed.get(name)?.value !== value) {
       this.observed.delete(name);
       this.reasons.set(name, 'the responses differ');
-    } else if (value === undefined) this.reasons.set(name, otherwise);
-    else this.observed.set(name, { value, provenance: 'observed' });
+    }
   }
 
   /** Records why switches were not observed, unless a response showed the reason. */

@@ -319,6 +319,24 @@ test.each<[what: string, change: (url: string, init: RequestInit) => ResponseIni
   );
 });
 
+test.each([
+  [new TypeError('failed', { cause: Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }) }), 'ECONNREFUSED'],
+  [new TypeError('failed'), 'failed'],
+  ['down', 'down'],
+  [null, 'null'],
+])('the reason of a failed request is that of its deepest cause: %s', async (thrown, why) => {
+  const { mock, key } = mockAndProbe({});
+  const fetch: ProbeFetch = async (url, init) => {
+    if (init.method === 'OPTIONS') throw thrown;
+    return mock.fetch(url, init);
+  };
+
+  const baseUrl = new URL(`${mock.baseUrl}/`) as unknown as string;
+  const { about } = await probeService(baseUrl, { apiKey: key, clock: mock.clock, fetch });
+
+  expect(about.notObserved.optionsRequests).toBe(`the request failed: ${why}`);
+});
+
 test('the error of a request ends its step only, and is reported without the key', async () => {
   const { mock, key } = mockAndProbe({});
   const fetch: ProbeFetch = async (url, init) => {
