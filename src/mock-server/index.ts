@@ -13,7 +13,6 @@ export {
 export type { PresetName, Provenance } from './behaviour/switch.ts';
 export type { BehaviourValues, SwitchName } from './behaviour/switches.ts';
 export type { Clock, ClockOptions, Instant, MockClock } from './clock/clock.ts';
-export type { AdapterName } from './http/message.ts';
 export { MockServerError } from './input/mock-server-error.ts';
 export type { Audit, JournalEntry, RequestFilter } from './journal/journal.ts';
 export type { MockJournal, RequestExpectation, SubscribeOptions, WaitOptions } from './journal/mock-journal.ts';

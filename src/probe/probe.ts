@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import * as z from 'zod';
 import { proxiedLoopbackProblem } from '../environment-proxy.ts';
 import { causesOf, codeOf } from '../foreign-values.ts';
@@ -172,8 +173,11 @@ const BASE_URL =
 
 /** The reason of `fetch` is in a cause. That of another function can have the URL, with the key. */
 function failureText(error: unknown, key: string): string {
-  const why = causesOf(error).findLast((cause) => cause.message || codeOf(cause));
-  return secretRedactor(key)(`the request failed: ${(why?.message || codeOf(why)) ?? String(error)}`);
+  const causes = causesOf(error);
+  const why =
+    causes.find(({ name }) => name === 'ProxyFailure') ?? causes.findLast((cause) => cause.message || codeOf(cause));
+  const text = why === undefined ? inspect(error) : why.message || codeOf(why);
+  return secretRedactor(key)(`the request failed: ${text}`);
 }
 
 async function firstQuota(prober: Prober): Promise<ProbeResponse> {

@@ -2,7 +2,8 @@ import http from 'node:http';
 import https from 'node:https';
 import { text } from 'node:stream/consumers';
 import * as undici from 'undici';
-import type { AdapterName, MockServer } from '../../src/mock-server/index.ts';
+import type { AdapterName } from '../../src/mock-server/http/message.ts';
+import type { MockServer } from '../../src/mock-server/index.ts';
 
 /** A request in a form that every adapter can send. */
 export interface PlainRequest {

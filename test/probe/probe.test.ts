@@ -319,11 +319,16 @@ test.each<[what: string, change: (url: string, init: RequestInit) => ResponseIni
   );
 });
 
+const proxyFailure = Object.assign(new Error('the proxy p:1 cannot be reached', { cause: new Error('ECONNREFUSED') }), {
+  name: 'ProxyFailure',
+});
+
 test.each([
   [new TypeError('failed', { cause: Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }) }), 'ECONNREFUSED'],
   [new TypeError('failed'), 'failed'],
-  ['down', 'down'],
-  [null, 'null'],
+  [new TypeError('failed', { cause: proxyFailure }), 'the proxy p:1 cannot be reached'],
+  ['down', "'down'"],
+  [Object.create(null), '[Object: null prototype] {}'],
 ])('the reason of a failed request is that of its deepest cause: %s', async (thrown, why) => {
   const { mock, key } = mockAndProbe({});
   const fetch: ProbeFetch = async (url, init) => {

@@ -109,7 +109,9 @@ function isTransparent(value: object): boolean {
   const isKnown = Array.isArray(value)
     ? value.length <= MOST_VALUES
     : value instanceof Error || types.isNativeError(value) || isPlainObject(value);
-  return isKnown && !Reflect.ownKeys(value).some((name) => isComputed(value, name));
+  if (!isKnown) return false;
+  const names = Reflect.ownKeys(value);
+  return names.length <= MOST_VALUES && !names.some((name) => isComputed(value, name));
 }
 
 /** Whether reading a property calls a function of the program. The stack has a getter of the engine in some versions. */

@@ -11,7 +11,7 @@ type HeadersOption = Headers | Readonly<Record<string, string | undefined>>;
 /** Options of one call. They override the client's options of the same name. */
 export interface CallOptions {
   /**
-   * Time limit for one attempt in milliseconds, including the response body. After the retries, the call rejects with
+   * Time limit for one attempt in milliseconds, including the response body; 10 s at most for its connection. After the retries, the call rejects with
    * `TimeoutError` (`scope: 'attempt'`). That of the client also limits each call of an `apiKey` function.
    *
    * @default 10_000

@@ -59,7 +59,7 @@ export class DrivenClock implements Clock {
   /** `now()`; `undefined` while that is the time of the machine. */
   get ownNow(): number | undefined {
     const now = this.now();
-    const isOfMachine = this.mode === 'real' && !this.isFrozen && Math.abs(now - systemNow()) <= TIMER_SKEW_MS;
+    const isOfMachine = this.mode === 'real' && !this.isFrozen && Math.abs(this.#aheadMs + this.#behindMs) <= 2;
     return isOfMachine ? undefined : now;
   }
 

@@ -1,4 +1,4 @@
-import { constants, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { constants, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { codeOf } from '../../foreign-values.ts';
 import { parseJson } from '../../json.ts';
@@ -33,7 +33,7 @@ export class StateFile {
 
   /** Restores the state of the file, if it exists. If it throws, the mock has not changed. */
   static open(given: string, mock: MockState): StateFile {
-    const path = resolve(given); // the working directory can change
+    const path = realPathOf(resolve(given)); // the working directory can change
     const lock = lockOf(path);
     try {
       const saved = readStateFile(path, mock.behaviour);
@@ -209,4 +209,13 @@ function unwritable(path: string, cause: unknown): MockServerError {
 
 function unusable(path: string, what: string, cause?: unknown): MockServerError {
   return new MockServerError(`The state file ${path} ${what}.`, { code: 'state_unusable', cause });
+}
+
+/** The same for each link to a file, so that one lock protects it. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path; // it does not exist yet
+  }
 }

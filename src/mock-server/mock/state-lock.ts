@@ -115,7 +115,7 @@ interface FoundLock {
   /** Milliseconds since the lock file was refreshed. */
   readonly ageMs: number;
   readonly isRunning?: (pid: number) => boolean;
-  /** Ids of the mocks of this process that have a lock. */
+  /** Ids of the mocks of this thread that have a lock. */
   readonly heldIds?: ReadonlySet<string>;
 }
 

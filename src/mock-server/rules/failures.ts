@@ -103,7 +103,7 @@ export const FAILURES: Readonly<Record<FailureKind, FailureDefinition>> = {
     settings: ['afterBytes'],
     needsResponse: true,
     needsBody: true,
-    instead: "Chunks exist only on a socket: serve the mock with mock.serve(), or use 'bad-json'",
+    instead: "Chunks exist only on a socket: use 'bad-json', or serve the mock with mock.serve() alone",
     describe: ({ afterBytes = 0 }) => `malformed-chunk ${after(afterBytes)}`,
     apply(response, { afterBytes = 0 }) {
       const cut = deliver(response, { bodyBytes: afterBytes, ending: 'malformed-chunk' });

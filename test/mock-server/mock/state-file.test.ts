@@ -1,6 +1,16 @@
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -279,6 +289,15 @@ test('a mock that cannot write its last state releases the file', async () => {
 
   await createMockServer({ state }).close();
   expect(existsSync(`${state}.lock`)).toBe(false);
+});
+
+test('a link to a state file in use is refused', async () => {
+  const state = join(temporaryFolder(), 'state.json');
+  await createMockServer({ state }).close();
+  await using _mock = createMockServer({ state });
+  symlinkSync(state, `${state}.link`);
+
+  expect(() => createMockServer({ state: `${state}.link` })).toThrow(expect.objectContaining({ code: 'state_in_use' }));
 });
 
 test('a faked date does not make the lock of another host look abandoned', () => {

@@ -55,8 +55,8 @@ export class SharedLimit implements Limit {
   #knownAt = LONG_AGO;
   #exchanging: Promise<void> | undefined;
   #hasMore = false;
-  /** How many of the requests the last proposal does not have: granted without the store. */
-  #grantedAlone = 0;
+  /** Whether requests were granted without the store since the last proposal, which does not have them. */
+  #hasGrantedAlone = false;
   /** Whether this process decides without the store, which has failed, or is too slow for a deadline. */
   #isAlone = false;
   /** Number of processes that each continue with a part of the limit; otherwise 1. */
@@ -181,7 +181,7 @@ export class SharedLimit implements Limit {
     if (now >= awayUntil) this.#exchangeSoon();
     const { count, askAgainAt } = this.#known.grant(now, demand);
     this.#inFlight += count;
-    this.#grantedAlone += count;
+    this.#hasGrantedAlone ||= count > 0;
     return { count, askAgainAt: Math.min(askAgainAt, this.#exchanging ? UNBOUNDED : awayUntil) };
   }
 
@@ -208,7 +208,7 @@ export class SharedLimit implements Limit {
 
   #propose(demand = this.#demand): Decision {
     const { id, state, aheadMs } = this.#exchange;
-    this.#grantedAlone = 0;
+    this.#hasGrantedAlone = false;
     // After an outage of the store, requests that expired do not count: the longest waits are kept.
     const expired = this.#time.datedNow() - WINDOW_MS;
     this.#reports = this.#reports.filter(({ kind, now }) => kind === 'configured' || now > expired);
@@ -235,7 +235,7 @@ export class SharedLimit implements Limit {
     this.#asksForLimit ||= asks;
     this.#inFlight += grant.count;
     // The grant did not consider what was granted or refused during the exchange.
-    const isObsolete = this.#grantedAlone > 0 || this.#reports.some(({ kind }) => kind === 'refused');
+    const isObsolete = this.#hasGrantedAlone || this.#reports.some(({ kind }) => kind === 'refused');
     this.#granted = isObsolete ? NO_GRANT : grant;
     if (isObsolete) this.#return(grant.count);
     const now = this.#time.datedNow();

@@ -221,6 +221,28 @@ test('a grant that arrives after a process has sent calls without it is returned
   expect(later).toHaveLength(0);
 });
 
+test('a grant that arrives after a process had no slot of its own is used', async () => {
+  const { clock, store, startProcess, serve } = setUp();
+  const late: LimitStore = {
+    async exchange(...parts) {
+      await clock.sleep(600);
+      return store.exchange(...parts);
+    },
+  };
+  const [one, other] = [startProcess({ link: late }), startProcess()];
+  await serve(other, 2);
+  const [first] = [one.acquire()];
+  await clock.advance(2_000);
+  (await first).end({ kind: 'accepted' });
+  await clock.advance(2_000);
+
+  const sent = one.acquire({ due: { deadlineAt: clock.now() + 2_000 } });
+  const startedAt = clock.now();
+  await clock.advance(1_900);
+
+  expect((await sent).sentAt - startedAt).toBeLessThan(700);
+});
+
 test('a call with a deadline uses the only slot', async () => {
   const { clock, startProcess } = setUp({ perMinute: 1 });
 
