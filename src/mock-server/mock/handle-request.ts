@@ -41,13 +41,27 @@ export function createHandler(receiver: MockState): HandleRequest {
   };
 }
 
+/** A hundred keys for each of a hundred spaces. */
+const MOST_NAMES = 10_000;
+
 /** Finds the mock or the space that has the key of a request; the mock without a known key. */
 function createOwnerFinder(mock: MockState): (request: ParsedRequest) => MockState {
-  const { spaces } = mock;
+  const { state, spaces } = mock;
+  const hasKey = (space: MockState | undefined, hash: string) => space?.state.keysByHash.has(hash) === true;
+  /** The space of each key, so that a request does not ask each of many spaces. */
+  const names = new Map<string, string>();
+  const findSpace = (hash: string) => {
+    const known = spaces.get(names.get(hash) ?? '');
+    if (hasKey(known, hash)) return known;
+    const found = Array.from(spaces.values()).find((space) => hasKey(space, hash));
+    if (names.size === MOST_NAMES) names.clear();
+    if (found?.name !== undefined) names.set(hash, found.name);
+    return found;
+  };
   return ({ credentials }) => {
     if (spaces.size === 0) return mock;
     for (const { hash } of credentials) {
-      const owner = [mock, ...spaces.values()].find(({ state }) => state.keysByHash.has(hash));
+      const owner = state.keysByHash.has(hash) ? mock : findSpace(hash);
       if (owner !== undefined) return owner;
     }
     return mock;
