@@ -111,8 +111,8 @@ function stepsWithin(maxRequests: number) {
 /**
  * Measures the undocumented behaviour of a running service, within a budget of requests. The first request is `quota`,
  * which is free. Behaviour that was not observed is listed with the reason.
- * @throws MockServerError with code `invalid_option`; with code `probe_failed` and the status of the response, if the first `quota` fails, for example
- * because the key is not valid; and the errors of `fetch`.
+ * @throws MockServerError with code `invalid_option`, for a wrong argument; with code `probe_failed` and the status of the
+ * response, if the first `quota` fails, for example because the key is not valid; and the error of `fetch` for that request.
  * @example const behaviour = await probeService('https://api.example.com', { apiKey })
  */
 export async function probeService(baseUrl: string, options: ProbeOptions): Promise<ObservedBehaviour> {

@@ -319,7 +319,10 @@ export interface SchemaIssue {
 export interface Attempt {
   /** HTTP status; `undefined` if no response arrived. */
   readonly status: number | undefined;
-  /** Error code of the service, or the error's `code` or `kind`; `undefined` after a success, and if a function of the program threw. */
+  /**
+   * Error code of the service, or the error's `code` or `kind`; `undefined` after a success, and if a function of the program
+   * threw.
+   */
   readonly code: string | undefined;
   /** Milliseconds waited before this attempt was sent: queue, backoff and Retry-After. */
   readonly waitedMs: number;

@@ -11,8 +11,9 @@ type HeadersOption = Headers | Readonly<Record<string, string | undefined>>;
 /** Options of one call. They override the client's options of the same name. */
 export interface CallOptions {
   /**
-   * Time limit for one attempt in milliseconds, including the response body; 10 s at most for its connection. After the retries, the call rejects with
-   * `TimeoutError` (`scope: 'attempt'`). That of the client also limits each call of an `apiKey` function.
+   * Time limit for one attempt in milliseconds, including the response body. After the retries, the call rejects with
+   * `TimeoutError` (`scope: 'attempt'`). Without `fetch` and `dispatcher`, a connection that takes longer than 10 s fails
+   * before, with `NetworkError`. The time limit of the client also limits each call of an `apiKey` function.
    *
    * @default 10_000
    */

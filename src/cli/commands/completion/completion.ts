@@ -1,7 +1,10 @@
 import { CliCommand } from '../../parser/command.ts';
 import { completionScripts } from './scripts.ts';
 
-/** The settings file of each shell, and the line in it that loads the script. bash 3.2, that of macOS, reads nothing from `<(…)`. */
+/**
+ * The settings file of each shell, and the line in it that loads the script. bash 3.2, that of macOS, reads nothing from
+ * `<(…)`.
+ */
 const SHELLS = [
   { name: 'bash', title: 'bash', file: '~/.bashrc', line: 'eval "$(fxrates completion bash)"' },
   { name: 'zsh', title: 'zsh', file: '~/.zshrc, after compinit', line: 'source <(fxrates completion zsh)' },

@@ -61,9 +61,11 @@ export function SchemaForm(props: SchemaFormProps) {
   const send = async (event: Event) => {
     event.preventDefault();
     if (isSending.current) return; // the second click of a double click
+    const settings = jsonObject(settingsIn(input, fields));
     isSending.current = true;
-    const isSaved = await save(jsonObject(settingsIn(input, fields)));
-    isSending.current = false;
+    const isSaved = await save(settings).finally(() => {
+      isSending.current = false;
+    });
     if (!isSaved) return;
     setInput(edited ?? {});
     setChecked(false);
