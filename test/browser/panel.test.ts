@@ -64,6 +64,21 @@ async function openPanel(page: Page, url: string) {
   return problems;
 }
 
+/** Holds the response to POST requests for a path until the returned function is called. */
+async function holdResponse(page: Page, path: string): Promise<() => void> {
+  const { promise, resolve } = deferred<void>();
+  await page.route(
+    ({ pathname }) => pathname.endsWith(path),
+    async (route) => {
+      if (route.request().method() !== 'POST') return route.fallback();
+      const response = await route.fetch();
+      await promise;
+      await route.fulfill({ response });
+    },
+  );
+  return resolve;
+}
+
 /** The id of the focused element. */
 function focused(page: Page): Promise<unknown> {
   return page.evaluate('document.activeElement.id');
@@ -233,7 +248,7 @@ browserTest('moves the focus on when the focused button goes', async ({ expect }
   const press = async (name: string, next: string) => {
     await page.getByRole('button', { name, exact: true }).first().focus();
     await page.keyboard.press('Enter');
-    await expect.poll(() => page.evaluate(FOCUSED_TEXT), { timeout: 10_000 }).toBe(next);
+    await expect.poll(() => page.evaluate(FOCUSED_TEXT)).toBe(next);
   };
 
   await press('Remove three', 'Edit two');
@@ -329,10 +344,15 @@ browserTest('adds a rule by keyboard alone, and the next one has only what was t
   await page.keyboard.press('Enter');
   await page.keyboard.press('Tab');
   await page.keyboard.type('250');
-  expect(await form.getByLabel('delayMs', { exact: true }).inputValue()).toBe('250');
+  const delayMs = form.getByLabel('delayMs', { exact: true });
+  expect(await delayMs.inputValue()).toBe('250');
+  // The next rule is typed before the response about this one arrives.
+  const release = await holdResponse(page, '/rules');
   await page.keyboard.press('Enter');
   await page.getByText('used for 0 of 0').waitFor();
   await form.getByLabel('respond.status', { exact: true }).fill('503');
+  release();
+  await expect.poll(() => delayMs.inputValue()).toBe('');
   await page.keyboard.press('Enter');
   await page.getByText('used for 0 of 0').nth(1).waitFor();
 

@@ -67,7 +67,7 @@ export function SchemaForm(props: SchemaFormProps) {
       isSending.current = false;
     });
     if (!isSaved) return;
-    setInput(edited ?? {});
+    setInput((now) => edited ?? typedSince(input, now));
     setChecked(false);
   };
   // The browser cannot focus a field in a closed group.
@@ -95,6 +95,11 @@ export function SchemaForm(props: SchemaFormProps) {
     ${children}
     <div class="row"><button class="main">${submit}</button>${actions}</div>
   </form>`;
+}
+
+/** The texts that the user has changed while the mock saved others. */
+function typedSince(saved: FormInput, now: FormInput): FormInput {
+  return Object.fromEntries(Object.entries(now).filter(([path, text]) => text !== saved[path]));
 }
 
 function pick(fields: FieldSchemas, isPicked: (name: string) => boolean): FieldSchemas {
