@@ -43,6 +43,7 @@ export default defineConfig({
     // Ends a test that hangs. Far above what a busy machine takes: that is no failure.
     testTimeout: 600_000,
     hookTimeout: 600_000,
+    expect: { poll: { timeout: 600_000 } },
     coverage: {
       include: ['src/**'],
       // Generated, or run in spawned processes and browsers alone.

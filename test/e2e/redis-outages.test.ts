@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
 import { createClient, createCluster } from 'redis';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FxRates } from '../../src/client/index.ts';
 import type { LimitStore } from '../../src/client/limits/shared/limit-store.ts';
 import { redisStore } from '../../src/client/redis/index.ts';
-import { hasRedis, type RedisCluster, startRedis, startRedisCluster } from '../helpers/redis-server.ts';
+import { hasRedis, startRedis, startRedisCluster } from '../helpers/redis-server.ts';
 import { API_KEY, success } from '../helpers/service-replies.ts';
 import { until } from '../helpers/until.ts';
 
@@ -212,14 +212,10 @@ describe.skipIf(!hasRedis).concurrent.each(LIBRARIES)('a Redis that fails, by %s
 });
 
 // One after the other: a node of a cluster that is slow counts as dead, and each cluster has three processes.
-describe.skipIf(!hasRedis).each(LIBRARIES)('a cluster of three masters, by %s', (library) => {
-  let cluster: RedisCluster;
-  beforeAll(async () => {
-    cluster = await startRedisCluster();
-  });
-  afterAll(() => cluster[Symbol.asyncDispose]());
-
-  test('processes share a limit through the master of its slot', async () => {
+test.skipIf(!hasRedis).each(LIBRARIES)(
+  'processes share a limit through the master of its slot, in a cluster of three, by %s',
+  async (library) => {
+    await using cluster = await startRedisCluster();
     using connection = await connectToCluster(cluster.ports, library);
     using other = await connectToCluster(cluster.ports, library);
     const { nowMs } = await connection.store.exchange('of the other test', '');
@@ -229,5 +225,5 @@ describe.skipIf(!hasRedis).each(LIBRARIES)('a cluster of three masters, by %s', 
     const seen = await other.store.exchange('of the other test', '');
 
     expect([written.isWritten, seen.version, seen.state]).toEqual([true, 'a', 'x']);
-  });
-});
+  },
+);

@@ -39,10 +39,15 @@ export async function startRedis(): Promise<RedisServer> {
 }
 
 async function killServer(redis: ChildProcess): Promise<void> {
-  if (redis.exitCode !== null || redis.signalCode !== null) return;
+  if (hasEnded(redis)) return;
   const gone = once(redis, 'exit');
+  running.delete(redis);
   redis.kill('SIGKILL');
   await gone;
+}
+
+function hasEnded(redis: ChildProcess): boolean {
+  return redis.exitCode !== null || redis.signalCode !== null;
 }
 
 async function listen(port: number, more: readonly string[] = []): Promise<ChildProcess> {
@@ -58,29 +63,23 @@ async function listen(port: number, more: readonly string[] = []): Promise<Child
     lines.push(line);
     if (line.includes('Ready to accept connections')) break;
   }
-  if (redis.exitCode === null) {
+  if (!hasEnded(redis)) {
     redis.stdout.resume(); // a full pipe would stop it
     redis.stdout.on('data', (chunk: Buffer) => lines.push(`${chunk}`));
-    endWithThisProcess(redis);
+    if (running.size === 0) process.once('exit', killRunning);
+    running.add(redis);
     redis.once('exit', (code, signal) => {
-      if (signal !== 'SIGKILL')
-        process.stderr.write(`redis-server ended with ${code ?? signal}:\n${lines.join('\n')}\n`);
+      const isUnexpected = running.delete(redis);
+      if (running.size === 0) process.off('exit', killRunning);
+      if (isUnexpected) process.stderr.write(`redis-server ended with ${code ?? signal}:\n${lines.join('\n')}\n`);
     });
     return redis;
   }
   throw new Error(`redis-server did not start:\n${lines.join('\n')}`);
 }
 
+/** Those that no test has ended. */
 const running = new Set<ChildProcess>();
-
-function endWithThisProcess(redis: ChildProcess): void {
-  if (running.size === 0) process.once('exit', killRunning);
-  running.add(redis);
-  redis.once('exit', () => {
-    running.delete(redis);
-    if (running.size === 0) process.off('exit', killRunning);
-  });
-}
 
 function killRunning(): void {
   for (const redis of running) redis.kill('SIGKILL');
@@ -102,7 +101,9 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     // Long enough for a busy machine: its nodes would take each other for dead.
     const timing = ['--cluster-node-timeout', '2000', '--cluster-replica-validity-factor', '0'];
     const server = await listen(port, [...options, ...timing]);
-    const admin = new Redis(port, '127.0.0.1', { retryStrategy: (times) => (times < 10 ? 100 : null) });
+    // As long as the server runs: a busy machine can take seconds to accept a connection.
+    const retryStrategy = () => (hasEnded(server) ? null : 100);
+    const admin = new Redis(port, '127.0.0.1', { retryStrategy, maxRetriesPerRequest: null });
     admin.on('error', (error) => process.stderr.write(`The connection to the cluster node ${port} failed: ${error}\n`));
     nodes.set(port, { server, admin });
     return port;

@@ -92,7 +92,6 @@ test.each<[WindowKind, string, 'process' | 'store' | 'key', Omit<Traffics, 'limi
   ['sliding-log', 'at random times', 'key', AT_RANDOM, 0.6],
 ])(
   '16 low priority: a batch leaves calls beside it their slots (%s, %s, with the same %s)',
-  { timeout: 60_000 },
   async (kind, _, shared, traffics, least, limit = 30) => {
     const { served, batched } = await run(kind, { ...traffics, limit, shared });
 

@@ -274,7 +274,7 @@ function report({ kind, retryAfter }: Reported, permit: Permit | undefined): voi
   permit?.end(kind === 'refused' ? { kind, retryAfter: hint(retryAfter) } : { kind });
 }
 
-test('the clock of the store changes nothing, whatever happens', { timeout: 60_000 }, async () => {
+test('the clock of the store changes nothing, whatever happens', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(STEP, { minLength: 5, maxLength: 25 }),

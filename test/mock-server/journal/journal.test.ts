@@ -221,7 +221,7 @@ test.each(['msw', 'a socket'])('a request that its client aborts through %s has 
   expect(await abort()).toBe('timeout');
 
   const why = expect.stringMatching(/60000 ms late; the client disconnected before the response$/);
-  await vi.waitFor(() => expect(mock.journal.list()).toMatchObject([{ status: 0, why }]));
+  await expect.poll(() => mock.journal.list()).toMatchObject([{ status: 0, why }]);
 });
 
 test('a request that waits when the mock is closed has status 0', async () => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { main } from '../../../../src/cli/program/main.ts';
 import { FakeIo, type FakeIoOptions, jsonLines, runCli, usageError } from '../../../helpers/cli-io.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
@@ -654,13 +654,10 @@ test
 
     expect(await running).toBe(130);
     // Releases the thread that opens the pipe. The clock of a mock is slow while that thread is blocked.
-    await vi.waitFor(
-      () => {
-        closeSync(openSync(path, constants.O_RDWR));
-        expect(process.getActiveResourcesInfo().filter((name) => name.startsWith('FSReq'))).toEqual([]);
-      },
-      { timeout: 60_000 },
-    );
+    await until(() => {
+      closeSync(openSync(path, constants.O_RDWR));
+      return !process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
+    });
   },
 );
 
