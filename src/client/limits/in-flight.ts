@@ -68,7 +68,7 @@ type PermitFields = Pick<Permit, 'sentAt' | 'ticket'> &
 
 /** So many failures in a row are an outage. */
 const OUTAGE_FAILURES = 3;
-/** Each failed probe lengthens the wait by half: the last wait is about half as long as the outage. */
+/** After each failed probe: it lengthens the wait by half, so the last wait is about half as long as the outage. */
 const PROBE_BACKOFF = { firstMs: 500, longestMs: 16_000, factor: 1.5 };
 /** The Retry-After of a failure is an estimate: one request in this time checks whether the service works earlier. */
 const LONGEST_HINT_MS = 300_000;
@@ -77,7 +77,7 @@ export const LONGEST_OUTAGE_MS = 90_000;
 /** Averages about the last eight round trips. */
 const AVERAGE_WEIGHT = 1 / 8;
 
-/** Whether the service works. While it is down, one request at a time probes it, after increasing waits. */
+/** Whether the service works. While it is down, one request at a time probes it: at once, then after increasing waits. */
 export interface ServiceHealth {
   readonly isDown: boolean;
   /** While down: when the outage was detected. */
@@ -213,8 +213,10 @@ export class InFlight {
 
   #goDown(now: number, hintMs = 0): void {
     const since = Math.min(this.health.since, now);
+    // At once, because requests in flight together fail together if only their connections broke, or one of several servers.
+    const isFirst = this.#failedProbes === 0;
     // Equal jitter, so that processes that failed at the same time retry at different times.
-    const probeAt = now + equalJitter(backoffMs(this.#failedProbes, PROBE_BACKOFF), this.#random);
+    const probeAt = isFirst ? now : now + equalJitter(backoffMs(this.#failedProbes, PROBE_BACKOFF), this.#random);
     const lastProbeAt = since + LONGEST_OUTAGE_MS;
     const ownAt = now < lastProbeAt ? Math.min(probeAt, lastProbeAt) : probeAt;
     const hintedAt = now + Math.min(hintMs, LONGEST_HINT_MS);

@@ -88,7 +88,7 @@ async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Prom
     return undiciTransport((request) => {
       const dispatcher = undici.getGlobalDispatcher();
       if (last?.dispatcher !== dispatcher) last = { dispatcher, isUnset: isUnset(dispatcher) };
-      return last.isUnset || wouldUseProxy(dispatcher, request.url) ? ownAgent(undici) : dispatcher;
+      return last.isUnset || wouldUseProxy(dispatcher, request.url) ? ownAgent(undici, request.isRetry) : dispatcher;
     });
   }
   const why = `undici cannot be loaded (${undici.message})`;

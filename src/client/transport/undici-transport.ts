@@ -13,6 +13,7 @@ import {
 
 /** Shared by all clients, so that a client of `withOptions()` uses the open connections. */
 let agent: Dispatcher | undefined;
+let unpooled: Dispatcher | undefined;
 
 /**
  * A connection attempt continues after the call that needed it has ended, and keeps the process alive: for the default of
@@ -21,8 +22,12 @@ let agent: Dispatcher | undefined;
  */
 const CONNECT = { timeout: 10_000, autoSelectFamilyAttemptTimeout: 500 };
 
-/** The Agent of this package. */
-export function ownAgent({ Agent }: Pick<typeof import('undici'), 'Agent'>): Dispatcher {
+/** The Agent of this package. For a retry, one that keeps no connection: the other open ones may be broken as well. */
+export function ownAgent({ Agent }: Pick<typeof import('undici'), 'Agent'>, isRetry = false): Dispatcher {
+  if (isRetry) {
+    unpooled ??= new Agent({ connect: CONNECT, pipelining: 0 });
+    return unpooled;
+  }
   agent ??= new Agent({ connect: CONNECT });
   return agent;
 }

@@ -252,7 +252,7 @@ test.each<[string, readonly Sent[], number?]>([
   });
 
   const { isDown, since, retryAt } = flight.health;
-  expect(isDown ? { since, retryAt } : undefined).toEqual(downAt && { since: downAt, retryAt: downAt + 375 });
+  expect(isDown ? { since, retryAt } : undefined).toEqual(downAt && { since: downAt, retryAt: downAt });
 });
 
 test('a call that fails again and again while others succeed is no outage', () => {
@@ -307,7 +307,7 @@ test.each([
   expect(flight.health.isDown).toBe(isDown);
 });
 
-test('each failed probe lengthens the wait by half; the last one is 90 s after the beginning', () => {
+test('the first probe is due at once; each failed one lengthens the wait by half; the last is 90 s after the beginning', () => {
   const { flight, send, fail } = down();
   const probes: number[] = [];
   while (flight.health.retryAt < 200_000) {
@@ -317,20 +317,21 @@ test('each failed probe lengthens the wait by half; the last one is 90 s after t
   }
 
   const waits = probes.map((at, place) => at - (probes[place - 1] ?? 100));
-  expect(waits.slice(0, 5)).toEqual([375, 563, 844, 1_266, 1_899]);
+  expect(waits.slice(0, 5)).toEqual([0, 563, 844, 1_266, 1_899]);
   expect(probes).toContain(90_100);
   expect(waits.slice(-3)).toEqual([12_000, 12_000, 12_000]);
 });
 
 test('a probe is sent when it is due; no other request is, and the outage lasts until it ends', () => {
-  const { flight, send } = down();
-  expect([flight.room(474), flight.room(475), flight.nextRoomAt]).toEqual([0, 1, 475]);
+  const { flight, send, fail } = down();
+  fail(send(100), 100);
+  expect([flight.room(662), flight.room(663), flight.nextRoomAt]).toEqual([0, 1, 663]);
 
-  const probe = send(475);
+  const probe = send(663);
 
-  expect([flight.room(475), flight.nextRoomAt]).toEqual([0, Number.POSITIVE_INFINITY]);
+  expect([flight.room(663), flight.nextRoomAt]).toEqual([0, Number.POSITIVE_INFINITY]);
   expect(flight.healthAt(1_000_000).isDown).toBe(true);
-  flight.responded(probe, 500);
+  flight.responded(probe, 700);
   expect([flight.health.isDown, flight.nextRoomAt]).toEqual([false, Number.POSITIVE_INFINITY]);
 });
 
@@ -358,7 +359,7 @@ test('with a margin, a response takes the average and four average deviations', 
 
 test('an outage that no request has tested for longer than calls wait is forgotten', async () => {
   const { clock, limiter } = setUp();
-  for (let failure = 1; failure <= 3; failure += 1) (await limiter.acquire()).end(FAILED);
+  for (let failure = 1; failure <= 4; failure += 1) (await limiter.acquire()).end(FAILED);
   expect(limiter.limits()).toMatchObject({ service: { downUntil: expect.any(Date) }, reason: 'service' });
 
   await clock.advance(10_000);
@@ -372,13 +373,13 @@ test('an outage that no request has tested for longer than calls wait is forgott
   expect(again.sentAt).toBe(clock.now());
 });
 
-test('the wait before a probe begins anew after the service has worked', () => {
+test('the first probe is due at once again after the service has worked', () => {
   const { flight, send, fail } = down();
   fail(send(475), 475);
   flight.responded(send(2_000), 2_010);
   for (const at of [3_000, 3_001, 3_002]) fail(send(at), at);
 
-  expect(flight.health).toEqual({ isDown: true, since: 3_002, retryAt: 3_002 + 375 });
+  expect(flight.health).toEqual({ isDown: true, since: 3_002, retryAt: 3_002 });
 });
 
 test('a probe that fails by itself does not lengthen the wait, unless the service asks for one', () => {

@@ -11,7 +11,6 @@ const MISSED: Readonly<Record<string, readonly string[]>> = {
   'told 300, but the plan allows 60': ['refusedPer100'],
   'round trips of 2 s, fixed minute': ['ratio'],
   'down for 60 s, 503': ['inKnownOutage'],
-  'down for 20 s at the start, 500': ['ratio'],
   '40 calls under 30 each 90 s, fixed minute': ['refusedPer100', 'excessMs'],
   '40 calls under 30 each 90 s, sliding log': ['refusedPer100'],
   '40 calls under 30 each 90 s, sliding counter': ['refusedPer100', 'excessMs'],

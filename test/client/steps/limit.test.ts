@@ -273,13 +273,13 @@ test.each<[Reply, FxRatesOptions, string]>([
   [down('30'), { deadlineMs: 10_000 }, `${SAID}; the next attempt is in 30 s, ${TOO_LATE}`],
   [down('30'), { deadlineMs: 29_999 }, `${SAID}; the next attempt is in 30 s, ${TOO_LATE}`],
   [down('6'), { maxRetryAfterMs: 5_000 }, `${SAID}; the next attempt is in 6 s, which is longer than maxRetryAfterMs`],
-  [coded('ECONNRESET'), { deadlineMs: 100 }, ` (ECONNRESET); the next attempt is in 0.4 s, ${TOO_LATE}`],
-  [new Error('gone'), { deadlineMs: 100 }, ` (no response); the next attempt is in 0.4 s, ${TOO_LATE}`],
+  [coded('ECONNRESET'), { deadlineMs: 100 }, ` (ECONNRESET); the next attempt is in 0.6 s, ${TOO_LATE}`],
+  [new Error('gone'), { deadlineMs: 100 }, ` (no response); the next attempt is in 0.6 s, ${TOO_LATE}`],
 ])('if the service is down with %o, a call with %j rejects at once, without retries', async (reply, options, why) => {
   const retries: unknown[] = [];
   const { fx, clock, fetch } = testClient(reply, { ...options, onRetry: (event) => retries.push(event) });
   const failures: FxRatesError[] = [];
-  while (fx.limits()?.service === 'up' || failures.length === 0) {
+  while (fx.limits()?.reason !== 'service') {
     failures.push((await errorOf(fx.latest({ n: failures.length }, { maxRetries: 0 }))) as FxRatesError);
   }
   const before = clock.now();
@@ -299,12 +299,13 @@ test('a waiting call whose response would be too late names its deadline', async
   const { fx, clock } = testClient([slowly(success()), slowly(failure(500))], { maxRetries: 0 });
   await clock.run(fx.latest());
   await clock.run(Promise.allSettled(differentCalls(fx, 3))); // the service is down
+  await clock.run(errorOf(fx.latest())); // and the first probe has failed
 
   const calls = differentCalls(fx, 2, { deadlineMs: 1_000 }).map((call) => errorOf(call));
   const error = (await clock.run(Promise.race(calls))) as Error;
 
   expect(error.message).toBe(
-    `The service is down: Some text. (HTTP 500, some_code); the next attempt is in 0.4 s, ${TOO_LATE}`,
+    `The service is down: Some text. (HTTP 500, some_code); the next attempt is in 0.6 s, ${TOO_LATE}`,
   );
 });
 

@@ -1,16 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { channel } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Agent, type Dispatcher, interceptors } from 'undici';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { FxRates } from '../../../src/client/index.ts';
+import { FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
 import { Cancellation } from '../../../src/client/time/abort.ts';
 import { type HeaderList, headerIn, headersOf } from '../../../src/client/transport/transport.ts';
 import { headerList, undiciTransport } from '../../../src/client/transport/undici-transport.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
+import { seededRandom } from '../../helpers/limits-random.ts';
 import { respond, startRawServer } from '../../helpers/raw-server.ts';
 import { servedMock } from '../../helpers/served-mock.ts';
 import { API_KEY, failure } from '../../helpers/service-replies.ts';
-import { errorOf } from '../../helpers/test-client.ts';
+import { differentCalls, errorOf } from '../../helpers/test-client.ts';
 
 function headers(...raw: (string | string[])[]): HeaderList {
   return headerList(
@@ -268,4 +271,42 @@ test.each(REUSED)('uses an open connection again while timers are faked %s', asy
   }
 
   expect(server.connections()).toBe(1);
+});
+
+/** Requests that the server answers together, so that so many connections open. */
+const OPENED = 16;
+
+/** Opens connections, each of which breaks in the way of `breakIt` at its next request. New ones work. */
+async function brokenConnections(breakIt: (socket: Socket) => void, options: FxRatesOptions) {
+  const body = '{"success":true,"data":{"EUR":1}}';
+  const response = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  const kept = new Set<Socket>();
+  const server = await startRawServer({
+    onRequest: ({ socket, index }) => {
+      if (index >= OPENED) return kept.has(socket) ? breakIt(socket) : void socket.write(response);
+      if (kept.add(socket).size === OPENED) for (const one of kept) one.write(response);
+    },
+  });
+  onTestFinished(() => server.close());
+  const clock = Object.assign(new FakeClock(), { random: seededRandom(1) });
+  const fx = new FxRates({ baseUrl: server.url, apiKey: API_KEY, rateLimit: { perMinute: 600 }, clock, ...options });
+  await Promise.all(differentCalls(fx, OPENED));
+  await nextTurn(); // the connections are free
+  return { fx, clock, server };
+}
+
+const reset = (socket: Socket) => void socket.resetAndDestroy();
+
+test.each<[string, number, (socket: Socket) => void, FxRatesOptions?]>([
+  ['reset', 6, reset],
+  ['ended', 6, (socket) => void socket.end()],
+  ['with a 502', 6, (socket) => respond(socket, { status: 502 })],
+  ['reset, through a dispatcher of the program', OPENED, reset, { dispatcher: new Agent() }],
+])('connections that break together are no outage: %s', async (_, calls, breakIt, options = {}) => {
+  const { fx, clock, server } = await brokenConnections(breakIt, { ...options, onLimit: 'throw' });
+
+  const results = await clock.run(Promise.allSettled(differentCalls(fx, calls)), { horizonMs: 2_000 });
+
+  expect(results.filter(({ status }) => status === 'rejected')).toEqual([]);
+  expect(server.requests).toHaveLength(OPENED + 2 * calls);
 });
