@@ -113,15 +113,13 @@ export async function listenHttp(options: ListenAddress, context: ServerContext)
   return { url: urlOf(address, options), port: address.port, close, [Symbol.asyncDispose]: close };
 }
 
-function urlOf({ address, family, port }: AddressInfo, { tls, host }: ListenAddress): string {
+function urlOf({ address, port }: AddressInfo, { tls, host }: ListenAddress): string {
   // A certificate is valid for the name, and perhaps not for its address.
   if (tls !== undefined && host !== '' && isIP(host) === 0) return `https://${host}:${port}`;
-  const reachable = REACHABLE[address] ?? address;
-  return `${tls === undefined ? 'http' : 'https'}://${family === 'IPv6' ? `[${reachable}]` : reachable}:${port}`;
+  // A server on `::` accepts IPv4 too, and `::1` is missing where IPv6 is disabled on the loopback interface.
+  const reachable = address === '::' || address === '0.0.0.0' ? '127.0.0.1' : address;
+  return `${tls === undefined ? 'http' : 'https'}://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${port}`;
 }
-
-/** The address of this machine for a server that listens on all addresses. */
-const REACHABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 const NOT_HTTPS = 'This port serves http, and a request was https; use http://, or serve with a certificate.';
 /** The first byte of https. */

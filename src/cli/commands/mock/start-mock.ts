@@ -145,7 +145,7 @@ function printedKey({ id, key }: CreatedKey, { accounts, keys }: MockServer): Pr
 /** The printed URL has a loopback address, also if other machines can connect. */
 function remoteWarning(host: string, port: number): readonly string[] {
   if (LOOPBACK_ADDRESS.test(host)) return [];
-  const addresses = host === '0.0.0.0' || host === '::' ? 'all addresses' : host;
+  const addresses = /^[0:.]*$/.test(host) ? 'all addresses' : host;
   return [`the mock listens on ${addresses}, port ${port}; other machines can connect to it`];
 }
 

@@ -249,6 +249,9 @@ test.skipIf(process.platform === 'win32')('a script with CRLF is named with the 
 test.each([
   ['--allow-remote', /^fxrates: the mock listens on all addresses, port \d+; other machines can connect/],
   ['--allow-remote --json', /^\{"event":"warning","message":"the mock listens on all addresses, port /],
+  ['--allow-remote --host=', /^fxrates: the mock listens on all addresses, port /],
+  ['--allow-remote --host [::]', /^fxrates: the mock listens on all addresses, port /],
+  ['--allow-remote --host ::0', /^fxrates: the mock listens on all addresses, port /],
   ['--allow-remote --host 127.0.0.1', /^(?!.*listens on)/s],
   ['--host [::1]', /^(?!.*listens on)/s],
   ['', /^(?!.*listens on)/s],
