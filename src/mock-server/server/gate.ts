@@ -34,9 +34,10 @@ export type HandleAdmin = (incoming: IncomingMessage, outgoing: ServerResponse, 
 export function createGate({ token, load, ...names }: GateOptions): HandleOwnPages {
   let loaded: Promise<HandleAdmin> | undefined;
   const refusalOf = (headers: IncomingHttpHeaders, path: string) => {
-    // Health contains nothing secret, and a token is a stronger proof than a host name.
-    const needsNoName = path === HEALTH || hasToken(headers, token);
-    return (needsNoName ? undefined : refuseForeignHost(headers, names)) ?? refuseForeignPage(headers, names);
+    // No page of another site knows the token. Behind a proxy, Host and Origin can differ.
+    if (hasToken(headers, token)) return undefined;
+    // Health contains nothing secret.
+    return (path === HEALTH ? undefined : refuseForeignHost(headers, names)) ?? refuseForeignPage(headers, names);
   };
   const answerRoot = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (!isReading(incoming)) return false;
@@ -87,10 +88,11 @@ export function refuseForeignHost({ host = '' }: IncomingHttpHeaders, names: Own
   return new Problem(text, { status: 403, code: 'foreign_host', field: 'Host' });
 }
 
-/** Refuses requests that a page of another site can cause in a browser. */
+/** Refuses requests without the token that a page of another site can cause in a browser. */
 function refuseForeignPage({ host = '', origin }: IncomingHttpHeaders, { scheme }: OwnNames): Problem | undefined {
   if (origin === undefined || origin === `${scheme}://${host}`) return undefined;
-  const text = 'Pages of other origins cannot use the admin API; open the control panel of this server.';
+  const text =
+    'The Origin header is not that of this server; send the admin token, which the mock prints when it starts.';
   return new Problem(text, { status: 403, code: 'foreign_origin', field: 'Origin' });
 }
 

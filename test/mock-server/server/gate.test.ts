@@ -126,19 +126,37 @@ test.each([
   });
 });
 
-test('refuses other origins, including their preflights', async () => {
-  for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1', it.server.url.replace('http', 'https')]) {
-    const sent = await send(it.server.url, '/__fxrates/reset', {
-      method: 'POST',
-      headers: bearer(it.server, { origin }),
-    });
-    expect([origin, sent.status, sent.code]).toEqual([origin, 403, 'foreign_origin']);
-    expect(sent.headers['access-control-allow-origin']).toBeUndefined();
-  }
-  const own = await send(it.server.url, '/__fxrates/clock', { headers: bearer(it.server, { origin: it.server.url }) });
-  expect([own.status, own.headers['access-control-allow-origin']]).toEqual([200, undefined]);
-  const preflight = await send(it.server.url, '/__fxrates/reset', { method: 'OPTIONS' });
-  expect(preflight.status).toBe(401);
+test.each([
+  ['127.0.0.1', 'https://evil.example'],
+  ['127.0.0.1', 'null'],
+  ['127.0.0.1', 'http://127.0.0.1:1'],
+  ['127.0.0.1', 'https://127.0.0.1'],
+  // As behind a proxy that ends TLS.
+  ['mock.internal', 'https://mock.internal'],
+])(
+  'under the Host %s, a page of the origin %s needs the admin token, and its preflight fails',
+  async (host, origin) => {
+    await using it = await servedMock({ behaviour: { cors: 'any-origin' } }, { host: '0.0.0.0', allowRemote: true });
+    const reset = async (headers: Readonly<Record<string, string>>, method = 'POST') => {
+      const sent = await send(it.server.url, '/__fxrates/reset', { method, headers: { host, origin, ...headers } });
+      expect(sent.headers['access-control-allow-origin']).toBeUndefined();
+      return [sent.status, sent.code];
+    };
+    const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' };
+
+    for (const headers of [{}, { authorization: 'Bearer x' }, { cookie: `token=${it.server.adminToken}` }]) {
+      expect(await reset(headers)).toEqual([403, 'foreign_origin']);
+    }
+    expect(await reset(preflight, 'OPTIONS')).toEqual([403, 'foreign_origin']);
+    expect(await reset(bearer(it.server))).toEqual([204, undefined]);
+  },
+);
+
+test('a page of the own origin needs the admin token', async () => {
+  const statusOf = async (headers: Readonly<Record<string, string>>) =>
+    (await send(it.server.url, '/__fxrates/clock', { headers: { origin: it.server.url, ...headers } })).status;
+
+  expect([await statusOf({}), await statusOf(bearer(it.server))]).toEqual([401, 200]);
 });
 
 const TEXT = { 'content-type': 'text/plain' };
