@@ -2,6 +2,7 @@ import { nearestName } from '../../nearest-name.ts';
 import { createOperationFinder, type FoundOperation, type Operation } from '../../operation.ts';
 import { show } from '../input/mock-server-error.ts';
 import { plainPath } from '../matching/request-pattern.ts';
+import { ADMIN_ROOT } from './parse-request.ts';
 
 /** The route of a request. */
 export type RouteMatch =
@@ -34,5 +35,8 @@ function hintFor(path: string, paths: readonly string[]): string | undefined {
   const before = whole && given.slice(0, -whole.length);
   if (before) return `did you mean ${whole}? The base URL of the client must not end with ${show(before)}.`;
   const nearest = paths.find((known) => given.length > 1 && known.endsWith(given)) ?? nearestName(given, paths);
-  return nearest && `did you mean ${nearest}?`;
+  if (nearest !== undefined) return `did you mean ${nearest}?`;
+  const [, root = ''] = given.split('/');
+  const isInApi = root === '' || paths.some((known) => known.startsWith(`/${root}/`));
+  return isInApi ? undefined : `a served mock has its admin API below ${ADMIN_ROOT}.`; // such as `/rules`
 }

@@ -5,7 +5,7 @@ import { parseJson } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { createOperationFinder, type FoundOperation } from '../../operation.ts';
 import { inTurns } from '../clock/event-loop.ts';
-import { hasBody, parseTarget } from '../http/parse-request.ts';
+import { ADMIN_ROOT, hasBody, parseTarget } from '../http/parse-request.ts';
 import { checkedInput, type Steps } from '../input/checked-input.ts';
 import { MockServerError, show, thrownText } from '../input/mock-server-error.ts';
 import { findSpace, MockMethods } from '../mock/mock-methods.ts';
@@ -218,7 +218,7 @@ async function handleApi(api: AdminApi, exchange: AdminExchange): Promise<void> 
   // Without the token, known and unknown names of spaces get the same response.
   const isOpen = route?.isOpen === true && space === undefined;
   if (!hasToken(incoming.headers, token)) refuseStranger(incoming, isOpen);
-  if (route === undefined) throw noRoute({ target, atPath, routes });
+  if (route === undefined) throw noRoute({ path: exchange.path, target, atPath, routes });
   const state = space === undefined ? mock : findSpace(mock, space);
   if (space !== undefined && route.tag === 'spaces') {
     throw new Problem('A space cannot contain spaces; use /__fxrates/spaces.', { status: 404, code: 'not_found' });
@@ -232,21 +232,25 @@ function refuseStranger(incoming: IncomingMessage, isOpen: boolean): void {
   if (hasBody(incoming)) throw unwanted('body');
 }
 
-function noRoute({ target, atPath, routes }: UnknownRoute): Problem {
+function noRoute({ path, target, atPath, routes }: UnknownRoute): Problem {
   const allowed = atPath.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
   const methods = allowed.join(', ');
   if (methods !== '') {
     const refused = { status: 405, code: 'method_not_allowed', headers: { allow: methods } };
     return new Problem(`This route accepts only ${methods}.`, refused);
   }
-  const paths = routes.map(({ path }) => path);
-  const nearest = nearestName(target, paths);
-  const hint = nearest === undefined ? '' : ` did you mean ${nearest}?`;
+  const paths = routes.map((route) => route.path);
+  // The methods of a mock have other names than the routes: `journal.list` is `/requests`.
+  const [, name] = target.split('/');
+  const named = routes.find(({ calls = {} }) => Object.keys(calls).some((id) => id.split('.')[0] === name));
+  const nearest = nearestName(target, paths) ?? named?.path;
+  const hint = nearest === undefined ? '' : ` did you mean ${ADMIN_ROOT}${path.slice(0, -target.length)}${nearest}?`;
   const text = `This route does not exist;${hint} GET /__fxrates/openapi.json lists all routes.`;
   return new Problem(text, { status: 404, code: 'not_found' });
 }
 
-interface UnknownRoute extends Pick<AdminApi, 'routes'> {
+interface UnknownRoute extends Pick<AdminApi, 'routes'>, Pick<AdminExchange, 'path'> {
+  /** The end of the path: below that of a space. */
   readonly target: string;
   /** Those with other methods. */
   readonly atPath: readonly AdminRoute[];

@@ -135,8 +135,9 @@ test.each([
   ['/gateway/api/v1/latest', '/api/v1/latest', '/gateway'],
   ['/gateway//api/v1/latest/', '/api/v1/latest', '/gateway'],
   ['/', undefined],
-  ['/nothing/at/all', undefined],
-  [`/${'x'.repeat(10_000)}`, undefined],
+  ['/api', undefined],
+  ['/api/v1/nothing/at/all', undefined],
+  [`/api/${'x'.repeat(10_000)}`, undefined],
 ])('for %s the nearest path is %s', async (path, nearest?: string, before?: string) => {
   const mock = createMockServer();
 
@@ -146,6 +147,19 @@ test.each([
   const suggestion = nearest === undefined ? '.' : `; did you mean ${nearest}?${advice}`;
   expect(mock.journal.list()[0]?.why).toBe(`There is no such endpoint${suggestion}`);
 });
+
+test.each(['/journal', '/requests', '/RULES/', '/spaces/a/keys', '/__fxrates/clock', `/${'x'.repeat(10_000)}`])(
+  'the reason for an unknown path outside the API names the place of the admin API: %s',
+  async (path) => {
+    const mock = createMockServer();
+
+    await mock.fetch(mock.baseUrl + path);
+
+    expect(mock.journal.list()[0]?.why).toBe(
+      'There is no such endpoint; a served mock has its admin API below /__fxrates.',
+    );
+  },
+);
 
 const UNKNOWN = { path: '/api/v1/conversions' };
 
