@@ -434,6 +434,20 @@ browserTest('shows a space in place of the mock, and says so when it has ended',
   await page.getByRole('alert').getByText(`Space "'..'" does not exist`).waitFor();
 });
 
+browserTest('an empty list of the mock itself says that spaces have their own requests', async () => {
+  await using panel = await serving();
+  const { mock, adminUrl, page } = panel;
+  await openPanel(page, adminUrl);
+  await page.getByText('No requests yet.', { exact: true }).waitFor();
+
+  const space = mock.space({ name: 'checkout' });
+  await page.getByText('No requests yet. Those with the key of a space are in the list of that space.').waitFor();
+  await page.getByLabel('Space').selectOption('checkout');
+
+  await page.getByText('No requests yet.', { exact: true }).waitFor();
+  await space.close();
+});
+
 browserTest('moves the clock and changes switches', async () => {
   await using panel = await serving();
   const { mock, adminUrl, page } = panel;

@@ -10,13 +10,13 @@ import { hasToken, keepToken, useMock } from './use-mock.ts';
 
 function App() {
   const [query, setQuery] = usePanelQuery();
-  const { spaces, problem, needsToken, load, ...mock } = useMock(query.space);
+  const { problem, needsToken, load, ...mock } = useMock(query.space);
   const [newKeys, setNewKeys] = useState<readonly NewKey[]>([]); // a section ends with the choice of another space
   const props = { ...mock, query, setQuery, newKeys, setNewKeys };
   return html`<a class="skip" href="#main">Skip to the content</a>
     <header class="bar">
       <a class="brand" href="/__fxrates/">fxrates mock server</a>
-      ${!needsToken && html`<${SpaceChoice} spaces=${spaces} chosen=${query.space} choose=${(space: string) => setQuery({ space, key: '' })} />`}
+      ${!needsToken && html`<${SpaceChoice} spaces=${mock.spaces} chosen=${query.space} choose=${(space: string) => setQuery({ space, key: '' })} />`}
     </header>
     <main id="main">
       <h1 class="hidden">Control panel${query.space !== '' && ` of space ${query.space}`}</h1>

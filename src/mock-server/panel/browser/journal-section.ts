@@ -8,7 +8,7 @@ import { curlCommand, isServed, keyFilterOf, matchingEntries, operationFilterOf 
 import { durationText, type MockView, type PanelQuery, type SectionProps, timeOfDay } from './mock-view.ts';
 
 /** All requests with the reason for the response. A row expands to all details. */
-export function JournalSection({ view, query, setQuery, act }: SectionProps) {
+export function JournalSection({ view, spaces, query, setQuery, act }: SectionProps) {
   const { entries } = view;
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const [focused, setFocused] = useState<number>();
@@ -22,6 +22,8 @@ export function JournalSection({ view, query, setQuery, act }: SectionProps) {
     setFocused(undefined);
   }, [newest]);
   const matching = matchingEntries(entries, query);
+  const mayBeInSpaces = query.space === '' && spaces.length > 0;
+  const noneText = `No requests yet.${mayBeInSpaces ? ' Those with the key of a space are in the list of that space.' : ''}`;
   const isFiltered = FILTERS.some((name) => query[name] !== '');
   const toggle = (number: number) =>
     setOpen(new Set(open.has(number) ? [...open].filter((one) => one !== number) : [...open, number]));
@@ -38,7 +40,7 @@ export function JournalSection({ view, query, setQuery, act }: SectionProps) {
     <button type="button" disabled=${entries.length === 0} onClick=${() => act('DELETE', '/requests')}>Empty</button>`;
   return html`<${Section} title="Requests" actions=${actions}>
     <${Filters} view=${view} query=${query} setQuery=${setQuery} />
-    <${Rows} items=${matching} rows=${rows} empty=${isFiltered ? 'No requests match the filters.' : 'No requests yet.'} atOnce=${100}
+    <${Rows} items=${matching} rows=${rows} empty=${isFiltered ? 'No requests match the filters.' : noneText} atOnce=${100}
       attributes=${{ class: 'plain journal', 'aria-label': 'Requests, newest first', onKeyDown: moveFocus }} />
   <//>`;
 }

@@ -44,6 +44,8 @@ export interface NewKey {
 /** The parameters of a section of the panel. */
 export interface SectionProps {
   readonly view: MockView;
+  /** The names of the open ones. */
+  readonly spaces: readonly string[];
   readonly query: PanelQuery;
   readonly setQuery: ChangeQuery;
   /** Returns the JSON schema of the body of `POST <path>`; `undefined` until the description of the API is loaded. */
