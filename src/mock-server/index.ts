@@ -7,7 +7,6 @@ export {
   type BehaviourOptions,
   behaviourMatrix,
   type KnownValue,
-  type MockBehaviour,
   type SwitchDescription,
 } from './behaviour/behaviour.ts';
 export type { PresetName, Provenance } from './behaviour/switch.ts';
@@ -55,4 +54,5 @@ export { createMockServer, type MockServer } from './server/mock-server.ts';
 export type { Account, Accounts, CreateAccountOptions } from './service/accounts.ts';
 export type { QuotaUse, RateUse } from './service/decide.ts';
 export type { CreatedKey, CreateKeyOptions, KeyFilter, KeySummary, Keys, MinuteUse, SetUsage } from './service/keys.ts';
+export type { MockBehaviour } from './service/mock-behaviour.ts';
 export type { KeyLimitOptions } from './service/service-state.ts';

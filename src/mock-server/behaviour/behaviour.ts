@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { definedOf } from '../../json.ts';
-import { keyGenerations } from '../../process-state.ts';
 import { checkedInput, plainObject, type ValueOf } from '../input/checked-input.ts';
 import { invalidOption, unknownName } from '../input/mock-server-error.ts';
 import { accepts, PRESET_NAMES, PROVENANCES, type PresetName, type Provenance, type Switch } from './switch.ts';
@@ -133,70 +132,6 @@ export class Behaviour implements Switches {
 function groupOf(name: SwitchName): string {
   const found = Object.entries(SWITCH_GROUPS).find(([, group]) => Object.hasOwn(group, name));
   return found?.[0] ?? 'Other';
-}
-
-/** Reads and changes the switches for undocumented behaviour. */
-export interface MockBehaviour {
-  /** The current value of each switch. */
-  readonly values: BehaviourValues;
-  /** Returns each switch with its value, default, alternatives, provenance and the reason for the default. */
-  describe(): readonly SwitchDescription[];
-  /**
-   * Changes switches, or applies a preset, from the next request on. A new kind of per-minute window or quota period starts
-   * empty.
-   * @throws MockServerError with code `invalid_option`; then no switch is changed.
-   * @example mock.behaviour.set({ quotaExhausted: '402 quota_exceeded' })
-   */
-  set(options: PresetName | BehaviourOptions): void;
-}
-
-/** The usage of a key. What it means depends on two switches. */
-interface KeyUse {
-  readonly hash: string;
-  window: unknown;
-  quotaEndpointWindow: unknown;
-  used: number;
-  usedFrom?: number | undefined;
-}
-
-interface BehaviourContext {
-  readonly behaviour: Behaviour;
-  readonly state: { readonly keys: ReadonlyMap<string, KeyUse> };
-}
-
-/** The SHA-256 of each key of which a client can know something. */
-export function usedKeys({ keys }: BehaviourContext['state']): readonly string[] {
-  const isUsed = ({ window, quotaEndpointWindow }: KeyUse) => window !== undefined || quotaEndpointWindow !== undefined;
-  return Array.from(keys.values())
-    .filter(isUsed)
-    .map(({ hash }) => hash);
-}
-
-/** Clients in this process forget what they know of these keys, such as a month that was used up. */
-export function renew(hashes: readonly string[]): void {
-  const generations = keyGenerations();
-  for (const hash of hashes) generations.set(hash, (generations.get(hash) ?? 0) + 1);
-}
-
-export function createMockBehaviour({ behaviour, state }: BehaviourContext): MockBehaviour {
-  return {
-    get values() {
-      return behaviour.values;
-    },
-    describe: () => behaviour.describe(),
-    set(options) {
-      const { rateWindow, quotaPeriod } = behaviour.values;
-      behaviour.set(options);
-      const { values } = behaviour;
-      const cleared = {
-        ...(values.rateWindow === rateWindow ? {} : { window: undefined, quotaEndpointWindow: undefined }),
-        ...(values.quotaPeriod === quotaPeriod ? {} : { used: 0, usedFrom: undefined }),
-      };
-      if (Object.keys(cleared).length === 0) return;
-      renew(usedKeys(state)); // the keys then no longer show that clients know something of them
-      for (const key of state.keys.values()) Object.assign(key, cleared);
-    },
-  };
 }
 
 /** Values for some switches. */

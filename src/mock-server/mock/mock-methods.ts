@@ -1,12 +1,6 @@
 import * as z from 'zod';
 import { createFetch, type Fetch } from '../adapters/fetch.ts';
-import {
-  type BehaviourOptions,
-  createMockBehaviour,
-  type MockBehaviour,
-  renew,
-  usedKeys,
-} from '../behaviour/behaviour.ts';
+import type { BehaviourOptions } from '../behaviour/behaviour.ts';
 import type { PresetName } from '../behaviour/switch.ts';
 import {
   type Clock,
@@ -40,8 +34,9 @@ import {
   type Keys,
   newKey,
 } from '../service/keys.ts';
+import { createMockBehaviour, type MockBehaviour } from '../service/mock-behaviour.ts';
 import { MINUTE_MS, rateLimitOf } from '../service/rate-windows.ts';
-import { keyLimitOptions, planName, type ServiceContext } from '../service/service-state.ts';
+import { keyLimitOptions, planName, renewKeys, type ServiceContext } from '../service/service-state.ts';
 import { createHandler } from './handle-request.ts';
 import {
   applySetup,
@@ -186,7 +181,7 @@ export class MockMethods {
     delays.endAll();
     clock.reset();
     behaviour.reset();
-    renew(usedKeys(state));
+    renewKeys(state);
     startState(this.#mock, { keepKeys });
     journal.clear();
   }
@@ -202,10 +197,7 @@ export function* setUpSteps(mock: MockState, setup: Setup | string): Steps<Setup
 
 /** `restore()`: checks the snapshot, and restores it. */
 export function* restoreSteps(mock: MockState, snapshot: unknown): Steps<void> {
-  const checked = yield* checkedSnapshot(snapshot, mock.behaviour);
-  const used = usedKeys(mock.state);
-  restoreSnapshot(mock, checked);
-  renew(used);
+  restoreSnapshot(mock, yield* checkedSnapshot(snapshot, mock.behaviour));
 }
 
 /** The public clock: it also advances to times of the service, and never moves back. */

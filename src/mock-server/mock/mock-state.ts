@@ -1,5 +1,5 @@
 import { operations } from '../../generated/operations.ts';
-import { Behaviour, createMockBehaviour, renew, usedKeys } from '../behaviour/behaviour.ts';
+import { Behaviour } from '../behaviour/behaviour.ts';
 import { DrivenClock } from '../clock/driven-clock.ts';
 import { ResponseDelays } from '../clock/response-delays.ts';
 import { createRouter } from '../http/find-route.ts';
@@ -12,8 +12,9 @@ import { addRules, type CheckedRule, placedRules } from '../rules/mock-rules.ts'
 import type { RuleState } from '../rules/rule-schema.ts';
 import { revoke } from '../service/accounts.ts';
 import { applyUsage, type CreatedKey, createKeyWithAccount, findKey, hashOf } from '../service/keys.ts';
+import { setBehaviour } from '../service/mock-behaviour.ts';
 import { randomFromSeed } from '../service/random.ts';
-import { emptyState, resetKeyUse } from '../service/service-state.ts';
+import { emptyState, renewKeys, resetKeyUse } from '../service/service-state.ts';
 import type { CheckedMockOptions, CheckedSetup, InitialState, SetupKey, SetupResult } from './options.ts';
 import type { EmulatedService } from './respond.ts';
 import { latestResponse } from './respond-latest.ts';
@@ -131,7 +132,7 @@ export function isOpen(space: MockState): boolean {
  */
 export function closeMock(mock: MockState): void {
   const { lifetime, state, delays, journal } = mock;
-  if (!lifetime.isClosed) renew(usedKeys(state));
+  if (!lifetime.isClosed) renewKeys(state);
   lifetime.isClosed = true;
   delays.endAll();
   journal.endWaits();
@@ -146,7 +147,7 @@ export function applySetup({ behaviour, keys, rules }: CheckedSetup, mock: MockS
   const created = keys.map((_, index) => `key_${state.lastKey + index + 1}`);
   const added = placedRules(rules, mock, new Set([...state.keys.keys(), ...created]));
   // The usage of a key depends on switches.
-  if (behaviour !== undefined) createMockBehaviour(mock).set(behaviour);
+  if (behaviour !== undefined) setBehaviour(mock, behaviour);
   const result = { keys: keys.map((key) => createSetupKey(key, mock)) };
   addRules(mock, added);
   return result;

@@ -12,6 +12,7 @@ import {
   type AccountRecord,
   counters,
   type KeyRecord,
+  renewKeys,
   type ServiceState,
   savedAccount,
   savedKey,
@@ -95,6 +96,7 @@ export function restoreSnapshot(mock: MockState, snapshot: Snapshot, functions =
   const { state, behaviour, journal, clock, delays } = mock;
   checkOwner(mock, snapshot);
   const { rules } = state;
+  renewKeys(state);
   Object.assign(state, restoredState(snapshot, functions));
   for (const { id } of rules) delays.endHangsOf(id);
   behaviour.restore(snapshot.behaviour);

@@ -5,6 +5,7 @@ import { checkedInput, expected, isNoKey, plainObject, strictObject, type ValueO
 import { withId } from '../input/mock-server-error.ts';
 import {
   type AccountRecord,
+  clearMonth,
   type KeyRecord,
   planName,
   type ServiceContext,
@@ -136,7 +137,7 @@ function applyPlanChange({ behaviour, now }: ServiceContext, account: AccountRec
   if (account.plan === plan) return;
   account.plan = plan;
   if (behaviour.use('planChange') === 'reset') {
-    for (const key of account.keys) Object.assign(key, { used: 0, usedFrom: undefined });
+    for (const key of account.keys) clearMonth(key);
   }
   if (behaviour.use('overCapKeys') !== 'revoke-newest') return;
   for (const key of keysAboveCap(account, behaviour)) revoke(key, now());

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type PlanName, plans } from '../../generated/service.ts';
+import { keyGenerations } from '../../process-state.ts';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import { LATEST_MS } from '../clock/clock.ts';
 import { expected, strictObject, type ValueOf, wholeFrom } from '../input/checked-input.ts';
@@ -130,14 +131,35 @@ export function emptyState(seed: number): ServiceState {
   };
 }
 
+/** Empties the windows of the per-minute limit of a key. */
+export function clearMinute(key: KeyRecord): void {
+  key.window = undefined;
+  key.quotaEndpointWindow = undefined;
+}
+
+/** Sets the usage of the quota period of a key to zero. */
+export function clearMonth(key: KeyRecord): void {
+  key.used = 0;
+  key.usedFrom = undefined;
+}
+
+/**
+ * Clients in this process forget what they know of the keys, such as a month that was used up. They know something only of
+ * keys with a window, so that this comes before the usage is cleared.
+ */
+export function renewKeys({ keys }: Pick<ServiceState, 'keys'>): void {
+  const generations = keyGenerations();
+  for (const { hash, window, quotaEndpointWindow } of keys.values()) {
+    if ((window ?? quotaEndpointWindow) !== undefined) generations.set(hash, (generations.get(hash) ?? 0) + 1);
+  }
+}
+
 /** Sets the use of all keys to zero, and returns the accounts and keys. A key that is revoked stays revoked at `now`. */
 export function resetKeyUse(state: ServiceState, now: number): Partial<ServiceState> {
   const { accounts, keys, keysByHash, lastAccount, lastKey, random } = state;
   for (const key of keys.values()) {
-    key.used = 0;
-    key.usedFrom = undefined;
-    key.window = undefined;
-    key.quotaEndpointWindow = undefined;
+    clearMinute(key);
+    clearMonth(key);
     key.retryAt = 0;
     if (key.revokedAt !== undefined) key.revokedAt = Math.min(key.revokedAt, now);
   }
