@@ -3,8 +3,6 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { completionScripts } from './src/cli/commands/completion/scripts.ts';
-import { manPage } from './src/cli/parser/help-page.ts';
-import { createProgram } from './src/cli/program/program.ts';
 import { bundlePanel } from './src/mock-server/panel/panel-files.ts';
 
 const LIBRARY = {
@@ -72,8 +70,7 @@ const esbuildOptions: Options['esbuildOptions'] = (options) => {
 };
 
 rmSync('dist', { recursive: true, force: true });
-mkdirSync('dist/man', { recursive: true });
-writeFileSync('dist/man/fxrates.1', manPage(createProgram()));
+mkdirSync('dist');
 const license = (name: string) => `${name}\n\n${readFileSync(`node_modules/${name}/LICENSE`, 'utf8')}`;
 writeFileSync('dist/licenses.txt', ['htm', 'preact'].map(license).join('\n\n'));
 

@@ -1,8 +1,7 @@
 import type { Option } from 'commander';
-import { VERSION } from '../../version.ts';
 import { OPTION_GROUPS } from '../settings/options.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
-import { besideHead, lowerFirst, wrap } from '../terminal/text.ts';
+import { besideHead, wrap } from '../terminal/text.ts';
 import type { CliCommand, Example, HelpEntry } from './command.ts';
 
 const FIRST_STEPS = [
@@ -118,43 +117,4 @@ function twoColumns(
 
 function widestTerm(entries: readonly HelpEntry[], most = WIDEST_TERM): number {
   return Math.max(0, ...entries.map(({ term }) => term.length).filter((width) => width <= most));
-}
-
-/** The manual page in the roff of man(7), generated from the help. */
-export function manPage(program: CliCommand): string {
-  const [, ...commands] = program.all();
-  return [
-    `.TH FXRATES 1 "" "fxrates ${VERSION}" "User Commands"`,
-    ...['.SH NAME', `fxrates \\- ${roff(lowerFirst(program.description()).replace(/\.$/, ''))}`],
-    ...['.SH SYNOPSIS', '.B fxrates', '.I command', '[\\fIoptions\\fR]'],
-    ...['.SH COMMANDS', ...commands.flatMap(commandEntry)],
-    ...['.SH OPTIONS', ...[...program.sharedOptions, ...program.ownOptions].flatMap(optionTerm)],
-    '',
-  ].join('\n');
-}
-
-function commandEntry(command: CliCommand): string[] {
-  const { fullName, syntax, parameters, ownOptions, examples, notes } = command;
-  return [
-    `.SS ${roff(`${fullName} ${syntax}`.trim())}`,
-    roff(command.description()),
-    ...parameters.flatMap(({ term, text }) => termLines(term, text)),
-    ...ownOptions.flatMap(optionTerm),
-    ...notes.flatMap((note) => ['.PP', roff(note)]),
-    ...examples.flatMap((example) => termLines(example.command, example.comment)),
-  ];
-}
-
-function optionTerm({ flags, description }: Option): string[] {
-  return termLines(flags, description);
-}
-
-function termLines(term: string, text: string): string[] {
-  return ['.TP', `.B ${roff(term)}`, ...(text === '' ? [] : [roff(text)])];
-}
-
-/** `text` as one line that roff prints as it is: an apostrophe or a full stop at its start would be a command. */
-function roff(text: string): string {
-  const escaped = text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('…', '...').replaceAll('"', '\\(dq');
-  return escaped.replaceAll('\n', ' ').replace(/^(?=['.])/, '\\&');
 }

@@ -19,7 +19,7 @@ export const OPTION_GROUPS = ['Output', 'Connection', 'Waiting', 'General'] as c
 
 /**
  * Every shared option, in the order of `fxrates help options`. To add one, write it into the function of its group below, or
- * as a row of `SETTINGS` if config.json has it too: help, completion, the man page and `SharedOptions` follow.
+ * as a row of `SETTINGS` if config.json has it too: help, completion and `SharedOptions` follow.
  */
 export function sharedOptions() {
   const service = [...keyOptions(), ...attemptOptions(), ...requestOptions(), ...waitingOptions()];

@@ -1,11 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { manPage } from '../../../src/cli/parser/help-page.ts';
 import { createProgram } from '../../../src/cli/program/program.ts';
 import { operations } from '../../../src/generated/operations.ts';
 import { runCli } from '../../helpers/cli-io.ts';
-import { hasProgram } from '../../helpers/has-program.ts';
 import { quotaRecord, success } from '../../helpers/service-replies.ts';
 
 const program = createProgram();
@@ -92,25 +89,4 @@ test.each([
 
 test('FXRATES_OUTPUT=json does not affect help', async () => {
   expect((await runCli('help', { env: { FXRATES_OUTPUT: 'json' } })).stdout).toContain('Usage:');
-});
-
-const page = manPage(program);
-
-test('the manual page has every command, every option and every example', () => {
-  const plain = page.replaceAll('\\-', '-').replaceAll('\\e', '\\').replaceAll('\\(dq', '"');
-
-  for (const { fullName, options, examples } of program.all()) {
-    expect(plain).toContain(fullName);
-    for (const { command, comment } of examples) expect(plain).toContain(`.B ${command}\n${comment}`);
-    for (const { flags, hidden } of options) if (!hidden) expect(plain).toContain(`.B ${flags.replaceAll('…', '...')}`);
-  }
-});
-
-test.skipIf(!hasProgram('groff'))('groff reports no problem', () => {
-  const { status, stderr, stdout } = spawnSync('groff', ['-man', '-Tascii', '-ww', '-z'], {
-    input: page,
-    encoding: 'utf8',
-  });
-
-  expect({ status, stderr, stdout }).toEqual({ status: 0, stderr: '', stdout: '' });
 });
