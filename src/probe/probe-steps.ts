@@ -7,8 +7,6 @@ interface ProbeStep {
   /** The switches without another reason if the step does not run. */
   readonly decides: readonly SwitchName[];
   readonly requests: number;
-  /** Number of them that may count toward the month. */
-  readonly charged: number;
   /** `quota` is the first response of the probe. */
   readonly run: (prober: Prober, quota: ProbeResponse) => Promise<void>;
 }
@@ -27,16 +25,16 @@ const OF_LIMIT = ['quotaEndpointBucket', 'retryAfterFormat', 'retryAfterUnit', '
 export const PROBE_STEPS: readonly ProbeStep[] = [
   look(['missingKey'], WITHOUT_KEY, refusalsOf('missingKey')),
   look(['malformedKey'], WITH_MALFORMED_KEY, refusalsOf('malformedKey')),
-  { decides: ['unknownKey'], requests: 1, charged: 0, run: probeUnknownKey },
+  { decides: ['unknownKey'], requests: 1, run: probeUnknownKey },
   look(['unknownRoute'], { ...WITHOUT_KEY, path: 'fxrates-probe' }, unknownPathOf),
-  { decides: OF_QUOTA_USE, requests: 2, charged: 1, run: observeQuotaUse },
-  { decides: [], requests: 2, charged: 0, run: probeOtherKeyForms },
-  { decides: ['severalCredentials'], requests: 2, charged: 0, run: probeTwoKeys },
+  { decides: OF_QUOTA_USE, requests: 2, run: observeQuotaUse },
+  { decides: [], requests: 2, run: probeOtherKeyForms },
+  { decides: ['severalCredentials'], requests: 2, run: probeTwoKeys },
   look(['methodNotAllowed'], { method: 'POST' }, postOf),
   look(['cors', 'headRequests'], { method: 'HEAD', origin: PAGE }, headOf),
   look(['optionsRequests'], { method: 'OPTIONS' }, optionsOf),
   // With the rest of the budget, if that is enough.
-  { decides: OF_LIMIT, requests: 0, charged: 0, run: probeLimit },
+  { decides: OF_LIMIT, requests: 0, run: probeLimit },
 ];
 
 /** A step that sends one request, which never counts, and observes its response. */
@@ -46,7 +44,7 @@ function look(
   observationsOf: (seen: ProbeResponse) => readonly Observation[],
 ): ProbeStep {
   const run = async (prober: Prober) => prober.note(...observationsOf(await prober.ask(path, request)));
-  return { decides, requests: 1, charged: 0, run };
+  return { decides, requests: 1, run };
 }
 
 /** Of a request without a key, or with one that the service refuses. */
@@ -214,11 +212,8 @@ const DAY_MS = 86_400_000;
 /** `Date` has whole seconds. */
 const CLOCK_SLACK_MS = 2000;
 
-/** Requests needed beyond the per-minute limit to observe it: the refusals, and two of `latest`. */
-export const BEYOND_LIMIT = 5;
-
-/** Number of them that may count toward the month. */
-export const CHARGED_BY_LIMIT = 2;
+/** Requests needed beyond the per-minute limit to observe it: the refusals, and two of `latest`, which may count toward the month. */
+const BEYOND_LIMIT = 5;
 
 /** Uses up the per-minute limit with `quota`, which is free, and observes the refusals, if the budget allows it. */
 async function probeLimit(prober: Prober, quota: ProbeResponse): Promise<void> {
@@ -250,7 +245,7 @@ async function bucketOf(
   [quota, refusal]: readonly [quota: ProbeResponse, refusal: ProbeResponse],
 ): Promise<Observation> {
   // Two requests, because one could have been accepted in a slot that had just become free.
-  const latest = await refusalOf(prober, 'latest', CHARGED_BY_LIMIT);
+  const latest = await refusalOf(prober, 'latest', 2);
   if (latest === undefined) {
     const again = await prober.send('quota');
     const isInTime = again.receivedAt - refusal.sentAt < 60_000 / Number(quota.data['rate_limit_per_minute']);

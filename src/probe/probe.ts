@@ -15,17 +15,10 @@ import {
   type ValueOf,
   wholeFrom,
 } from '../mock-server/input/checked-input.ts';
-import { fieldError, invalidOption, MockServerError } from '../mock-server/input/mock-server-error.ts';
+import { fieldError, MockServerError } from '../mock-server/input/mock-server-error.ts';
 import { baseUrlProblem } from '../operation.ts';
 import { keyProblem, secretRedactor } from '../redactor.ts';
-import {
-  BEYOND_LIMIT,
-  CHARGED_BY_LIMIT,
-  observeQuotaRecord,
-  observeRetryAfter,
-  PROBE_STEPS,
-  usedOf,
-} from './probe-steps.ts';
+import { observeQuotaRecord, observeRetryAfter, PROBE_STEPS, usedOf } from './probe-steps.ts';
 import {
   type ObservedBehaviour,
   ProbeEnded,
@@ -41,7 +34,8 @@ const probeOptions = strictObject({
   apiKey: z.custom<string>(), // its error does not show it
   /**
    * Maximum number of requests to send. 14 requests observe everything that requires neither a refusal of
-   * the limit or the quota nor changes in the dashboard.
+   * the limit or the quota nor changes in the dashboard. One of them can count toward the month. Further requests are used
+   * to reach the per-minute limit. Two of those can count.
    * @default 14
    */
   maxRequests: wholeFrom(1).optional(),
@@ -75,38 +69,7 @@ const probeOptions = strictObject({
 /** Options of `probeService`. */
 export interface ProbeOptions extends ValueOf<typeof probeOptions> {}
 
-/** The cost of a probe, known before it starts. */
-export interface ProbePlan {
-  /** Maximum number of requests. */
-  readonly requests: number;
-  /** Number of them that can count toward the month. */
-  readonly charged: number;
-}
-
 const EVERY_STEP = 1 + PROBE_STEPS.reduce((sum, { requests }) => sum + requests, 0);
-
-/**
- * Returns the cost of `probeService` with this budget. Requests beyond 14 are used to reach the per-minute limit.
- * @throws MockServerError with code `invalid_option`, for a number below 1.
- * @example planProbe(400).charged
- */
-export function planProbe(maxRequests = EVERY_STEP): ProbePlan {
-  if (!Number.isSafeInteger(maxRequests) || maxRequests < 1) {
-    throw invalidOption('maxRequests', maxRequests, 'a whole number from 1');
-  }
-  const charged = stepsWithin(maxRequests).reduce((sum, step) => sum + step.charged, 0);
-  const reachesLimit = maxRequests > EVERY_STEP + BEYOND_LIMIT;
-  return { requests: maxRequests, charged: charged + (reachesLimit ? CHARGED_BY_LIMIT : 0) };
-}
-
-/** The first steps that fit into the budget. */
-function stepsWithin(maxRequests: number) {
-  let left = maxRequests - 1;
-  return PROBE_STEPS.filter(({ requests }) => {
-    left -= requests;
-    return left >= 0;
-  });
-}
 
 /**
  * Measures the undocumented behaviour of a running service, within a budget of requests. The first request is `quota`,
@@ -117,9 +80,8 @@ function stepsWithin(maxRequests: number) {
  */
 export async function probeService(baseUrl: string, options: ProbeOptions): Promise<ObservedBehaviour> {
   const { url, apiKey, fetch, clock = new DrivenClock('real'), ...checked } = checkedOptions(baseUrl, options);
-  const { timeoutMs = 30_000, signal = new AbortController().signal } = checked;
-  const { requests } = planProbe(checked.maxRequests);
-  const limits = { maxRequests: requests, timeoutMs, signal };
+  const { maxRequests = EVERY_STEP, timeoutMs = 30_000, signal = new AbortController().signal } = checked;
+  const limits = { maxRequests, timeoutMs, signal };
   const prober = new Prober({
     baseUrl: `${url.origin}${url.pathname.replace(/\/+$/, '')}`,
     key: apiKey,
@@ -132,7 +94,7 @@ export async function probeService(baseUrl: string, options: ProbeOptions): Prom
   observeQuotaRecord(prober, quota);
   let done = 0;
   let end = new ProbeEnded();
-  for (const { run, decides } of stepsWithin(requests)) {
+  for (const { run, decides } of stepsWithin(maxRequests)) {
     try {
       await run(prober, quota);
     } catch (error) {
@@ -150,6 +112,15 @@ export async function probeService(baseUrl: string, options: ProbeOptions): Prom
   const missed = PROBE_STEPS.slice(done).flatMap(({ decides }) => decides);
   prober.miss(missed, end.message);
   return reportOf(prober, start);
+}
+
+/** The first steps that fit into the budget. */
+function stepsWithin(maxRequests: number) {
+  let left = maxRequests - 1;
+  return PROBE_STEPS.filter(({ requests }) => {
+    left -= requests;
+    return left >= 0;
+  });
 }
 
 function checkedOptions(baseUrl: string, options: ProbeOptions) {

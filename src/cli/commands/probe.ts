@@ -15,8 +15,15 @@ import type { Invocation } from '../settings/settings.ts';
 import { formatDuration, wholeNumber } from '../settings/values.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 
+/** They observe everything that requires no refusal of the limit. */
+const USUAL_REQUESTS = 14;
+
 const probeOptions = () => [
-  new CliOption('--max-requests <count>', 'maximum number of requests (default: 14)', wholeNumber(1, 99_999)),
+  new CliOption(
+    '--max-requests <count>',
+    `maximum number of requests (default: ${USUAL_REQUESTS})`,
+    wholeNumber(1, 99_999),
+  ),
   outputFileOption('--out <file>', 'write the JSON to this file'),
 ];
 
@@ -45,16 +52,15 @@ export function probeCommand(): CliCommand {
 /** Prints the maximum number of requests, probes the service, and prints or writes the observations. */
 async function probe(invocation: Invocation<ValuesOf<typeof probeOptions>>): Promise<void> {
   const { io, screen, args } = invocation;
-  const { out, maxRequests } = invocation.options;
+  const { out, maxRequests = USUAL_REQUESTS } = invocation.options;
   const [given] = args;
   const typed = given === undefined ? {} : { baseUrl: { text: given, source: 'the argument of probe' } };
   const settings = { ...invocation.settings, ...typed };
   const baseUrl = requireBaseUrl(settings, 'fxrates probe https://…').replace(/\/+$/, '');
   const key = await requireKey({ ...invocation, settings });
   if (out !== undefined) await checkOutputFile(out, invocation);
-  const { planProbe, probeService } = await import('../../probe/index.ts');
-  const { requests, charged } = planProbe(maxRequests);
-  await screen.remark(`at most ${requests} requests to ${baseUrl}, ${charged} of which may count toward the month`);
+  const { probeService } = await import('../../probe/index.ts');
+  await screen.remark(`at most ${maxRequests} requests to ${baseUrl}`);
   const { signal } = io.interrupts;
   const connection = await openConnection(io, baseUrl);
   const trace = new HttpTrace({ ...invocation, settings }, operations.quota.path);

@@ -30,9 +30,7 @@ test('probe first prints its request budget, then its observations', async () =>
   const { code, stdout, stderr } = await probe([BASE_URL]);
 
   expect(code).toBe(0);
-  expect(stderr).toMatch(
-    /^fxrates: at most 14 requests to https:\/\/fxrates\.test, 1 of which may count toward the month\n/,
-  );
+  expect(stderr).toMatch(/^fxrates: at most 14 requests to https:\/\/fxrates\.test\n/);
   expect(stderr).toMatch(/fxrates: \d+ switches observed with \d+ requests, \d+ not observable\n$/);
   expect(JSON.parse(stdout)).toMatchObject({
     about: { origin: BASE_URL, requests: mock.journal.list().length },
@@ -56,7 +54,7 @@ test.each([
 });
 
 test('without an argument, probes the base URL of the environment', async () => {
-  const stderr = expect.stringContaining(`requests to ${BASE_URL}, `);
+  const stderr = expect.stringContaining(`requests to ${BASE_URL}\n`);
 
   expect(await mockWith().probe([])).toMatchObject({ code: 0, stderr });
 });
