@@ -46,7 +46,10 @@ export class Lifetime {
     return this.#parent === undefined ? [own] : [...this.#parent.signals, own];
   }
 
-  /** A call has started; if the client was closed meanwhile, it is aborted. Returns a function for its end. */
+  /**
+   * A call, or the write of its response to the cache, has started. If the client was closed meanwhile, it is aborted.
+   * Returns a function for its end.
+   */
   add(call: EndableCall, response: Promise<unknown>): () => void {
     const calls = this.#calls;
     if (this.isClosed) call.signal.cancel(closedError(call.attempts));
@@ -86,7 +89,7 @@ export class Lifetime {
 
   /**
    * Ends all calls and releases the states of the keys. Resolves when no call is in flight, and the stores of the limits
-   * have the results.
+   * and of the cache have the results.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -99,11 +102,13 @@ export class Lifetime {
   }
 
   async #close(): Promise<void> {
+    const own = () => this.#calls.filter(({ lifetime }) => lifetime.#endsWith(this));
     // Copied before a batch or a poll aborts its calls.
-    const calls = [...this.#calls].filter(({ lifetime }) => lifetime.#endsWith(this));
+    const calls = own();
     this.#closing.cancel(closedError());
     for (const { call } of calls) call.signal.cancel(closedError([...call.attempts])); // each error has the ID of its call
     await Promise.allSettled(calls.map(({ response }) => response));
+    await Promise.allSettled(own().map(({ response }) => response)); // a call that had its response stores it
     const entries = [...this.#entries];
     this.#entries.clear();
     for (const entry of entries) {

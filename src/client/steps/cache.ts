@@ -205,7 +205,7 @@ class ResponseCache {
     return issues === undefined ? { ...entry, data } : undefined;
   }
 
-  /** Does not wait for the store. A response that contains the key is not stored, because others may read the store. */
+  /** Only `close()` waits for the store. A response that contains the key is not stored, because others may read the store. */
   #write(call: Call, entry: CacheEntry, ttlMs: number): void {
     if (ttlMs === 0) return; // for a store, 0 means no expiry
     if ([entry.rawBody, ...entry.headers.flat()].some((part) => call.key.redact(part) !== part)) return;
@@ -223,7 +223,8 @@ class ResponseCache {
         'cache: the store keeps no responses (set() returned false); they are cached in memory',
       );
     };
-    this.#guard.use(set).then(written, keep);
+    const write = this.#guard.use(set).then(written, keep);
+    void write.finally(this.#context.lifetime.add(call, write));
   }
 
   /** Responses are stored per key, because plans may differ in their data. */

@@ -1,8 +1,15 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { type CacheOptions, type CallOptions, FxRatesError, type FxRatesOptions } from '../../../src/client/index.ts';
+import {
+  type CacheOptions,
+  type CacheStore,
+  type CallOptions,
+  FxRatesError,
+  type FxRatesOptions,
+} from '../../../src/client/index.ts';
 import { decodeEntry, encodeEntry } from '../../../src/client/steps/cache.ts';
+import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { FakeStore, type Misbehaviour } from '../../helpers/fake-store.ts';
 import {
@@ -14,7 +21,7 @@ import {
   rateLimited,
   success,
 } from '../../helpers/service-replies.ts';
-import { errorOf, schemaOf, testClient } from '../../helpers/test-client.ts';
+import { differentCalls, errorOf, schemaOf, testClient } from '../../helpers/test-client.ts';
 
 const OTHER_KEY = `${API_KEY.slice(0, -1)}0`;
 
@@ -550,6 +557,67 @@ test('a store that hangs when it is written delays no call and leaves no timer',
   expect(await metaOf()).toMatchObject({ source: 'network', meta: { durationMs: 0 } });
   await clock.advance(500);
 
+  expect(await clock.left()).toBe(0);
+});
+
+/** Clients with a store that has a value 100 ms after `set()`. */
+function slowlyStored() {
+  const clock = new FakeClock();
+  const kept: string[] = [];
+  const store: CacheStore = {
+    get: () => kept.at(-1),
+    set: (_, text) => clock.sleep(100).then(() => kept.push(text)),
+  };
+  const keep = { maxAgeMs: 1_000, staleWhileRevalidateMs: 60_000 };
+  return { ...testClient(counting(), { cache: { store, ...keep }, clock }), clock, kept };
+}
+
+test.each<[string, (stored: ReturnType<typeof slowlyStored>) => unknown, number]>([
+  ['a call', ({ fx }) => fx.latest(), 1],
+  ['calls of a client of withOptions()', ({ fx }) => Promise.all(differentCalls(fx.withOptions({}), 3)), 3],
+  [
+    'a renewal',
+    async ({ fx, clock }) => {
+      await fx.latest();
+      await clock.advance(30_000);
+      await fx.latest();
+      await quiet(); // the renewal has its response
+    },
+    2,
+  ],
+])('close() waits until the store has the response of %s', async (_, use, responses) => {
+  const client = slowlyStored();
+  await use(client);
+  expect(client.kept.length).toBeLessThan(responses);
+
+  await client.clock.run(client.fx.close());
+
+  expect(client.kept).toHaveLength(responses);
+});
+
+test('close() waits for each write that a call has begun, whenever it is called', async () => {
+  for (let ticks = 0; ticks < 60; ticks += 1) {
+    const { fx, clock, kept, fetch } = slowlyStored();
+    const call = fx.latest().catch((error: unknown) => error);
+    for (let tick = 0; tick < ticks; tick += 1) await undefined;
+
+    await clock.run(fx.close());
+
+    const begun = clock.sleeps.filter((ms) => ms === 100);
+    expect([ticks, kept.length]).toEqual([ticks, begun.length]);
+    if (!((await call) instanceof Error)) expect([fetch.requests.length, kept.length]).toEqual([1, 1]);
+  }
+});
+
+test('close() waits at most 500 ms for a store that hangs', async () => {
+  const { fx, store, clock } = cached();
+  store.onSet = 'never';
+  await fx.latest();
+  const startedAt = clock.now();
+
+  await clock.run(fx.close());
+
+  expect(clock.now() - startedAt).toBe(500);
   expect(await clock.left()).toBe(0);
 });
 
