@@ -70,7 +70,7 @@ export interface CacheOptions {
   readonly staleIfErrorMs?: number | undefined;
   /**
    * Maximum age, in milliseconds, of a response that is returned at once (with `source: 'stale'`) while one request of low
-   * priority renews it. 0 disables it.
+   * priority renews it, which needs a process that continues. 0 disables it.
    *
    * @default 0
    * @example 600_000

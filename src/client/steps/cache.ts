@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { parseJson } from '../../json.ts';
+import { isolatesRequests } from '../../process-state.ts';
 import { type ApiResponse, Call, type Handler, type StaleReason, type StoredResponse } from '../call/call.ts';
 import { parseBody, sortedTarget } from '../call/endpoint.ts';
 import { isTemporary } from '../errors/errors.ts';
@@ -8,6 +9,7 @@ import { describeValue, thrownMessage } from '../errors/program-values.ts';
 import { HEADER_VALUE, TOKEN } from '../options/checks.ts';
 import { type CacheSettings, MemoryStore } from '../options/option-table.ts';
 import type { ClientSettings } from '../options/resolve-options.ts';
+import type { Lifetime } from '../state/lifetime.ts';
 import { granularityMs } from '../state/quota-record.ts';
 import { Cancellation } from '../time/abort.ts';
 import type { SteadyTime } from '../time/clock.ts';
@@ -35,8 +37,11 @@ export function cache(context: StepContext, settings: CacheSettings, next: Handl
   return (call) => (call.endpoint.consumesQuota ? responses.send(call) : next(call));
 }
 
-/** The names of the responses that are renewed, by store: the clients of `withOptions()` share one. */
-const renewals = new WeakMap<CacheSettings['store'], Set<string>>();
+/**
+ * The names of the responses that are renewed, by store: the clients of `withOptions()` share one. Where requests are
+ * isolated, by client, because a renewal whose request has ended never settles.
+ */
+const renewals = new WeakMap<CacheSettings['store'] | Lifetime, Set<string>>();
 
 /** The stored response that replaces `error`; `undefined` if it is missing or too old, or the error is not temporary. */
 export function storedInstead(
@@ -106,9 +111,9 @@ class ResponseCache {
 
   /** Renews a response that a caller has received already: one call per response. */
   #renew({ endpoint, settings, key }: Call): void {
-    const { store } = this.#settings;
-    const renewing = renewals.get(store) ?? new Set();
-    renewals.set(store, renewing);
+    const owner = isolatesRequests() ? this.#context.lifetime.root : this.#settings.store;
+    const renewing = renewals.get(owner) ?? new Set();
+    renewals.set(owner, renewing);
     const own = new Call({
       endpoint,
       key,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
 import {
   type CacheOptions,
@@ -309,6 +309,24 @@ test('staleWhileRevalidateMs returns an older response at once, and one request 
   expect(store.reads).toBe(reads + 1); // a young response is not renewed
   await clock.advance(61_000);
   expect(await metaOf()).toMatchObject({ source: 'network', data: { n: 3 } });
+});
+
+test.each([
+  ['a process, clients with one store renew a response once', undefined, 2],
+  ['a Cloudflare Worker, a renewal of another request, which may never end, prevents none', 'Cloudflare-Workers', 3],
+])('in %s', async (_, userAgent, requests) => {
+  vi.stubGlobal('navigator', { userAgent });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const keep = { maxAgeMs: 1_000, staleWhileRevalidateMs: 600_000 };
+  const { fx, clock, fetch, store, metaOf } = cached([success(), 'never'], { keep });
+  await metaOf();
+  await clock.advance(30_000);
+  await Promise.all([metaOf(), metaOf({}, { coalesce: false }), fx.withOptions({}).latest()]);
+
+  await testClient([], { cache: { store, ...keep }, clock, fetch }).fx.latest();
+  await quiet();
+
+  expect(fetch.requests).toHaveLength(requests);
 });
 
 test('a call at the limit receives an older response while its renewal waits', async () => {
