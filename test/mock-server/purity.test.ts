@@ -32,12 +32,21 @@ test('with a virtual clock the mock uses neither time, randomness nor timers of 
   expect(stdout.trim()).toBe('200 404');
 });
 
-test('the mock works without msw; features that need it name the install command', async () => {
+const MAJOR = process.versions.node < '22' ? '@2' : '';
+const NOT_LOADED =
+  'for Jest, and the pools of vitest, see the section jest of docs/testing.md in the package fxrates, or use mock.serve().';
+
+test.each([
+  ["MODULE_NOT_FOUND: Cannot find module 'msw'", `msw is not installed; run npm i -D msw${MAJOR}.`],
+  ['ERR_REQUIRE_ESM: Must use import\n\nEither:', `msw cannot be loaded (Error: Must use import); ${NOT_LOADED}`],
+  ['undefined: Cannot use import', `msw cannot be loaded (Error: Cannot use import); ${NOT_LOADED}`],
+])('the mock works without msw; if msw fails with %j, what needs it names the next step', async (failure, told) => {
   const { stdout } = await runScript(`
     import Module from 'node:module';
     const resolve = Module._resolveFilename;
     Module._resolveFilename = function (request, ...rest) {
-      if (/^msw/.test(request)) throw Object.assign(new Error("Cannot find module '" + request + "'"), { code: 'MODULE_NOT_FOUND' });
+      const [code, message] = ${JSON.stringify(failure.split(': '))};
+      if (/^msw/.test(request) && !request.endsWith('.json')) throw Object.assign(new Error(message), { code });
       return resolve.call(this, request, ...rest);
     };
     const { createMockServer } = await import('./src/mock-server/index.ts');
@@ -49,6 +58,5 @@ test('the mock works without msw; features that need it name the install command
     console.log(JSON.stringify([status, ...errors]));
   `);
 
-  const told = `msw_missing: msw is not installed; run npm i -D msw${process.versions.node < '22' ? '@2' : ''}.`;
-  expect(JSON.parse(stdout)).toEqual([404, told, told]);
+  expect(JSON.parse(stdout)).toEqual([404, `msw_missing: ${told}`, `msw_missing: ${told}`]);
 });

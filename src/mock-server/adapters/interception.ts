@@ -7,7 +7,7 @@ import { codeOf } from '../../foreign-values.ts';
 import { processState } from '../../process-state.ts';
 import type { HandleRequest } from '../http/message.ts';
 import { checkedInput, expected, strictObject, type ValueOf } from '../input/checked-input.ts';
-import { MockServerError } from '../input/mock-server-error.ts';
+import { MockServerError, thrownText } from '../input/mock-server-error.ts';
 import { fromRequest, toResponse } from './fetch.ts';
 
 /** The mocks that intercept this process, by origin. */
@@ -184,13 +184,20 @@ const require = createRequire(import.meta.url ?? join(process.cwd(), 'program.js
 
 /** `require`, because getters and `listen()` cannot wait; Node 20.19 and later require ES modules too. */
 function load<Name extends keyof Packages>(name: Name): Packages[Name] {
+  if (NODE_VERSION < 22 && name !== 'msw/package.json') refuseMsw3();
   try {
-    if (NODE_VERSION < 22 && (name === 'msw' || name === 'msw/node')) refuseMsw3();
     return require(name);
   } catch (cause) {
-    if (codeOf(cause) !== 'MODULE_NOT_FOUND') throw cause;
-    throw new MockServerError(`msw is not installed; run ${INSTALL_MSW}.`, { code: 'msw_missing', cause });
+    const isMissing = codeOf(cause) === 'MODULE_NOT_FOUND';
+    const text = isMissing ? `msw is not installed; run ${INSTALL_MSW}.` : notLoaded(cause);
+    throw new MockServerError(text, { code: 'msw_missing', cause });
   }
+}
+
+/** In Jest, `require` loads no ES modules; its own message has many lines. */
+function notLoaded(cause: unknown): string {
+  const [reason] = thrownText(cause).split('\n');
+  return `msw cannot be loaded (${reason}); for Jest, and the pools of vitest, see the section jest of docs/testing.md in the package fxrates, or use mock.serve().`;
 }
 
 function mswMajorVersion(): number {

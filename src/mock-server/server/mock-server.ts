@@ -62,7 +62,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
    * The mock as msw request handlers. `mockHandlers(mock)` of `fxrates/msw` returns the same handlers with msw's type;
    * the type `never` compiles with every version of msw, and without msw. The adapter `msw` is in use from the first
    * request until `close()`.
-   * @throws MockServerError with code `msw_missing`, if msw is not installed.
+   * @throws MockServerError with code `msw_missing`, if msw is not installed or cannot be loaded.
    * @example setupServer(...mock.handlers)
    */
   get handlers(): never[] {
@@ -80,7 +80,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
    * @throws MockServerError with code `invalid_option`; `origin_in_use`, if another mock listens at the same base URL;
    * `strategy_in_use`, if this or another mock listens with another `onUnhandledRequest`; `msw_in_use`, if another server of msw
    * listens in this process; `rule_not_possible`, if msw cannot do what a rule asks; `msw_missing`, if msw is not
-   * installed; `mock_closed`, if the mock has a state file and was closed.
+   * installed or cannot be loaded; `mock_closed`, if the mock has a state file and was closed.
    * @example mock.listen({ onUnhandledRequest: 'error' })
    */
   listen(options: InterceptionOptions = {}): void {
