@@ -78,8 +78,10 @@ const verification = claim
   });
 
 const space = z.object({
-  name: z.string(),
-  key: z.string().describe('The full API key. It is returned only here.'),
+  name: z.string().describe('Its own routes are below `/__fxrates/spaces/{name}` of the same server.'),
+  key: z
+    .string()
+    .describe('The full API key. It is returned only here. It selects the space at the base URL of the server.'),
   keyId: z.string(),
   accountId: z.string(),
 });
