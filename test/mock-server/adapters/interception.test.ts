@@ -4,6 +4,7 @@ import * as msw from 'msw';
 import { setupServer } from 'msw/node';
 import { getGlobalDispatcher } from 'undici';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { FxRates } from '../../../src/client/index.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { mockHandlers } from '../../../src/mock-server/msw/index.ts';
 import { respond, startRawServer } from '../../helpers/raw-server.ts';
@@ -62,6 +63,17 @@ test('other origins are reachable as without the mock', async () => {
 
   expect([byFetch, byHttp]).toEqual(['the real one', 'the real one']);
   expect(mock.journal.list()).toEqual([]);
+});
+
+test('a client with the proxy of the environment reaches a mock whose host needs none', async () => {
+  vi.stubEnv('HTTPS_PROXY', 'http://127.0.0.1:9');
+  vi.stubEnv('NO_PROXY', 'fxrates.test');
+  await using mock = createMockServer();
+  mock.listen();
+
+  await using fx = new FxRates({ apiKey: mock.createKey().key, baseUrl: mock.baseUrl, proxy: 'env' });
+
+  expect((await fx.quota()).plan).toBe('free');
 });
 
 test.each([
