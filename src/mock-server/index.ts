@@ -17,7 +17,6 @@ export type { Audit, JournalEntry, RequestFilter } from './journal/journal.ts';
 export type { MockJournal, RequestExpectation, SubscribeOptions, WaitOptions } from './journal/mock-journal.ts';
 export type { RequestPattern, ValuePattern } from './matching/request-pattern.ts';
 export type { ClientOptions, Space, SpaceOptions } from './mock/mock-methods.ts';
-export type { ResetOptions } from './mock/mock-state.ts';
 export type { MockServerOptions, OnAssumption, Setup, SetupKey, SetupResult } from './mock/options.ts';
 export type { Snapshot } from './mock/snapshot.ts';
 export type { Failure, FailureKind } from './rules/failures.ts';

@@ -45,8 +45,7 @@ describe.skipIf(!hasProgram('curl'))('the shell function of docs/mock-server.md'
   });
 
   test.each(lines)('%s', async (line) => {
-    await using mock = createMockServer({ clock: 'virtual' });
-    mock.createKey();
+    await using mock = createMockServer({ clock: 'virtual', setup: { keys: [{}] } });
     const { adminUrl } = await mock.serve();
     const env = { PATH: process.env['PATH'], FXRATES_MOCK_ADMIN_URL: adminUrl, NO_PROXY: '*' };
 

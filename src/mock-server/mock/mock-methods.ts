@@ -44,8 +44,6 @@ import {
   createSpaceState,
   initialStateOfSpace,
   type MockState,
-  type ResetOptions,
-  resetOptions,
   startState,
 } from './mock-state.ts';
 import { checkedSetup, type Setup, type SetupResult } from './options.ts';
@@ -168,11 +166,10 @@ export class MockMethods {
 
   /**
    * Restores the initial state: removes accounts, keys and rules, clears the journal, resets switches and clock, and applies
-   * the options `rules` and `setup` again. A space keeps its account and key.
+   * the options `rules` and `setup` again. The keys of the setup, and that of a space, are the same as before.
    * @throws MockServerError with code `spaces_live`, while spaces of the mock are open.
    */
-  reset(options: ResetOptions = {}): void {
-    const { keepKeys } = checkedInput(resetOptions, options, { what: 'an option of reset()' });
+  reset(): void {
     const { spaces, behaviour, journal, clock, delays, state } = this.#mock;
     if (spaces.size > 0) {
       const text = `reset() is not possible while spaces are open (${Array.from(spaces.keys()).join(', ')}); close them, or reset each space.`;
@@ -182,7 +179,7 @@ export class MockMethods {
     clock.reset();
     behaviour.reset();
     renewKeys(state);
-    startState(this.#mock, { keepKeys });
+    startState(this.#mock);
     journal.clear();
   }
 }

@@ -5,7 +5,6 @@ import { ResponseDelays } from '../clock/response-delays.ts';
 import { createRouter } from '../http/find-route.ts';
 import type { AdapterName } from '../http/message.ts';
 import { quotaResponse } from '../http/responses.ts';
-import { strictObject, trueOrFalse, type ValueOf } from '../input/checked-input.ts';
 import { within } from '../input/mock-server-error.ts';
 import { Journal } from '../journal/journal.ts';
 import { addRules, type CheckedRule, placedRules } from '../rules/mock-rules.ts';
@@ -14,7 +13,7 @@ import { revoke } from '../service/accounts.ts';
 import { applyUsage, type CreatedKey, createKeyWithAccount, findKey, hashOf } from '../service/keys.ts';
 import { setBehaviour } from '../service/mock-behaviour.ts';
 import { randomFromSeed } from '../service/random.ts';
-import { emptyState, renewKeys, resetKeyUse } from '../service/service-state.ts';
+import { emptyState, renewKeys } from '../service/service-state.ts';
 import type { CheckedMockOptions, CheckedSetup, InitialState, SetupKey, SetupResult } from './options.ts';
 import type { EmulatedService } from './respond.ts';
 import { latestResponse } from './respond-latest.ts';
@@ -161,38 +160,17 @@ function createSetupKey({ plan, limits, usage = {}, revoked = false }: SetupKey,
   return created;
 }
 
-/** What a space of the mock contains. It does not have the keys of the mock. */
-export function initialStateOfSpace({ initial }: MockState, key: SetupKey): InitialState {
-  return initialStateWith([key], initial, new Map());
+/** What a space of the mock contains: not the keys of the mock, and the rules for these. */
+export function initialStateOfSpace({ initial: { rules, optionRules } }: MockState, key: SetupKey): InitialState {
+  const isPossible = ({ match }: CheckedRule) => match.keyId === undefined;
+  return { keys: [key], rules: rules.filter(isPossible), optionRules: optionRules.filter(isPossible) };
 }
 
-/** The initial state with other keys: without the rules for one that the mock then does not have. */
-function initialStateWith(
-  keys: readonly SetupKey[],
-  { rules, optionRules }: InitialState,
-  known: ReadonlyMap<string, unknown>,
-): InitialState {
-  const isPossible = ({ match: { keyId } }: CheckedRule) => keyId === undefined || known.has(keyId);
-  return { keys, rules: rules.filter(isPossible), optionRules: optionRules.filter(isPossible) };
-}
-
-export const resetOptions = strictObject({
-  /**
-   * Whether accounts and keys stay, with unused limits: for a server on which other programs have created keys.
-   * @default false
-   */
-  keepKeys: trueOrFalse.optional().describe('Whether accounts and keys stay, with unused limits. Default: false.'),
-});
-
-/** Options of `mock.reset()`. */
-export interface ResetOptions extends ValueOf<typeof resetOptions> {}
-
-/** Sets the state to the initial one. Returns the created keys; with `keepKeys`, accounts and keys stay, with unused limits. */
-export function startState(mock: MockState, { keepKeys = false }: ResetOptions = {}): readonly CreatedKey[] {
-  const { state, initial } = mock;
-  Object.assign(state, emptyStateOf(mock), keepKeys ? resetKeyUse(state, mock.now()) : {});
+/** Sets the state to the initial one. Returns the created keys. */
+export function startState(mock: MockState): readonly CreatedKey[] {
+  const { keys, rules, optionRules } = mock.initial;
+  Object.assign(mock.state, emptyStateOf(mock));
   // Any adapter can be opened later. Each refuses the rules that it cannot reproduce.
-  const { keys, rules, optionRules } = keepKeys ? initialStateWith([], initial, state.keys) : initial;
   const created = within('setup', () => applySetup({ keys, rules }, mock)).keys;
   applySetup({ keys: [], rules: optionRules }, mock);
   return created;

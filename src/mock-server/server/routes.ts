@@ -23,7 +23,7 @@ import {
   setUpSteps,
   spaceOptions,
 } from '../mock/mock-methods.ts';
-import { closeMock, type MockState, resetOptions } from '../mock/mock-state.ts';
+import { closeMock, type MockState } from '../mock/mock-state.ts';
 import { setupKey, setupParts } from '../mock/options.ts';
 import { snapshotSchema } from '../mock/snapshot.ts';
 import { latestOptions, replaySteps, setLatestSteps } from '../rules/latest-rules.ts';
@@ -117,7 +117,6 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('POST /reset', 'reset', {
     tag: 'state',
     summary: 'Restore the initial state: a space with its key, the mock with its setup; 409 while spaces are open',
-    body: resetOptions,
   }),
   method('POST /setup', 'setUp', {
     tag: 'state',

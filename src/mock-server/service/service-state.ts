@@ -153,15 +153,3 @@ export function renewKeys({ keys }: Pick<ServiceState, 'keys'>): void {
     if ((window ?? quotaEndpointWindow) !== undefined) generations.set(hash, (generations.get(hash) ?? 0) + 1);
   }
 }
-
-/** Sets the use of all keys to zero, and returns the accounts and keys. A key that is revoked stays revoked at `now`. */
-export function resetKeyUse(state: ServiceState, now: number): Partial<ServiceState> {
-  const { accounts, keys, keysByHash, lastAccount, lastKey, random } = state;
-  for (const key of keys.values()) {
-    clearMinute(key);
-    clearMonth(key);
-    key.retryAt = 0;
-    if (key.revokedAt !== undefined) key.revokedAt = Math.min(key.revokedAt, now);
-  }
-  return { accounts, keys, keysByHash, lastAccount, lastKey, random };
-}

@@ -52,7 +52,6 @@ const unknownOptions: [string, (mock: MockServer, options: never) => unknown][] 
   ['keys.create', (mock, options) => mock.keys.create(options)],
   ['keys.list', (mock, options) => mock.keys.list(options)],
   ['space', (mock, options) => mock.space(options)],
-  ['reset', (mock, options) => mock.reset(options)],
   ['latest.set', (mock, options) => mock.latest.set({}, options)],
   ['latest.reset', (mock, options) => mock.latest.reset(options)],
   ['waitFor', (mock, options) => mock.journal.waitFor({ after: 0 }, options)],

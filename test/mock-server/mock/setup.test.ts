@@ -186,31 +186,6 @@ test('reset() restores the option setup, but not what was set up later', async (
   expect(mock.rules.add({ respond: { data: 1 } }).id).toBe('rule_5');
 });
 
-test('a reset that keeps the keys restores the rules of the setup', async () => {
-  const mock = createMockServer({ clock: 'virtual', setup: SETUP });
-  mock.keys.setUsage(mock.createKey().id, { month: 9 });
-  mock.rules.clear();
-
-  mock.reset({ keepKeys: true });
-
-  expect(mock.keys.list().map(({ month }) => month.used)).toEqual([0, 0, 0, 0, 0]);
-  expect(mock.keys.get('key_3').state).toBe('revoked');
-  expect(mock.rules.list().map(({ id }) => id)).toEqual(['latest', 'rule_2', 'rule_3', 'rule_4']);
-});
-
-test('a reset that keeps other keys leaves out the rules for the missing ones', () => {
-  const rules = [
-    { match: { keyId: 'key_1' }, respond: { status: 503 } },
-    { id: 'all', delayMs: 5 },
-  ] as const;
-  const mock = createMockServer({ setup: { keys: [{}], rules }, rules: [{ match: { keyId: 'key_1' }, delayMs: 1 }] });
-  mock.restore(createMockServer().snapshot());
-
-  mock.reset({ keepKeys: true });
-
-  expect([mock.rules.list().map(({ id }) => id), mock.keys.list()]).toEqual([['all'], []]);
-});
-
 test('a space starts with the setup of its mock, without its keys, also after a reset', async () => {
   const mock = createMockServer({ clock: 'virtual', setup: SETUP });
   const space = mock.space();

@@ -221,25 +221,6 @@ test('reset clears all state and restarts the clock and the random numbers', asy
   expect((await new Story(mock).play(moves)).transcript).toEqual(first.transcript);
 });
 
-test('reset with keepKeys keeps accounts and keys, with unused limits', async () => {
-  const mock = createMockServer({ clock: STILL });
-  const startedAt = mock.clock.now();
-  const [first, second] = [mock.createKey(), mock.createKey()];
-  const [send, sendSecond] = [sender(mock, first.key), sender(mock, second.key)];
-  await mock.clock.advance(5_000);
-  for (let call = 0; call < 31; call += 1) await send();
-  mock.keys.revoke(second.id);
-  mock.rules.add({ respond: { status: 503 } });
-
-  mock.reset({ keepKeys: true });
-
-  expect([mock.clock.now(), mock.rules.list(), mock.journal.list()]).toEqual([startedAt, [], []]);
-  const kept = { state: 'active', minute: { used: 0, waitMs: 0 }, month: { used: 0 } };
-  expect(mock.keys.get(first.id)).toMatchObject(kept);
-  expect([(await send()).status, (await sendSecond()).status]).toEqual([200, 401]);
-  expect(mock.createKey().id).toBe('key_3');
-});
-
 test.each([[undefined], [null], [{}], [{ version: 2 }], ['text']])('%j is refused as a snapshot', (snapshot) => {
   const message = expect.stringMatching(/expected version 1.*mock\.snapshot\(\)/);
   const error = expect.objectContaining({ code: 'invalid_snapshot', message });

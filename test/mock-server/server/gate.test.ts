@@ -212,7 +212,6 @@ test.each([
 });
 
 test.each([
-  ['POST', '/reset', 256 * 1024],
   ['POST', '/requests/verify', 256 * 1024],
   ['DELETE', '/requests', 1024],
   ['POST', '/rules', 4 * 1024 * 1024],

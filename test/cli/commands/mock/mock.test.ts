@@ -110,7 +110,7 @@ test('drops lines while nobody reads stderr, and says how many', async () => {
   );
 });
 
-test('with --frozen, the clock moves only over HTTP, and a reset restores its first time', async () => {
+test('with --frozen, the clock moves only over HTTP, and a reset restores its first time and the printed key', async () => {
   const { io, stop } = await startMock('--json --now 2026-01-31T23:59:00Z --frozen --plan free');
   const { url, key, adminUrl } = JSON.parse(io.written.stdout);
   const mock = connectMockServer(adminUrl);
@@ -124,7 +124,7 @@ test('with --frozen, the clock moves only over HTTP, and a reset restores its fi
   expect(await send()).toEqual([429, start, '60']);
   await mock.clock.advance(60_000);
   expect(await send()).toEqual([200, 'Sun, 01 Feb 2026 00:00:00 GMT', null]);
-  await mock.reset({ keepKeys: true });
+  await mock.reset();
   expect(await send()).toEqual([200, start, null]);
 
   await stop();
