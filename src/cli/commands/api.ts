@@ -2,9 +2,9 @@ import { Argument } from 'commander';
 import { operations } from '../../generated/operations.ts';
 import { isJson } from '../../json.ts';
 import { createOperationFinder, isServicePath, type Operation } from '../../operation.ts';
-import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
 import { printJson, printRaw } from '../output/print-json.ts';
-import { CliCommand, replaceArgument } from '../parser/command.ts';
+import { CliCommand } from '../parser/command.ts';
 import {
   checkParameter,
   emptyValue,
@@ -18,13 +18,12 @@ import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
 import { type PathRequest, printCurl, sendRequest } from '../request/send-request.ts';
 import { CliOption, connectionOptions, dataOptions, requestOptions, type ValuesOf } from '../settings/options.ts';
 import type { Invocation } from '../settings/settings.ts';
+import { quoteForShell } from '../terminal/text.ts';
 
 const OPERATIONS: readonly Operation[] = Object.values(operations);
 const PATHS = OPERATIONS.map(({ path }) => path);
 const BASE_PATH = operations.quota.path.replace(/\/[^/]*$/, '');
 const findOperation = createOperationFinder(OPERATIONS);
-const [, FIRST_SEGMENT] = BASE_PATH.split('/');
-const LAST_SEGMENT = BASE_PATH.replace(/.*(?=\/)/, '');
 
 const apiOptions = () => [
   ...parameterOptions(OPERATIONS),
@@ -67,7 +66,7 @@ async function runApi(invocation: Invocation<ApiOptions>): Promise<void> {
     const printed = printReceived(received, invocation).catch(() => printRaw(bodyOf(received), invocation));
     await printed.catch(() => undefined); // the failure of the request is the one to report
   }
-  throw withWholePath(failure, request.path, invocation);
+  throw withBasePath(failure, request);
 }
 
 /** Whether a path that the contract does not have responded with JSON that is not an envelope, which only the client rejects. */
@@ -80,22 +79,12 @@ function bodyOf({ body }: TracedResponse): Buffer {
   return Buffer.concat(body);
 }
 
-/** Adds a hint with the complete path to a 404, if the typed path lacks the beginning. */
-function withWholePath(error: unknown, path: string, invocation: Invocation): unknown {
-  const [typed = ''] = invocation.args;
-  if (!(error instanceof CliError) || error.details.facts?.status !== 404 || path.split('/')[1] === FIRST_SEGMENT)
-    return error;
-  const missing = path.startsWith(`${LAST_SEGMENT}/`) ? BASE_PATH.slice(0, -LAST_SEGMENT.length) : BASE_PATH;
-  const whole = PATHS.find((known) => known.endsWith(path)) ?? missing + path;
-  const complete = typed.replace(/^[^?]*/, () => whole);
-  const hint = `Paths begin with ${BASE_PATH}:  ${commandWith(complete, invocation)}`;
+/** A 404 of a path outside the API is about the path, not about the base URL. */
+function withBasePath(error: unknown, { path }: PathRequest): unknown {
+  const isNotFound = error instanceof CliError && error.details.facts?.status === 404;
+  if (!isNotFound || path.startsWith(`${BASE_PATH}/`)) return error;
   const { why: _, ...details } = error.details; // the message has the reason
-  return new CliError(error.message, { ...details, hints: [hint], cause: error });
-}
-
-/** The typed command with another path. */
-function commandWith(path: string, { argv, args: [typed = ''] }: Pick<Invocation, 'argv' | 'args'>): string {
-  return changedCommand(replaceArgument(argv, { typed, by: path, options: apiOptions() }));
+  return new CliError(error.message, { ...details, hints: [`Paths begin with ${BASE_PATH}`], cause: error });
 }
 
 async function printReceived(response: TracedResponse, invocation: Invocation<ApiOptions>): Promise<void> {
@@ -120,7 +109,7 @@ function requestOf(invocation: Invocation<ApiOptions>): PathRequest {
   if (/^[a-z]+:\/\//i.test(target)) {
     const url = URL.canParse(target) ? new URL(target) : new URL('https://host/api/v1/latest');
     throw usageError(`'${target}' is a URL`, 'api expects a path; set the host with --base-url', [
-      commandWith(url.pathname + url.search, invocation),
+      `The path:  ${quoteForShell(url.pathname + url.search)}`,
     ]);
   }
   if (/^[A-Z]:[\\/]/i.test(target)) {

@@ -1,5 +1,5 @@
 import { maskKey } from '../../redactor.ts';
-import { CliError, changedCommand, usageError } from '../errors/cli-error.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
 import { printError } from '../errors/print-error.ts';
 import { exitCodes } from '../io/exit-codes.ts';
 import { CliCommand } from '../parser/command.ts';
@@ -97,7 +97,7 @@ async function login(given: Invocation<ValuesOf<typeof loginOptions>>): Promise<
   screen.secrets.protect(secret);
   if (options.verify) {
     const key = { secret, source: 'this login', shadowed: [] };
-    await sendQuotaRequest(invocation, { key }).catch(notStored(invocation));
+    await sendQuotaRequest(invocation, { key }).catch(notStored);
   }
   const { profile } = settings;
   const path = await changeCredential(io, profile, { origin: new URL(baseUrl).origin, secret });
@@ -140,8 +140,7 @@ async function readKey(invocation: Invocation): Promise<string> {
   if (!canAsk(invocation)) {
     const disabled = 'prompts are disabled (--no-input, FXRATES_NO_INPUT or CI)';
     const why = settings.mayAsk ? 'a prompt needs a terminal as stdin and stderr' : disabled;
-    const command = changedCommand(invocation.argv, { add: ['--key-stdin'] });
-    throw usageError('no key to store', why, [command]);
+    throw usageError('no key to store', why, ['From a file:  --key-stdin < key.txt']);
   }
   const question = `API key for ${settings.baseUrl?.text} (input is hidden): `;
   const line = await io.stdin.typedLine({ question: onScreen(question, screen), isHidden: true });
@@ -151,16 +150,13 @@ async function readKey(invocation: Invocation): Promise<string> {
 }
 
 /** For a key that the service refuses, or whose check does not show whether it is valid. */
-function notStored({ argv }: Invocation): (failure: unknown) => never {
-  return (failure) => {
-    if (!(failure instanceof CliError)) throw failure;
-    const { details, message } = failure;
-    const isRefused = details.code === 'authentication';
-    const [what, why] = isRefused ? ['the service refuses this key'] : ['the key could not be checked', message];
-    const withoutCheck = changedCommand(argv, { add: ['--no-verify'] });
-    const hints = [...(isRefused ? [] : (details.hints ?? [])), `To store it without a check:  ${withoutCheck}`];
-    throw new CliError(`${what}; nothing is stored`, { ...details, why, hints, cause: failure });
-  };
+function notStored(failure: unknown): never {
+  if (!(failure instanceof CliError)) throw failure;
+  const { details, message } = failure;
+  const isRefused = details.code === 'authentication';
+  const [what, why] = isRefused ? ['the service refuses this key'] : ['the key could not be checked', message];
+  const hints = [...(isRefused ? [] : (details.hints ?? [])), 'To store it without a check:  --no-verify'];
+  throw new CliError(`${what}; nothing is stored`, { ...details, why, hints, cause: failure });
 }
 
 /** Prints the base URL and the key in use with their sources, and whether the service accepts the key. */
@@ -182,11 +178,9 @@ async function logout({ io, screen, config, settings: { profile } }: Invocation)
 
 /** Prints the key in full, the only command that does. */
 async function printToken(invocation: Invocation<ValuesOf<typeof tokenOptions>>): Promise<void> {
-  const { screen, options, argv } = invocation;
+  const { screen, options } = invocation;
   if (screen.out.isTTY && !options.show) {
-    throw usageError('refusing to show the key on a terminal', undefined, [
-      `To show it:  ${changedCommand(argv, { add: ['--show'] })}`,
-    ]);
+    throw usageError('refusing to show the key on a terminal', undefined, ['To show it:  --show']);
   }
   const { secret } = await requireKey(invocation);
   await screen.printWithSecret(`${screen.isJson ? JSON.stringify({ api_key: secret }) : secret}\n`);

@@ -9,7 +9,6 @@ import {
   rowOf,
   SETTING_NAMES,
   type SettingName,
-  type SharedOptions,
 } from '../settings/options.ts';
 import { type Invocation, requireProfile, settingHint } from '../settings/settings.ts';
 import {
@@ -100,7 +99,7 @@ async function printSetting({ args: [typed], config, settings, screen }: Invocat
 }
 
 /** Stores the value; without one, which `unset` does not accept, removes the setting. */
-async function change(invocation: Invocation<SharedOptions>): Promise<void> {
+async function change(invocation: Invocation): Promise<void> {
   const { args, io, config, settings, screen, options } = invocation;
   const [typed, value] = args;
   const name = settingName(typed);

@@ -4,11 +4,11 @@ import { isExempt, spelledIn } from '../../environment-proxy.ts';
 import { apiKeyPattern } from '../../generated/service.ts';
 import { maskKey } from '../../redactor.ts';
 import { VERSION } from '../../version.ts';
-import { CliError, changedCommand, OTHER_CONFIG_FOLDER, relatedCommand } from '../errors/cli-error.ts';
+import { CliError, OTHER_CONFIG_FOLDER, relatedCommand } from '../errors/cli-error.ts';
 import { exitCodes } from '../io/exit-codes.ts';
 import { printReport, type ReportRow, reportText } from '../output/report.ts';
 import { CliCommand } from '../parser/command.ts';
-import { refusedKeyHints } from '../request/explain-error.ts';
+import { refusedKeyHints, SEND_ANYWAY } from '../request/explain-error.ts';
 import { HttpTrace } from '../request/http-trace.ts';
 import { proxyFor, sendQuotaRequest } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
@@ -159,39 +159,42 @@ async function finding(name: string, check: () => CheckResult | Promise<CheckRes
 /** Requests the quota once, which is free. Its error says which step failed: the name, the connection, TLS or the response. */
 export async function checkService({ url, key }: Access, invocation: Invocation): Promise<readonly Finding[]> {
   if (url instanceof CliError || key instanceof CliError) return [NOT_CHECKED];
-  const { io, argv } = invocation;
+  const { io, options } = invocation;
   const settings = { ...invocation.settings, retries: 0, maxWaitMs: 0 };
   const trace = new HttpTrace({ ...invocation, settings });
   const outcome = await attempt(() => sendQuotaRequest({ ...invocation, settings }, { trace, key }));
   const { lastDate: date } = trace;
   const clock = date === undefined ? [] : [{ name: 'clock', ...clockResult(date, io.clock.now()) }];
-  if (outcome instanceof CliError) return [{ name: 'service', ...failure(outcome, { key, argv }) }, ...clock];
+  if (outcome instanceof CliError) return [{ name: 'service', ...failure(outcome, { key, options }) }, ...clock];
   const certificate = new URL(url).protocol === 'https:' ? '; its certificate is valid' : '';
   return [
     { name: 'service', ...ok(`accepts the key${certificate}`) },
     ...clock,
-    { name: 'quota', ...quotaResult(outcome.data, argv) },
+    { name: 'quota', ...quotaResult(outcome.data, invocation) },
   ];
 }
 
-function failure(error: CliError, { key, argv }: Pick<Invocation, 'argv'> & { readonly key: KeyInUse }): CheckResult {
+function failure(
+  error: CliError,
+  { key, options }: Pick<Invocation, 'options'> & { readonly key: KeyInUse },
+): CheckResult {
   const { code, facts: { status, retry_after_seconds: seconds } = {} } = error.details;
-  if (code === 'authentication') return { ...failed(error), next: refusedKeyHints(key, argv, otherKey(key, argv)) };
+  if (code === 'authentication')
+    return { ...failed(error), next: refusedKeyHints(key, { options }, otherKey(key, { options })) };
   if (code !== 'rate_limited') {
     const { next = [], ...result } = failed(error);
-    const details = `Request and response:  ${relatedCommand(['quota', '-vv'], argv)}`;
+    const details = `Request and response:  ${relatedCommand(['quota', '-vv'], options)}`;
     return { ...result, next: next.length > 0 ? next : [details] };
   }
   // A used-up limit does not mean that the key is wrong.
   const when = seconds === undefined ? '' : `, retry in ${formatDuration(seconds * 1000)}`;
-  if (status !== undefined) return warning(`rate limited${when}`, `Try again later:  ${changedCommand(argv)}`);
-  const next = `To send a request anyway:  FXRATES_SHARE_LIMIT=off ${changedCommand(argv)}`;
-  return warning(`nothing was sent: rate limited${when}`, next);
+  if (status !== undefined) return warning(`rate limited${when}`, 'Try again later.');
+  return warning(`nothing was sent: rate limited${when}`, SEND_ANYWAY);
 }
 
 /** Instead of `fxrates doctor`, which other commands name. */
-function otherKey({ source }: KeyInUse, argv: readonly string[]): string {
-  const command = relatedCommand(['auth', 'login'], argv);
+function otherKey({ source }: KeyInUse, { options }: Pick<Invocation, 'options'>): string {
+  const command = relatedCommand(['auth', 'login'], options);
   return source.startsWith('profile ') ? `Store another key:  ${command}` : `Pass another key with ${source}`;
 }
 
@@ -208,12 +211,12 @@ function clockResult(date: string | null, now: number): CheckResult {
 
 const ALMOST_USED_UP = 0.8;
 
-function quotaResult(quota: QuotaData, argv: readonly string[]): CheckResult {
+function quotaResult(quota: QuotaData, { options }: Invocation): CheckResult {
   const { plan, monthly_used: used } = quota;
   const limit = limitOf(quota);
   const text = `plan ${plan}, ${grouped(used)}${ofLimit(limit)} used`;
   const isAlmostUsedUp = limit !== undefined && used >= limit * ALMOST_USED_UP;
-  return isAlmostUsedUp ? warning(text, relatedCommand(['quota'], argv)) : ok(text);
+  return isAlmostUsedUp ? warning(text, relatedCommand(['quota'], options)) : ok(text);
 }
 
 const KEY_FORM =

@@ -5,14 +5,7 @@ import { isJsonObject, jsonDocuments } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
 import type { Operation } from '../../operation.ts';
 import { visible } from '../../text.ts';
-import {
-  CliError,
-  cannotWrite,
-  changedCommand,
-  relatedCommand,
-  systemReason,
-  usageError,
-} from '../errors/cli-error.ts';
+import { CliError, cannotWrite, relatedCommand, systemReason, usageError } from '../errors/cli-error.ts';
 import { readLimited } from '../io/io.ts';
 import { asTable, dataOf } from '../output/print-json.ts';
 import type { CliCommand } from '../parser/command.ts';
@@ -98,15 +91,13 @@ function watchLatest(request: OperationRequest, invocation: Invocation<LatestCom
 }
 
 /** @throws CliError for a watch that would use up the month */
-function requireSafeWatch(
-  forecast: QuotaForecast | undefined,
-  { argv, options: { watch, count } }: Invocation<WatchOptions>,
-): void {
+function requireSafeWatch(forecast: QuotaForecast | undefined, { options }: Invocation<WatchOptions>): void {
   const { remaining, resetsAt, safeIntervalMs } = forecast ?? {};
+  const { watch, count } = options;
   if (remaining === undefined || resetsAt === undefined) return;
   const facts = { resets_at: resetsAt.toISOString() };
   if (safeIntervalMs === undefined) {
-    const hints = [`See:  ${relatedCommand(['quota'], argv)}`];
+    const hints = [`See:  ${relatedCommand(['quota'], options)}`];
     throw new CliError('the monthly quota is used up', { code: 'quota_exhausted', facts, hints });
   }
   const isSafe = count === undefined ? typeof watch !== 'number' || watch >= safeIntervalMs : count <= remaining;
@@ -116,10 +107,7 @@ function requireSafeWatch(
     code: 'watch_unsafe',
     why: `${grouped(remaining)} requests are left, enough for one every ${formatDuration(safeIntervalMs)}`,
     facts,
-    hints: [
-      `As often as the quota allows:  ${changedCommand(argv, { without: ['--watch=', '--count='], add: ['--watch'] })}`,
-      `To continue anyway:  ${changedCommand(argv, { add: ['--force'] })}`,
-    ],
+    hints: ['As often as the quota allows:  --watch without an interval and --count', 'To continue anyway:  --force'],
   });
 }
 

@@ -2,7 +2,7 @@ import { Argument } from 'commander';
 import { operations } from '../../generated/operations.ts';
 import type { ObservedBehaviour, ProbeFetch } from '../../probe/index.ts';
 import { replaceFile } from '../../replace-file.ts';
-import { CliError, cannotWrite, changedCommand } from '../errors/cli-error.ts';
+import { CliError, cannotWrite } from '../errors/cli-error.ts';
 import { asTable } from '../output/print-json.ts';
 import { printReport } from '../output/report.ts';
 import { CliCommand } from '../parser/command.ts';
@@ -114,8 +114,8 @@ async function explained(
   const connection = { fetch, close: async () => undefined };
   const settings = { ...given.settings, retries: 0, maxWaitMs: 0, verbose: 0 };
   // Other commands have no base URL as an argument.
-  const argv = [...given.argv, '--base-url', `${settings.baseUrl?.text}`];
-  const error = await sendQuotaRequest({ ...given, settings, argv }, { connection, key }).then(
+  const options = { ...given.options, baseUrl: `${settings.baseUrl?.text}` };
+  const error = await sendQuotaRequest({ ...given, settings, options }, { connection, key }).then(
     () => cause,
     (failure: unknown) => failure,
   );
@@ -125,6 +125,6 @@ async function explained(
   return new CliError('rate limited', {
     ...error.details,
     why,
-    hints: [`Try again later:  ${changedCommand(given.argv)}`],
+    hints: ['Try again later.'],
   });
 }

@@ -100,47 +100,29 @@ export function storageError(
   return new CliError(what, { code: 'storage', why, hints, cause });
 }
 
-interface ArgumentChange {
-  /** Options to remove. The name of an option with a value ends with `=`. */
-  readonly without?: readonly string[];
-  readonly add?: readonly string[];
-}
-
-/** The typed command with a change, for the next step of an error. */
-export function changedCommand(argv: readonly string[], { without = [], add = [] }: ArgumentChange = {}): string {
-  const [before, after] = split(argv);
-  return withKey([...before.filter((_, index) => !isPartOf(without, before, index)), ...add, ...after]);
-}
-
 /** The options that decide which service is called, and with which key. */
-const CONNECTION = ['--profile=', '--base-url=', '--key-file=', '--key-stdin', '--insecure-http'];
-
-/** Another command, with the typed options for the profile, the service and the key. */
-export function relatedCommand(words: readonly string[], argv: readonly string[]): string {
-  const [before] = split(argv);
-  return withKey([...words, ...before.filter((_, index) => isPartOf(CONNECTION, before, index))]);
+interface ConnectionOptions {
+  readonly profile?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly keyFile?: string | undefined;
+  readonly keyStdin?: boolean | undefined;
+  readonly insecureHttp?: boolean | undefined;
 }
 
-/** A command line that reads the key from a file, if it reads it from standard input. */
-function withKey(argv: readonly string[]): string {
-  const [before] = split(argv);
-  return commandLine(argv) + (before.includes('--key-stdin') ? ' < key.txt' : '');
+/** Another command for the same service and key. */
+export function relatedCommand(words: readonly string[], options: ConnectionOptions): string {
+  const { profile, baseUrl, keyFile, keyStdin, insecureHttp } = options;
+  const values = { '--base-url': baseUrl, '--key-file': keyFile, '--profile': profile };
+  const argv = [
+    ...words,
+    ...Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [name, value])),
+    ...(insecureHttp ? ['--insecure-http'] : []),
+    ...(keyStdin ? ['--key-stdin'] : []),
+  ];
+  return commandLine(argv) + (keyStdin ? ' < key.txt' : '');
 }
 
 /** The command that stores a base URL and a key under `profile`. */
-export function loginCommand(profile: string, options: readonly string[] = []): string {
-  return commandLine(['auth', 'login', ...options, ...(profile === 'default' ? [] : ['--profile', profile])]);
-}
-
-/** The words before `--` and the others: no word after `--` is an option. */
-function split(argv: readonly string[]): readonly [readonly string[], readonly string[]] {
-  const end = argv.indexOf('--');
-  return end === -1 ? [argv, []] : [argv.slice(0, end), argv.slice(end)];
-}
-
-/** Whether a word is one of the options, or the value of one. */
-function isPartOf(options: readonly string[], argv: readonly string[], index: number): boolean {
-  const [word = '', previous] = [argv[index], argv[index - 1]];
-  const isValue = !word.startsWith('-') && options.includes(`${previous}=`);
-  return isValue || [word.replace(/=.*/s, '='), `${word}=`].some((name) => options.includes(name));
+export function loginLine(profile: string, baseUrl?: string): string {
+  return relatedCommand(['auth', 'login'], { baseUrl, profile: profile === 'default' ? undefined : profile });
 }

@@ -1,7 +1,7 @@
 import { type Argument, Command, type CommanderError, type Option } from 'commander';
 import { usageError } from '../errors/cli-error.ts';
 import { exitCodes } from '../io/exit-codes.ts';
-import { CliOption, sharedOptions } from '../settings/options.ts';
+import { CliOption, type SharedOptions } from '../settings/options.ts';
 import type { Invocation } from '../settings/settings.ts';
 
 export interface Example {
@@ -88,7 +88,7 @@ export class CliCommand extends Command {
   runs<Options extends object>(run: Run<Options>, traits: Traits = {}): this {
     this.traits = traits;
     this.run = async (invocation) =>
-      (await run({ ...invocation, options: invocation.options as Options })) ?? exitCodes.ok;
+      (await run({ ...invocation, options: invocation.options as Options & SharedOptions })) ?? exitCodes.ok;
     return this;
   }
 
@@ -167,22 +167,6 @@ export class CliCommand extends Command {
   all(): readonly CliCommand[] {
     return [this.ready(), ...this.commands.flatMap((child) => child.all())];
   }
-}
-
-/** `argv` with `by` instead of the argument `typed`; an equal value of an option stays. `options`: the command's own. */
-export function replaceArgument(
-  argv: readonly string[],
-  { typed, by, options }: { readonly typed: string; readonly by: string; readonly options: readonly Option[] },
-): readonly string[] {
-  const withValue = [...sharedOptions(), ...options].filter(({ required }) => required);
-  const end = argv.indexOf('--');
-  const awaitsValue = (word: string) =>
-    withValue.some(
-      ({ short, long }) => word === long || (short && /^-\w+$/.test(word) && word.endsWith(short.slice(1))),
-    );
-  const isValue = (index: number) => (end === -1 || index < end) && awaitsValue(argv[index - 1] ?? '');
-  const at = argv.findLastIndex((word, index) => word === typed && !isValue(index));
-  return at === -1 ? argv : argv.with(at, by);
 }
 
 function argumentText(argument: Argument): string {

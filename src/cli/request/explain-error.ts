@@ -2,7 +2,7 @@ import type { AnyFxRatesError, Logger, NetworkError, QuotaExhaustedError } from 
 import { environmentProxy, exemption, isLoopback } from '../../environment-proxy.ts';
 import { isError } from '../../foreign-values.ts';
 import { visible } from '../../text.ts';
-import { CliError, changedCommand, relatedCommand } from '../errors/cli-error.ts';
+import { CliError, relatedCommand } from '../errors/cli-error.ts';
 import type { Env } from '../io/io.ts';
 import type { KeyInUse } from '../settings/resolve-key.ts';
 import type { Invocation } from '../settings/settings.ts';
@@ -59,11 +59,11 @@ function explanationOf(error: AnyFxRatesError, { invocation, key, baseUrl }: Err
   const context = { baseUrl, source: invocation.settings.baseUrl?.source ?? 'the settings', env: invocation.io.env };
   switch (error.kind) {
     case 'authentication':
-      return { why: `the key is from ${key.source}`, hints: refusedKeyHints(key, invocation.argv) };
+      return { why: `the key is from ${key.source}`, hints: refusedKeyHints(key, invocation) };
     case 'quota_exhausted':
       return {
         ...quotaExplanation(error, invocation),
-        hints: [`Not retried. See:  ${relatedCommand(['quota'], invocation.argv)}`],
+        hints: [`Not retried. See:  ${relatedCommand(['quota'], invocation.options)}`],
       };
     case 'network':
       return explainNetworkError(error, context);
@@ -109,8 +109,8 @@ function timeoutExplanation(
 /** The next steps if the service refuses the key. */
 export function refusedKeyHints(
   { source, shadowed }: KeyInUse,
-  argv: readonly string[],
-  nextStep = `Check the setup:  ${relatedCommand(['doctor'], argv)}`,
+  { options }: Pick<Invocation, 'options'>,
+  nextStep = `Check the setup:  ${relatedCommand(['doctor'], options)}`,
 ): readonly string[] {
   const precedence =
     shadowed.length === 0 ? [] : [`The key from ${source} takes precedence over ${shadowed.join(' and ')}.`];
@@ -137,10 +137,13 @@ interface LimitedWait {
 /** As the option maxRetryAfterMs of the client. A longer wait can be a mistake of the service. */
 export const LONGEST_RETRY_AFTER_MS = 600_000;
 
+/** If an earlier command received a long Retry-After. */
+export const SEND_ANYWAY = 'To send a request anyway:  export FXRATES_SHARE_LIMIT=off';
+
 /** The error of a wait that `--max-wait` does not allow. */
 export function waitTooLong(
   waitMs: number | undefined,
-  { settings, argv }: Invocation,
+  { settings, options }: Invocation,
   { sumMs, status, code, requestId, isStored = false }: LimitedWait = {},
 ): CliError {
   const { maxWaitMs } = settings;
@@ -151,8 +154,8 @@ export function waitTooLong(
     code: 'rate_limited',
     why: `${when}, ${limitText(maxWaitMs, hasWaited)}`,
     hints: [
-      `To wait:  ${changedCommand(argv, { without: ['--max-wait=', '--no-wait'], add: ['--max-wait', enough] })}`,
-      ...(isStored ? [`To send a request anyway:  FXRATES_SHARE_LIMIT=off ${changedCommand(argv)}`] : []),
+      `To wait:  --max-wait ${enough}${options.wait === false ? ' instead of --no-wait' : ''}`,
+      ...(isStored ? [SEND_ANYWAY] : []),
     ],
     facts: {
       status,

@@ -207,8 +207,8 @@ export async function printCurl(request: ServiceRequest, { settings, ...others }
   if (sent === undefined) throw failure;
   await others.screen.print(`${curlCommand(sent)}\n`);
   if (others.io.env['FXRATES_API_KEY'] && settings.keyFile === undefined && !settings.keyStdin) return;
-  const argv = others.argv.filter((word) => word !== '--insecure-http'); // which auth token does not have
-  const token = relatedCommand(['auth', 'token'], argv);
+  const { insecureHttp: _, ...options } = others.options; // which auth token does not have
+  const token = relatedCommand(['auth', 'token'], options);
   const command = `export FXRATES_API_KEY=$(${token})`;
   await others.screen.remark(`the command sends the key in FXRATES_API_KEY; to set it:\n  ${command}`);
 }

@@ -3,7 +3,7 @@ import { operations } from '../../generated/operations.ts';
 import { apiPathIn, type BaseUrlProblem, baseUrlProblem } from '../../operation.ts';
 import { holdsKey } from '../../redactor.ts';
 import { withoutCredentials } from '../../text.ts';
-import { CliError, loginCommand, usageError } from '../errors/cli-error.ts';
+import { CliError, loginLine, usageError } from '../errors/cli-error.ts';
 
 /** A text, and the option or variable that it was read from. */
 export interface SourcedText {
@@ -77,7 +77,7 @@ function noBaseUrl(profile: string, typedAs: string): CliError {
     why: 'the host of the service is not documented, so there is no default',
     hints: [
       `Set it:      export FXRATES_BASE_URL=https://…   or   ${typedAs}`,
-      `Store it:    ${loginCommand(profile, ['--base-url', 'https://…'])}`,
+      `Store it:    ${loginLine(profile, 'https://…')}`,
       'No account?  fxrates mock   (a local server with invented rates)',
     ],
   });

@@ -1,6 +1,6 @@
 import { keyProblem } from '../../redactor.ts';
 import { checkWritable } from '../../replace-file.ts';
-import { CliError, cannotWrite, loginCommand, systemReason, usageError } from '../errors/cli-error.ts';
+import { CliError, cannotWrite, loginLine, systemReason, usageError } from '../errors/cli-error.ts';
 import { type Io, readLimited } from '../io/io.ts';
 import { checkBaseUrl } from './base-url.ts';
 import { withHome } from './folders.ts';
@@ -92,7 +92,7 @@ function otherOrigin({ origin }: StoredKey, baseUrl: string): CliError {
   return new CliError(`refusing to send the stored key to ${new URL(baseUrl).origin}`, {
     code: 'other_origin',
     why: `it belongs to ${origin}`,
-    hints: [`To store a key for this URL:  ${loginCommand('another', ['--base-url', baseUrl])}`],
+    hints: [`To store a key for this URL:  ${loginLine('another', baseUrl)}`],
   });
 }
 
@@ -137,7 +137,7 @@ function noKey({ baseUrl, profile }: CliSettings): CliError {
     code: 'no_key',
     hints: [
       'Set it:      export FXRATES_API_KEY=…   or   --key-file /run/secrets/fxrates',
-      `Store it:    ${loginCommand(profile)}`,
+      `Store it:    ${loginLine(profile)}`,
       'No account?  fxrates mock   (a local server, invented rates; it prints a key)',
     ],
   });

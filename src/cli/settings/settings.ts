@@ -188,8 +188,8 @@ export interface Invocation<Options = object> {
   /** Everything typed after `fxrates`. */
   readonly argv: readonly string[];
   readonly args: readonly string[];
-  /** The command's own options, by commander's camelCase names. */
-  readonly options: Options;
+  /** By commander's camelCase names: the values of the command's own options, and the texts of the shared ones. */
+  readonly options: Options & SharedOptions;
 }
 
 export type QueryText = string | number | boolean;

@@ -1,7 +1,7 @@
 import { promises as fs } from 'node:fs';
 import { codeOf } from '../../foreign-values.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
-import { CliError, loginCommand, storageError } from '../errors/cli-error.ts';
+import { CliError, loginLine, storageError } from '../errors/cli-error.ts';
 import type { Env, Io } from '../io/io.ts';
 import { configFolder, pathIn } from './folders.ts';
 import { readJsonFile, unusable, updateJsonFile } from './json-file.ts';
@@ -118,7 +118,7 @@ export async function readCredential(env: Env, profile: string): Promise<StoredK
   if (typeof origin === 'string' && typeof secret === 'string') return { origin, secret, path, wasReadable };
   if (entry === undefined) return undefined;
   const why = `the entry of profile ${profile} is not an object with the texts origin and api_key`;
-  throw storageError(`cannot use ${path}`, why, { hint: `Store the key again:  ${loginCommand(profile)}` });
+  throw storageError(`cannot use ${path}`, why, { hint: `Store the key again:  ${loginLine(profile)}` });
 }
 
 /** Removes the rights of other users; returns whether they could read the file. */

@@ -1,11 +1,8 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { main } from '../../../src/cli/program/main.ts';
 import { FakeIo, runCli, usageError } from '../../helpers/cli-io.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { API_KEY, failedFetch, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 test('prints the body byte for byte', async () => {
   const body = '{"success":true ,\n "data":{"rate":1.10}}\n\n';
@@ -49,8 +46,8 @@ test.each([
 
 test.each([
   [`/api/v1/${API_KEY}`, 'refusing an argument that contains an API key'],
-  ['https://evil.example/api/v1/quota', 'fxrates api /api/v1/quota'],
-  ['https://evil.example/x?base=EUR&a=b c', "fxrates api '/x?base=EUR&a=b%20c' -i"],
+  ['https://evil.example/api/v1/quota', 'The path:  /api/v1/quota\n'],
+  ['https://evil.example/x?base=EUR&a=b c', "The path:  '/x?base=EUR&a=b%20c'\n"],
   ['http://', "'http://' is a URL"],
   ['C:/Program Files/Git/api/v1/latest', 'Git Bash changes arguments that begin with /'],
   ['C:/Program Files/Git/api/v1/latest', 'fxrates api api/v1/latest'],
@@ -62,34 +59,16 @@ test.each([
 });
 
 test.each([
-  ['quota', '/api/v1/quota'],
-  ['/v1/latest', '/api/v1/latest'],
-  ['/v1/nope', '/api/v1/nope'],
-  ['/it%27s', '/api/v1/it%27s'],
-  ['--profile quota --base-url https://a.test quota', '--profile quota --base-url https://a.test /api/v1/quota'],
-  ['-i latest?base=USD symbols=EUR -o tsv', "-i '/api/v1/latest?base=USD' symbols=EUR -o tsv"],
-])('a 404 for %s shows the command with the whole path', async (line, whole) => {
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, 'config.json'), '{"profiles":{"quota":{}}}');
-
-  const { code, stderr } = await runCli(`api ${line}`, {
-    env: { FXRATES_CONFIG_DIR: folder },
-    replies: failure(404),
-  });
-
-  expect(code).toBe(9);
-  expect(stderr).toContain(`\n\n  Paths begin with /api/v1:  fxrates api ${whole}\n`);
-});
-
-test.each([
-  ['/api/v1/nope', 404, 9],
-  ['/api/v2/quota', 404, 9],
-  ['/quota', 401, 4],
-])('%s, refused with %d, does not show the start of paths', async (path, status, exitCode) => {
+  ['quota', 404, 9, true],
+  ['/v1/latest', 404, 9, true],
+  ['/api/v2/quota', 404, 9, true],
+  ['/api/v1/nope', 404, 9, false],
+  ['/quota', 401, 4, false],
+])('after %s and a %d, the next step names the start of paths: %s %s', async (path, status, exitCode, isNamed) => {
   const { code, stderr } = await runCli(['api', path], { replies: failure(status) });
 
   expect(code).toBe(exitCode);
-  expect(stderr).not.toContain('Paths begin');
+  expect(stderr.includes('\n\n  Paths begin with /api/v1\n')).toBe(isNamed);
 });
 
 test.each([

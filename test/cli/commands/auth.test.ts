@@ -98,9 +98,7 @@ test.each([
   expect(code).toBe(exitCode);
   expect(stderr).toContain(`fxrates: ${what}; nothing is stored`);
   expect(stderr).toContain(why);
-  expect(stderr).toContain(
-    `  To store it without a check:  fxrates auth login --key-stdin --base-url ${ORIGIN} --retries 0 --no-wait --no-verify < key.txt\n`,
-  );
+  expect(stderr).toContain('  To store it without a check:  --no-verify\n');
   expect(await readdir(folder)).toEqual([]);
 });
 
@@ -149,7 +147,7 @@ test.each([
   ['--no-input', ['stdin', 'stderr'], 3, 'fxrates: no base URL'],
   ['--profile new', [], 3, 'Store it:    fxrates auth login --base-url https://… --profile new\n'],
   ['', [], 3, 'fxrates: no base URL'],
-  [`--base-url ${ORIGIN}`, [], 2, `fxrates auth login --base-url ${ORIGIN} --key-stdin < key.txt`],
+  [`--base-url ${ORIGIN}`, [], 2, 'From a file:  --key-stdin < key.txt'],
   [`--base-url ${ORIGIN}`, ['stdin'], 2, 'no key to store — a prompt needs a terminal as stdin and stderr'],
   [`--base-url ${ORIGIN} --no-input`, ['stdin', 'stderr'], 2, 'FXRATES_NO_INPUT'],
 ] as const)('with %j and terminals %j it asks for no key', async (option, tty, expected, says) => {

@@ -142,7 +142,7 @@ test.each([
   [expired, 4, 'authentication', ': Key expired. (HTTP 401, some_code) — the key is from'],
   [{ status: 403, body: '{}' }, 4, 'authentication', '(HTTP 403)'],
   [{ status: 403, body: 'Blocked by the gateway' }, 9, 'request', ': Blocked by the gateway (HTTP 403)\n'],
-  [rateLimited('20'), 7, 'rate_limited', 'retry in 20 s\n\n  Try again later:  fxrates probe https://fxrates.test\n'],
+  [rateLimited('20'), 7, 'rate_limited', 'retry in 20 s\n\n  Try again later.\n'],
   [maintenance, 5, 'server', ': Maintenance. (HTTP 503) — retry in 2 min'],
   [{ status: 404, body: '<html>' }, 9, 'request', BASE_URL_HINT],
   [{ status: 302, body: '<html>' }, 10, 'response', BASE_URL_HINT],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CliError, changedCommand, relatedCommand, systemReason } from '../../../src/cli/errors/cli-error.ts';
+import { CliError, relatedCommand, systemReason } from '../../../src/cli/errors/cli-error.ts';
 import { crashReport } from '../../../src/cli/errors/crash-report.ts';
 import { printError } from '../../../src/cli/errors/print-error.ts';
 import { Interrupted, WriteFailure } from '../../../src/cli/io/io.ts';
@@ -181,27 +181,11 @@ test('a long value is shortened in a usage error', async () => {
   expect(stderr.length).toBeLessThan(300);
 });
 
-const words = (line: string) => line.split(' ').filter((word) => word !== '');
-
 test.each([
-  ['latest', 'fxrates latest --max-wait 2m'],
-  ['latest --no-wait -o csv --get rates.EUR', 'fxrates latest -o csv --get rates.EUR --max-wait 2m'],
-  ['--max-wait 5s latest --max-wait=1s', 'fxrates latest --max-wait 2m'],
-  ['latest --max-wait 5s -- base=USD', 'fxrates latest --max-wait 2m -- base=USD'],
-  ['latest --max-waiting -- --no-wait', 'fxrates latest --max-waiting --max-wait 2m -- --no-wait'],
-  ['latest --watch -o csv', 'fxrates latest -o csv --max-wait 2m'],
-])('%s with another --max-wait, and without --watch, is %s', (line, expected) => {
-  const change = { without: ['--max-wait=', '--no-wait', '--watch='], add: ['--max-wait', '2m'] };
-
-  expect(changedCommand(words(line), change)).toBe(expected);
-});
-
-test.each([
-  ['latest', 'fxrates quota'],
-  ['latest base=USD --profile work -o csv', 'fxrates quota --profile work'],
-  ['--base-url=http://x.test --insecure-http latest', 'fxrates quota --base-url=http://x.test --insecure-http'],
-  ['latest --key-file a.txt --key-stdin', 'fxrates quota --key-file a.txt --key-stdin < key.txt'],
-  ['mock -- curl --profile work', 'fxrates quota'],
-])('the quota of the service of %s is %s', (line, expected) => {
-  expect(relatedCommand(['quota'], words(line))).toBe(expected);
+  [{}, 'fxrates quota'],
+  [{ profile: 'work' }, 'fxrates quota --profile work'],
+  [{ baseUrl: 'http://x.test', insecureHttp: true }, 'fxrates quota --base-url http://x.test --insecure-http'],
+  [{ keyFile: 'a b.txt', keyStdin: true }, "fxrates quota --key-file 'a b.txt' --key-stdin < key.txt"],
+])('with the options %j, the command for the quota is %s', (options, expected) => {
+  expect(relatedCommand(['quota'], options)).toBe(expected);
 });

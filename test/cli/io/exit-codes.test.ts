@@ -89,7 +89,7 @@ test('the JSON of a rate limit has the status and the seconds', async () => {
       status: 429,
       cause_code: 'rate_limited',
       retry_after_seconds: 12,
-      hint: 'To wait:  fxrates latest --json base=USD --max-wait 12s',
+      hint: 'To wait:  --max-wait 12s instead of --no-wait',
       exit_code: 7,
     },
   });

@@ -21,7 +21,7 @@ test('the times of the client that the command line repeats are those of the cli
 
 test.each([
   ['latest -o csv --get rates.EUR --base-url https://other.test', 401, 'fxrates doctor --base-url https://other.test'],
-  ['latest --base-url=https://other.test -- base=USD', 402, 'fxrates quota --base-url=https://other.test'],
+  ['latest --base-url=https://other.test -- base=USD', 402, 'fxrates quota --base-url https://other.test'],
 ])('after %s and a %d, the next step is %s', async (line, status, next) => {
   const { stderr } = await runCli(line, { replies: failure(status), quota: success(exhaustedQuota()) });
 

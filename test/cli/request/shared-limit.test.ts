@@ -56,11 +56,11 @@ test('a Retry-After of a day from an earlier command can be ignored, as the erro
   expect([first.code, first.requests.length]).toEqual([7, 1]);
   expect(first.stderr).not.toContain('FXRATES_SHARE_LIMIT');
   expect([held.code, held.requests.length]).toEqual([7, 0]);
-  expect(held.stderr).toContain('  To send a request anyway:  FXRATES_SHARE_LIMIT=off fxrates latest base=USD\n');
+  expect(held.stderr).toContain('  To send a request anyway:  export FXRATES_SHARE_LIMIT=off\n');
   const { checks } = JSON.parse(checked.stdout) as { checks: { name: string; status: string; next: string[] }[] };
   expect(
     checks.filter(({ status }) => status !== 'ok').map(({ name, status, next }) => [name, status, ...next]),
-  ).toEqual([['service', 'warn', 'To send a request anyway:  FXRATES_SHARE_LIMIT=off fxrates doctor --json']]);
+  ).toEqual([['service', 'warn', 'To send a request anyway:  export FXRATES_SHARE_LIMIT=off']]);
 });
 
 test.each([

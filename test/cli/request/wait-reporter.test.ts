@@ -122,8 +122,14 @@ test('a wait longer than --max-wait fails immediately and names a sufficient val
   expect(clock.now()).toBe(startedAt);
   expect(stderr).toBe(`fxrates: rate limited — retry in 50 s, longer than --max-wait 10s
 
-  To wait:  fxrates latest base=USD --max-wait 50s
+  To wait:  --max-wait 50s
 `);
+});
+
+test('a wait that --no-wait forbids fails, and the next step is the option that replaces it', async () => {
+  const { stderr } = await runCli('latest --no-wait', { replies: rateLimited('50') });
+
+  expect(stderr).toContain('\n  To wait:  --max-wait 50s instead of --no-wait\n');
 });
 
 test.each(['latest --no-wait', 'latest --max-wait 2s'])('%s warns of a doubtful unit of Retry-After', async (line) => {
@@ -133,7 +139,7 @@ test.each(['latest --no-wait', 'latest --max-wait 2s'])('%s warns of a doubtful 
   expect(stderr).toMatch(/Retry-After 5000 is read in milliseconds, .*\n.*rate limited — retry in 5 s, /);
 });
 
-const BOTH = ', with the earlier waits longer than --max-wait 1m\n\n  To wait:  fxrates latest --max-wait 75s\n';
+const BOTH = ', with the earlier waits longer than --max-wait 1m\n\n  To wait:  --max-wait 75s\n';
 
 test.each<[maxWait: string, retryAfter: string, expected: readonly number[], says: string]>([
   ['3s', '3', [0, 2, 3_000], ''],
@@ -179,7 +185,7 @@ function reporterWith({ isJson = false, maxWaitMs = 10_000 } = {}) {
   Object.assign(io.stderr, { write: async (text: string) => void written.push(text) });
   const settings = { maxWaitMs, quiet: 0, verbose: 0 };
   const screen = new Screen(io, { ...settings, color: 'never', output: isJson ? 'json' : 'auto' });
-  const reporter = new WaitReporter({ io, screen, settings, argv: [] } as unknown as Invocation);
+  const reporter = new WaitReporter({ io, screen, settings, options: {} } as unknown as Invocation);
   const wait = (event: object) => reporter.hooks.onWait?.(event as WaitEvent);
   return { reporter, wait, clock, written };
 }

@@ -120,14 +120,14 @@ export class ProgressView {
 
   /** Ends the batch if so. The time of a slow reader of stdout does not count. */
   #isStalled(): boolean {
-    const { settings, argv } = this.#invocation;
+    const { settings, options } = this.#invocation;
     const longestMs = settings.maxWaitMs > LONGEST_RETRY_AFTER_MS ? 2 * settings.maxWaitMs : LONGEST_STALL_MS;
     const stalledMs = this.#stalledMs;
     if (this.#isPrinting || stalledMs <= longestMs) return false;
     const error = new CliError(`no query finished for ${formatDuration(stalledMs)}`, {
       code: 'rate_limited',
       why: `the service refused ${grouped(this.#refused)} requests`,
-      hints: [`See:  ${relatedCommand(['doctor'], argv)}`],
+      hints: [`See:  ${relatedCommand(['doctor'], options)}`],
     });
     this.#stall.abort(error);
     return true;

@@ -3,11 +3,11 @@ import type { AnyFxRatesError, BatchItem, QuotaExhaustedError } from '../../../c
 import { operations } from '../../../generated/operations.ts';
 import { replaceFile } from '../../../replace-file.ts';
 import { visible } from '../../../text.ts';
-import { CliError, cannotWrite, changedCommand, usageError, writeReason } from '../../errors/cli-error.ts';
+import { CliError, cannotWrite, usageError, writeReason } from '../../errors/cli-error.ts';
 import { errorFacts } from '../../errors/print-error.ts';
 import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
 import { dataOf, tableDocument, VALUE_COLUMNS } from '../../output/print-json.ts';
-import { CliCommand, replaceArgument } from '../../parser/command.ts';
+import { CliCommand } from '../../parser/command.ts';
 import { joinParameters, parameterOptions, parametersOf, queryOf, wordsOf } from '../../parser/parameters.ts';
 import { LONGEST_RETRY_AFTER_MS } from '../../request/explain-error.ts';
 import { cacheOf } from '../../request/response-cache.ts';
@@ -134,8 +134,6 @@ class BatchRun {
   #cached = 0;
   #overQuota = 0;
   #failureCode: ExitCode = exitCodes.failure;
-  /** Of the last query that failed at the limit. It repeats the command, so no line has it. */
-  #advice: readonly string[] = [];
 
   constructor(invocation: Invocation<BatchCommandOptions>, queries: readonly Query[]) {
     this.#invocation = invocation;
@@ -160,7 +158,6 @@ class BatchRun {
     } finally {
       const done = this.#succeeded.size + this.#failed;
       await this.progress.end({ done, failed: this.#failed, cached: this.#cached, overQuota: this.#overQuota });
-      for (const hint of this.#advice) await this.#invocation.screen.remark(hint.replace(/ {2}/, '\n  '));
     }
   }
 
@@ -224,8 +221,6 @@ class BatchRun {
       // A wrong path of --get: further requests would use quota for nothing.
       if (!(failure instanceof CliError) || (error === undefined && this.#succeeded.size === 0)) throw failure;
       if (error?.kind === 'quota_exhausted') this.#noteOverQuota(error);
-      const { code, hints = [] } = failure.details;
-      if (code === 'rate_limited') this.#advice = hints;
       return { lines: this.#format.failure(query, failure), failure };
     }
   }
@@ -277,14 +272,7 @@ async function writeFailed(path: string, queries: readonly Query[], invocation: 
   }
   if (lines.length === 0) return;
   const count = `${grouped(lines.length)} ${lines.length === 1 ? 'query' : 'queries'}`;
-  const again = visible(againWith(path, invocation)); // on a line of its own, which is not broken
-  await invocation.screen.remark(`${count} written to ${visible(path)}; again:\n  ${again}`);
-}
-
-/** The typed command with `path` as its file of queries. */
-function againWith(path: string, { argv, args: [file] }: Invocation): string {
-  if (file === undefined) return changedCommand(argv, { without: ['--each='], add: [path] });
-  return changedCommand(replaceArgument(argv, { typed: file, by: path, options: batchOptions() }));
+  await invocation.screen.remark(`${count} written to ${visible(path)}; run the batch again with this file`);
 }
 
 /** The formats of a batch. Another one has no effect if it comes from the environment or config.json. */
@@ -315,11 +303,7 @@ function formatOf(queries: readonly Query[], invocation: Invocation<BatchCommand
 
 const JSON_LINES: Format = {
   success: (query, json) => `{"query":${JSON.stringify(query)},"data":${compactJson(json)}}\n`,
-  failure: (query, error) => {
-    const facts = errorFacts(error);
-    const shown = error.details.code === 'rate_limited' ? { ...facts, hint: undefined } : facts; // see #advice
-    return `{"query":${JSON.stringify(query)},"error":${JSON.stringify(shown)}}\n`;
-  },
+  failure: (query, error) => `{"query":${JSON.stringify(query)},"error":${JSON.stringify(errorFacts(error))}}\n`,
 };
 
 /** One document for all queries: a column for each of their parameters, then the columns of `fxrates latest -o csv`. */

@@ -5,7 +5,7 @@ import { Argument } from 'commander';
 import { LOOPBACK_ADDRESS } from '../../../environment-proxy.ts';
 import type { JournalEntry, MockServer } from '../../../mock-server/index.ts';
 import { oneLine, targetOf } from '../../../text.ts';
-import { CliError, changedCommand, usageError } from '../../errors/cli-error.ts';
+import { CliError, usageError } from '../../errors/cli-error.ts';
 import { printError } from '../../errors/print-error.ts';
 import { exitCodes } from '../../io/exit-codes.ts';
 import type { Env } from '../../io/io.ts';
@@ -42,14 +42,14 @@ export function mockCommand(): CliCommand {
 }
 
 function runMock(invocation: Invocation<MockOptions>): Promise<number> {
-  const { argv, io } = invocation;
+  const { io } = invocation;
   const command = commandOf(invocation);
   const isAlone = command.length === 0;
   const { allowRemote, port = isAlone ? DEFAULT_PORT : 0, host } = invocation.options;
   const mock = {
     ...invocation.options,
     port,
-    host: allowRemote ? (host ?? '0.0.0.0') : loopbackHost(host ?? '127.0.0.1', argv),
+    host: allowRemote ? (host ?? '0.0.0.0') : loopbackHost(host ?? '127.0.0.1'),
     adminToken: checkedToken(io.env['FXRATES_MOCK_ADMIN_TOKEN']),
   };
   return isAlone ? serveMock(mock, invocation) : runBesideMock(command, mock, invocation);
@@ -75,10 +75,10 @@ function commandOf({ argv, args }: Invocation): readonly string[] {
 
 const DEFAULT_PORT = 4010;
 
-function loopbackHost(host: string, argv: readonly string[]): string {
+function loopbackHost(host: string): string {
   if (LOOPBACK_ADDRESS.test(host)) return host;
-  throw usageError(`--host expects a loopback address, got '${host}'`, '--allow-remote lets other machines connect', [
-    changedCommand(argv, { add: ['--allow-remote'] }),
+  throw usageError(`--host expects a loopback address, got '${host}'`, undefined, [
+    'To let other machines connect:  --allow-remote',
   ]);
 }
 

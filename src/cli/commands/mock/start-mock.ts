@@ -17,7 +17,7 @@ import type {
   TlsOptions,
 } from '../../../mock-server/index.ts';
 import { nearestName } from '../../../nearest-name.ts';
-import { CliError, changedCommand, systemReason, usageError } from '../../errors/cli-error.ts';
+import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
 import { readLimited } from '../../io/io.ts';
 import { parseJsonFile } from '../../settings/json-file.ts';
@@ -117,7 +117,7 @@ export async function startMock(options: StartOptions, invocation: Invocation): 
   const isResumed = state !== undefined && (statSync(state, { throwIfNoEntry: false })?.size ?? 0) > 0;
   const listening = await mock.serve({ port, host, allowRemote, tls, adminToken }).catch(async (cause: unknown) => {
     await mock.close().catch(() => undefined); // the first error is the one to report
-    throw serveError(cause, options, invocation);
+    throw serveError(cause, options);
   });
   // The command line takes precedence over the state file.
   if (behaviour !== undefined) mock.behaviour.set(behaviour);
@@ -190,14 +190,14 @@ function optionError(
 
 const ALL_SWITCHES = 'All switches and their values:  docs/switches.md, or TAB after --behaviour';
 
-function serveError(cause: unknown, options: StartOptions, { argv }: Invocation): unknown {
+function serveError(cause: unknown, options: StartOptions): unknown {
   const { host, port, tlsCert = '', tlsKey = '' } = options;
   const ofState = stateError(cause, exitCodes.usage); // may have the code of a port, such as EACCES
   if (ofState !== undefined) return ofState;
   const message = cause instanceof Error ? cause.message : '';
   const [, what] = /^tls .*?: (.*)\.$/.exec(message) ?? [];
   if (what !== undefined) return unusable(`${tlsCert} and ${tlsKey}`, `expected ${what}`, { cause });
-  const freePort = `Use a free port:  ${changedCommand(argv, { without: ['--port='], add: ['--port', '0'] })}`;
+  const freePort = 'Use a free port:  --port 0';
   const notHere = [`${host} is not an address of this machine`, 'The default is --host 127.0.0.1'] as const;
   const reasons: Readonly<Record<string, readonly [what: string, hint: string]>> = {
     EADDRINUSE: [`port ${port} is in use`, freePort],

@@ -261,7 +261,7 @@ test('--failed-out contains the failed queries, for the next batch', async () =>
 
   expect(first.code).toBe(1);
   expect(readFileSync(path, 'utf8')).toBe('{"fail":"404","x":"1.10"}\n{"fail":"500"}\n');
-  expect(first.stderr).toContain(`fxrates: 2 queries written to ${path}; again:\n  fxrates batch ${path} `);
+  expect(first.stderr).toContain(`fxrates: 2 queries written to ${path}; run the batch again with this file\n`);
 
   const second = await batch([path, '--failed-out', path], { replies: success() });
 
@@ -271,29 +271,8 @@ test('--failed-out contains the failed queries, for the next batch', async () =>
 
   const withoutKey = await batch(['-', '--failed-out', path], { stdin: 'n=1\n', env: { FXRATES_API_KEY: '' } });
 
-  expect(withoutKey.stderr).toMatch(/^fxrates: 1 query written to .*\n {2}fxrates batch .*\nfxrates: no API key/); // no report of a batch
+  expect(withoutKey.stderr).toMatch(/^fxrates: 1 query written to .*\nfxrates: no API key/); // no report of a batch
   expect(readFileSync(path, 'utf8')).toBe('{"n":"1"}\n');
-});
-
-test.each([
-  ['QUERIES -o csv --get n --failed-out FAILED', 'FAILED -o csv --get n --failed-out FAILED'],
-  ['QUERIES --failed-out QUERIES', 'QUERIES --failed-out QUERIES'],
-  ['--failed-out FAILED -po=QUERIES QUERIES', '--failed-out FAILED -po=QUERIES FAILED'],
-  [
-    'QUERIES --failed-out FAILED -p QUERIES=1 --key-file QUERIES',
-    'FAILED --failed-out FAILED -p QUERIES=1 --key-file QUERIES',
-  ],
-  ['--each fail=404,500 --profile work --failed-out=FAILED', '--profile work --failed-out=FAILED FAILED'],
-])('after %s, the next step is %s', async (line, expected) => {
-  const paths = { QUERIES: fileOf('some.txt', 'fail=404\n'), FAILED: join(folder, 'again.txt') };
-  const typed = (text: string) => text.replaceAll('QUERIES', paths.QUERIES).replaceAll('FAILED', paths.FAILED);
-  writeFileSync(join(folder, 'config.json'), '{"profiles":{"work":{}}}');
-
-  const options: FakeIoOptions = { env: { FXRATES_CONFIG_DIR: folder }, tty: ['stderr'], columns: 60 };
-  const { stderr } = await batch(typed(line), options);
-
-  expect(stderr).toMatch(/;\s+again:\n/);
-  expect(stderr).toContain(`\n  fxrates batch ${typed(expected)}\n`); // on one line, to be copied
 });
 
 test('names every invalid line before the first request, without keys', async () => {
@@ -476,26 +455,16 @@ test.each([
   ['--no-wait, although the environment allows waits', '--each n=1,2 --no-wait', { FXRATES_MAX_WAIT: '5s' }],
   ['FXRATES_MAX_WAIT=0', '--each n=1,2', { FXRATES_MAX_WAIT: '0' }],
   ['a profile with max_wait 0', '--each n=1,2 --profile fast', { FXRATES_CONFIG_DIR: folder }],
-])('with %s a query that would have to wait fails, and its advice is a batch that waits', async (_, line, env) => {
+])('with %s a query that would have to wait fails, with the option that waits', async (_, line, env) => {
   writeFileSync(join(folder, 'config.json'), '{"profiles":{"fast":{"max_wait":"0"}}}');
   const replies = [rateLimited('20'), echo];
 
-  const { code, stderr } = await batch(line, { env, replies });
-  const [, advised] = /^fxrates: To wait:\n {2}fxrates (.*)$/m.exec(stderr) ?? [];
-  const again = await runCli(`${advised}`, { env, replies });
+  const { code, stdout } = await batch(line, { env, replies });
+  const [, advised = ''] = /To wait: {2}(--max-wait \w+)/.exec(stdout) ?? [];
+  const again = await batch(`${line.replace(' --no-wait', '')} ${advised}`, { env, replies });
 
   expect(code).toBe(1);
   expect([again.code, jsonLines(again.stdout).length]).toEqual([0, 2]);
-});
-
-test('the lines of failed queries do not repeat the command, which is advised once', async () => {
-  const bases = Array.from({ length: 200 }, (_, n) => `base${n}`);
-
-  const { stdout, stderr } = await batch(`--each n=${bases.join()} --no-wait`, { replies: rateLimited('20') });
-
-  expect(jsonLines(stdout)[199].error).toMatchObject({ code: 'rate_limited' });
-  expect(stdout).not.toContain('fxrates batch');
-  expect(stderr.match(/To wait:\n {2}fxrates batch --each n=base0,\S+,base199 --max-wait \w+\n/g)).toHaveLength(1);
 });
 
 test('if the reader closes the pipe, the batch ends silently and --failed-out has the rest', async () => {

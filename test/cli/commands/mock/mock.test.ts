@@ -138,12 +138,11 @@ test('a port in use is an error with the next step', async () => {
   const { code, stdout, stderr } = await runCli(`mock --port ${port} --plan developer -- npm test`);
 
   expect([code, stdout]).toEqual([1, '']);
-  const next = 'Use a free port:  fxrates mock --plan developer --port 0 -- npm test';
-  expect(stderr).toBe(`fxrates: port ${port} is in use\n\n  ${next}\n`);
+  expect(stderr).toBe(`fxrates: port ${port} is in use\n\n  Use a free port:  --port 0\n`);
 });
 
 test.each([
-  [['--port', '0', '--host', '0.0.0.0'], {}, 'fxrates mock --port 0 --host 0.0.0.0 --allow-remote'],
+  [['--port', '0', '--host', '0.0.0.0'], {}, 'To let other machines connect:  --allow-remote\n'],
   [['--journal-size=-1'], {}, "--journal-size expects a whole number from 0 to 1000000, got '-1'"],
   [['--'], {}, 'no command after --'],
   [['--', ''], {}, 'no command after --'],
