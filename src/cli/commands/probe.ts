@@ -1,12 +1,11 @@
 import { Argument } from 'commander';
-import { operations } from '../../generated/operations.ts';
 import type { ObservedBehaviour, ProbeFetch } from '../../probe/index.ts';
 import { replaceFile } from '../../replace-file.ts';
 import { CliError, cannotWrite } from '../errors/cli-error.ts';
 import { asTable } from '../output/print-json.ts';
 import { printReport } from '../output/report.ts';
 import { CliCommand } from '../parser/command.ts';
-import { HttpTrace, type TracedResponse } from '../request/http-trace.ts';
+import { HttpTrace } from '../request/http-trace.ts';
 import { openConnection, sendQuotaRequest } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
 import { CliOption, checkOptions, dataOptions, outputFileOption, type ValuesOf } from '../settings/options.ts';
@@ -15,14 +14,14 @@ import type { Invocation } from '../settings/settings.ts';
 import { formatDuration, wholeNumber } from '../settings/values.ts';
 import type { StreamStyle } from '../terminal/screen.ts';
 
-/** They observe everything that requires no refusal of the limit. */
-const USUAL_REQUESTS = 14;
+/** One that checks the key, and those that observe everything that requires no refusal of the limit. */
+const USUAL_REQUESTS = 15;
 
 const probeOptions = () => [
   new CliOption(
     '--max-requests <count>',
     `maximum number of requests (default: ${USUAL_REQUESTS})`,
-    wholeNumber(1, 99_999),
+    wholeNumber(2, 99_999),
   ),
   outputFileOption('--out <file>', 'write the JSON to this file'),
 ];
@@ -38,8 +37,8 @@ export function probeCommand(): CliCommand {
         { command: 'fxrates mock --behaviour behaviour.json', comment: 'a mock that behaves like it' },
       ],
       notes: [
-        'The probe starts with quota, which is free. With the default budget, one request may use monthly quota. With a budget of 20 requests above the per-minute limit, the probe also tests that limit, and two more requests may use quota.',
-        'The probe does not wait for limits. If the per-minute limit is reached early, it prints what it has observed. --timeout applies to each request, and no request is sent twice.',
+        'The first request, quota, checks the key and is free. With the default budget, one request may use monthly quota. With a budget of 20 requests above the per-minute limit, the probe also tests that limit, and two more requests may use quota.',
+        'The probe does not wait for limits. If the per-minute limit is reached early, it prints what it has observed. --timeout applies to each request, and a failed request is not sent again.',
         'One or two requests send the key in the URL (api_key=), to find out whether the service accepts it there. URLs appear in the logs of proxies and of the service: use a key that you can revoke.',
       ],
     })
@@ -60,18 +59,19 @@ async function probe(invocation: Invocation<ValuesOf<typeof probeOptions>>): Pro
   const key = await requireKey({ ...invocation, settings });
   if (out !== undefined) await checkOutputFile(out, invocation);
   const { probeService } = await import('../../probe/index.ts');
-  await screen.remark(`at most ${maxRequests} requests to ${baseUrl}`);
+  await screen.remark(`at most ${maxRequests} requests to ${baseUrl}, the first of which checks the key`);
+  const oddResponse = await checkKey({ ...invocation, settings }, key);
   const { signal } = io.interrupts;
   const connection = await openConnection(io, baseUrl);
-  const trace = new HttpTrace({ ...invocation, settings }, operations.quota.path);
   // Both kinds of `fetch` accept any method. The type has only GET, which the client uses.
+  const trace = new HttpTrace({ ...invocation, settings });
   const fetch = trace.wrap(connection.fetch, baseUrl, () => undefined) as unknown as ProbeFetch;
   const { timeoutMs, insecureHttp: allowInsecureHttp } = settings;
-  const limits = { maxRequests, timeoutMs, allowInsecureHttp };
+  const limits = { maxRequests: maxRequests - 1, timeoutMs, allowInsecureHttp };
   const observed = await probeService(baseUrl, { apiKey: key.secret, ...limits, fetch, clock: io.clock, signal })
-    .catch(async (cause: unknown) => {
+    .catch((cause: Error) => {
       signal.throwIfAborted();
-      throw await explained(cause, trace.received, { ...invocation, settings, key });
+      throw oddResponse ?? new CliError('the probe failed', { code: 'response', why: cause.message, cause });
     })
     .finally(connection.close);
   const json = `${JSON.stringify(observed, undefined, 2)}\n`;
@@ -101,30 +101,22 @@ async function reportOutcome({ about, ...observed }: ObservedBehaviour, { screen
   for (const contradiction of about.contradictions) await screen.warn(`not as documented: ${contradiction}`);
 }
 
-/** The error of a client to which the same happens: a refusal is the response to `quota`. Nothing is sent. */
-async function explained(
-  cause: unknown,
-  refusal: TracedResponse | undefined,
-  { key, ...given }: Invocation & { readonly key: KeyInUse },
-): Promise<unknown> {
-  const fetch = async () => {
-    if (refusal === undefined || Object(cause).code !== 'probe_failed') throw cause;
-    return { ...refusal, body: new Blob(refusal.body).stream() } as unknown as Response;
-  };
-  const connection = { fetch, close: async () => undefined };
-  const settings = { ...given.settings, retries: 0, maxWaitMs: 0, verbose: 0 };
-  // Other commands have no base URL as an argument.
-  const options = { ...given.options, baseUrl: `${settings.baseUrl?.text}` };
-  const error = await sendQuotaRequest({ ...given, settings, options }, { connection, key }).then(
-    () => cause,
-    (failure: unknown) => failure,
-  );
-  if (!(error instanceof CliError) || error.details.code !== 'rate_limited') return error;
-  const seconds = error.details.facts?.retry_after_seconds;
-  const why = seconds === undefined ? undefined : `retry in ${formatDuration(1000 * seconds)}`;
-  return new CliError('rate limited', {
-    ...error.details,
-    why,
-    hints: ['Try again later.'],
-  });
+/** Sends one `quota`, which is free. Returns the error of an odd response to a valid key, which the probe may understand. */
+async function checkKey(invocation: Invocation, key: KeyInUse): Promise<CliError | undefined> {
+  const settings = { ...invocation.settings, retries: 0, maxWaitMs: 0 };
+  // The commands that an error names have no base URL as an argument.
+  const [baseUrl] = invocation.args;
+  const options = { ...invocation.options, ...(baseUrl && { baseUrl }) };
+  try {
+    await sendQuotaRequest({ ...invocation, settings, options }, { key });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const { code, facts } = error.details;
+    if (facts?.status === 200) return error;
+    if (code !== 'rate_limited') throw error;
+    const seconds = facts?.retry_after_seconds;
+    const why = seconds === undefined ? undefined : `retry in ${formatDuration(1000 * seconds)}`;
+    throw new CliError('rate limited', { ...error.details, why, hints: ['Try again later.'] }); // there is no --max-wait
+  }
 }

@@ -9,7 +9,7 @@ import { FakeIo, type FakeIoOptions, jsonLines, runCli } from '../../helpers/cli
 import { startConnectProxy } from '../../helpers/connect-proxy.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import { listen } from '../../helpers/listen.ts';
-import { failedFetch, failure, quotaRecord, rateLimited } from '../../helpers/service-replies.ts';
+import { failedFetch, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const BASE_URL = 'https://fxrates.test';
@@ -30,10 +30,12 @@ test('probe first prints its request budget, then its observations', async () =>
   const { code, stdout, stderr } = await probe([BASE_URL]);
 
   expect(code).toBe(0);
-  expect(stderr).toMatch(/^fxrates: at most 14 requests to https:\/\/fxrates\.test\n/);
+  expect(stderr).toMatch(
+    /^fxrates: at most 15 requests to https:\/\/fxrates\.test, the first of which checks the key\n/,
+  );
   expect(stderr).toMatch(/fxrates: \d+ switches observed with \d+ requests, \d+ not observable\n$/);
   expect(JSON.parse(stdout)).toMatchObject({
-    about: { origin: BASE_URL, requests: mock.journal.list().length },
+    about: { origin: BASE_URL, requests: mock.journal.list().length - 1 },
     missingKey: { value: '403 forbidden', provenance: 'observed' },
   });
   expect(stdout + stderr).not.toContain(key);
@@ -49,12 +51,12 @@ test.each([
 
   expect(code).toBe(0);
   expect(stderr).toMatch(shown);
-  expect(stderr.match(/^> GET /gm)).toHaveLength(JSON.parse(stdout).about.requests);
+  expect(stderr.match(/^> GET /gm)).toHaveLength(JSON.parse(stdout).about.requests + 1);
   expect(stderr).not.toContain(key);
 });
 
 test('without an argument, probes the base URL of the environment', async () => {
-  const stderr = expect.stringContaining(`requests to ${BASE_URL}\n`);
+  const stderr = expect.stringContaining(`requests to ${BASE_URL}, `);
 
   expect(await mockWith().probe([])).toMatchObject({ code: 0, stderr });
 });
@@ -97,17 +99,8 @@ test('the file that it writes is accepted by --behaviour', async () => {
   expect(createMockServer({ behaviour }).behaviour.values.headRequests).toBe('refused');
 });
 
-test('never sends more than --max-requests', async () => {
-  const { mock, probe } = mockWith();
-
-  const { stderr } = await probe([BASE_URL, '--max-requests', '3']);
-
-  expect(stderr).toContain('at most 3 requests');
-  expect(mock.journal.list()).toHaveLength(3);
-});
-
 test.each([
-  [[BASE_URL, '--max-requests', '0'], 2, "--max-requests expects a whole number from 1 to 99999, got '0'"],
+  [[BASE_URL, '--max-requests', '1'], 2, "--max-requests expects a whole number from 2 to 99999, got '1'"],
   [[BASE_URL, '--out', '/none/behaviour.json'], 2, 'cannot write /none/behaviour.json'],
   [[BASE_URL, '--base-url', 'https://other.test'], 2, 'has no --base-url'],
   [['ftp://fxrates.test'], 2, "probe expects an http or https URL, got 'ftp://fxrates.test'"],
@@ -156,10 +149,36 @@ test.each([
   const json = await runCli(`${line} --json`, { replies });
 
   const [info, { error }] = jsonLines(json.stderr);
-  expect([text.code, json.code, text.requests.length]).toEqual([code, code, 1]);
+  expect([text.code, json.code]).toEqual([code, code]);
+  expect(text.requests).toHaveLength(Object(replies).status === 200 ? 2 : 1);
   expect(text.stderr).toContain(says);
-  expect(info).toMatchObject({ event: 'info', message: expect.stringContaining('at most 14 requests') });
+  expect(info).toMatchObject({ event: 'info', message: expect.stringContaining('at most 15 requests') });
   expect([error.code, error.status]).toEqual([kind, Object(replies).status]);
+});
+
+test.each([2, 49, 50])('with --max-requests %i, sends no more to a service with a limit of 30', async (budget) => {
+  const { mock, probe } = mockWith({ behaviour: { severalCredentials: 'refused' } });
+
+  const { stdout } = await probe([BASE_URL, '--max-requests', `${budget}`]);
+
+  expect(mock.journal.list().length).toBeLessThanOrEqual(budget);
+  expect('quotaEndpointBucket' in JSON.parse(stdout)).toBe(budget === 50);
+});
+
+test('a quota record that other commands refuse can be probed', async () => {
+  const { snapshot_granularity: _, ...record } = quotaRecord();
+
+  expect(await runCli('quota', { replies: success(record) })).toMatchObject({ code: 10 });
+  expect(await runCli(`probe ${BASE_URL}`, { replies: success(record) })).toMatchObject({ code: 0 });
+});
+
+test('a service that fails after the key was checked is reported in one line', async () => {
+  const replies = [success(quotaRecord()), maintenance];
+
+  const { code, stderr, requests } = await runCli(`probe ${BASE_URL}`, { replies });
+
+  expect([code, requests.length]).toEqual([10, 2]);
+  expect(stderr).toContain('the probe failed — The response to quota was 503, expected 200 with a quota record.\n');
 });
 
 test('no connection to a proxy is left open, so that the command ends', async () => {
@@ -167,13 +186,13 @@ test('no connection to a proxy is left open, so that the command ends', async ()
   service.keepAliveTimeout = 600_000; // an open client would keep the connection for ten minutes
   const proxy = await startConnectProxy({ port: await listen(service) });
 
-  const { code } = await runCli('probe http://rates.fxrates.test --insecure-http --max-requests 1', {
+  const { code } = await runCli('probe http://rates.fxrates.test --insecure-http --max-requests 2', {
     env: { HTTP_PROXY: proxy.url },
     clock: realClock,
   });
   await proxy.deserted();
 
-  expect([code, proxy.requests.length]).toEqual([0, 1]);
+  expect([code, proxy.requests.length]).toEqual([0, 2]);
   await proxy.close();
   service.close();
 });
@@ -196,5 +215,5 @@ test('probe obeys --timeout, and sends no request again', async () => {
   const { code, stderr, requests } = await runCli(line, { replies: 'never' });
 
   expect([code, requests.length]).toEqual([6, 1]);
-  expect(stderr).toContain('no response within 500 ms');
+  expect(stderr).toContain('no complete response from fxrates.test within 500ms');
 });
