@@ -23,7 +23,7 @@ import {
 } from '../journal/mock-journal.ts';
 import { checkAdapterSupport } from '../rules/failures.ts';
 import { createMockLatest, type MockLatest } from '../rules/latest-rules.ts';
-import { createMockRules, expectAllUsed, type MockRules } from '../rules/mock-rules.ts';
+import { checkKeyIds, createMockRules, expectAllUsed, type MockRules } from '../rules/mock-rules.ts';
 import { type Accounts, createAccounts } from '../service/accounts.ts';
 import { quotaPeriod, quotaUse } from '../service/decide.ts';
 import {
@@ -187,8 +187,13 @@ export class MockMethods {
 /** `setUp()`: checks the setup, and applies it to the mock as it is then. */
 export function* setUpSteps(mock: MockState, setup: Setup | string): Steps<SetupResult> {
   const checked = yield* checkedSetup(setup);
+  const { behaviour, state, adapters } = mock;
+  if (checked.behaviour !== undefined) behaviour.copy(checked.behaviour); // throws for a wrong value
+  // Rules can name the keys that the setup creates.
+  const created = checked.keys.map((_, index) => `key_${state.lastKey + index + 1}`);
+  checkKeyIds(checked.rules, new Set([...state.keys.keys(), ...created]));
   for (const [index, rule] of checked.rules.entries())
-    within(`rules[${index}]`, () => checkAdapterSupport(rule, mock.adapters.inUse));
+    within(`rules[${index}]`, () => checkAdapterSupport(rule, adapters.inUse));
   return applySetup(checked, mock);
 }
 

@@ -7,14 +7,14 @@ import type { AdapterName } from '../http/message.ts';
 import { quotaResponse } from '../http/responses.ts';
 import { within } from '../input/mock-server-error.ts';
 import { Journal } from '../journal/journal.ts';
-import { addRules, type CheckedRule, placedRules } from '../rules/mock-rules.ts';
+import { addRules } from '../rules/mock-rules.ts';
 import type { RuleState } from '../rules/rule-schema.ts';
 import { revoke } from '../service/accounts.ts';
 import { applyUsage, type CreatedKey, createKeyWithAccount, findKey, hashOf } from '../service/keys.ts';
 import { setBehaviour } from '../service/mock-behaviour.ts';
 import { randomFromSeed } from '../service/random.ts';
 import { emptyState, renewKeys } from '../service/service-state.ts';
-import type { CheckedMockOptions, CheckedSetup, InitialState, SetupKey, SetupResult } from './options.ts';
+import type { CheckedMockOptions, CheckedSetup, SetupKey, SetupResult } from './options.ts';
 import type { EmulatedService } from './respond.ts';
 import { latestResponse } from './respond-latest.ts';
 
@@ -57,7 +57,7 @@ export interface MockState extends EmulatedService {
   readonly adapters: ActiveAdapters;
   /** With `seed`, the state at the start and after `reset()`. */
   readonly seed: number;
-  readonly initial: InitialState;
+  readonly initial: Pick<CheckedSetup, 'keys' | 'rules'>;
   /** Called after each request of the service or the admin API that can have changed what a snapshot contains. */
   noteChange?: (() => void) | undefined;
 }
@@ -74,7 +74,7 @@ export function createMockState(options: CheckedMockOptions): MockState {
     adapters,
     responders: { latest: latestResponse, quota: quotaResponse },
     seed: options.seed,
-    initial: { keys: options.setup.keys, rules: options.setup.rules, optionRules: options.rules },
+    initial: options.setup,
   });
 }
 
@@ -138,17 +138,12 @@ export function closeMock(mock: MockState): void {
   if (mock.name !== undefined && isOpen(mock)) mock.parent?.spaces.delete(mock.name);
 }
 
-/** Applies a setup in one step. If it throws, because a part of it is not possible in this mock, nothing has changed. */
+/** Applies a setup that is possible in this mock. */
 export function applySetup({ behaviour, keys, rules }: CheckedSetup, mock: MockState): SetupResult {
-  const { state } = mock;
-  if (behaviour !== undefined) mock.behaviour.copy(behaviour); // throws for a wrong value
-  // Rules can name the keys that the setup creates.
-  const created = keys.map((_, index) => `key_${state.lastKey + index + 1}`);
-  const added = placedRules(rules, mock, new Set([...state.keys.keys(), ...created]));
   // The usage of a key depends on switches.
   if (behaviour !== undefined) setBehaviour(mock, behaviour);
   const result = { keys: keys.map((key) => createSetupKey(key, mock)) };
-  addRules(mock, added);
+  addRules(mock, rules);
   return result;
 }
 
@@ -161,17 +156,14 @@ function createSetupKey({ plan, limits, usage = {}, revoked = false }: SetupKey,
 }
 
 /** What a space of the mock contains: not the keys of the mock, and the rules for these. */
-export function initialStateOfSpace({ initial: { rules, optionRules } }: MockState, key: SetupKey): InitialState {
-  const isPossible = ({ match }: CheckedRule) => match.keyId === undefined;
-  return { keys: [key], rules: rules.filter(isPossible), optionRules: optionRules.filter(isPossible) };
+export function initialStateOfSpace({ initial }: MockState, key: SetupKey): MockState['initial'] {
+  return { keys: [key], rules: initial.rules.filter(({ match }) => match.keyId === undefined) };
 }
 
 /** Sets the state to the initial one. Returns the created keys. */
 export function startState(mock: MockState): readonly CreatedKey[] {
-  const { keys, rules, optionRules } = mock.initial;
   Object.assign(mock.state, emptyStateOf(mock));
   // Any adapter can be opened later. Each refuses the rules that it cannot reproduce.
-  const created = within('setup', () => applySetup({ keys, rules }, mock)).keys;
-  applySetup({ keys: [], rules: optionRules }, mock);
-  return created;
+  const { keys, rules } = mock.initial;
+  return applySetup({ keys, rules }, mock).keys;
 }

@@ -16,7 +16,7 @@ import {
 } from '../input/checked-input.ts';
 import { checkLength, expectedText, fieldError, invalidOption, within } from '../input/mock-server-error.ts';
 import { memberText } from '../rules/answers.ts';
-import { type CheckedRule, checkedRules } from '../rules/mock-rules.ts';
+import { type CheckedRule, checkedRules, checkKeyIds } from '../rules/mock-rules.ts';
 import type { RuleOptions } from '../rules/rule-schema.ts';
 import { type CreatedKey, checkMinute, keyUsage } from '../service/keys.ts';
 import { rateLimitOf } from '../service/rate-windows.ts';
@@ -100,19 +100,21 @@ export type OnAssumption = 'ignore' | 'warn' | 'error';
 
 /** The options with their defaults, checked. */
 export interface CheckedMockOptions extends Readonly<Omit<z.output<typeof optionsShape>, 'setup' | 'rules'>> {
+  /** With the rules of the option `rules`, which are added last. */
   readonly setup: CheckedSetup;
-  readonly rules: readonly CheckedRule[];
 }
 
 /** Throws for an unknown option or an invalid value. */
 export function checkOptions(options: MockServerOptions): CheckedMockOptions {
-  const checked = checkedInput(optionsShape, options, { what: 'an option of createMockServer' });
-  const { setup = {}, rules = [] } = checked;
-  return {
-    ...checked,
-    setup: within('setup', () => atOnce(checkedSetup(setup))),
-    rules: atOnce(checkedRules(rules)),
-  };
+  const { rules: given = [], ...checked } = checkedInput(optionsShape, options, {
+    what: 'an option of createMockServer',
+  });
+  const setup = within('setup', () => atOnce(checkedSetup(checked.setup ?? {})));
+  const rules = atOnce(checkedRules(given));
+  const keyIds = new Set(setup.keys.map((_, index) => `key_${index + 1}`));
+  within('setup', () => checkKeyIds(setup.rules, keyIds));
+  checkKeyIds(rules, keyIds);
+  return { ...checked, setup: { ...setup, rules: [...setup.rules, ...rules] } };
 }
 
 export const setupKey = strictObject({
@@ -168,12 +170,6 @@ export interface Setup extends ValueOf<typeof setupParts> {}
 export interface CheckedSetup extends Pick<Setup, 'behaviour'> {
   readonly keys: readonly SetupKey[];
   readonly rules: readonly CheckedRule[];
-}
-
-/** The accounts, keys and rules with which a mock or a space starts. */
-export interface InitialState extends Omit<CheckedSetup, 'behaviour'> {
-  /** The option `rules`, added after those of the setup. */
-  readonly optionRules: readonly CheckedRule[];
 }
 
 /** The result of `mock.setUp()`. */

@@ -28,7 +28,6 @@ import {
   isRecorded,
   LATEST,
   MOST_RULES,
-  placedRules,
   RECORDED,
   type RuleContext,
   removeRules,
@@ -99,16 +98,14 @@ export function* setLatestSteps(context: RuleContext, data: unknown, options: La
   const base = baseOf(options);
   const respond = yield* checkedLatest(data);
   if (base === undefined) removeRules(context, isRecorded);
-  const rule = { id: latestId(base), match: latestMatch(base), counted: true, respond };
-  addRules(context, placedRules([rule], context, context.state.keys));
+  addRules(context, [{ id: latestId(base), match: latestMatch(base), counted: true, respond }]);
 }
 
 /** `latest.replay()`. */
 export function* replaySteps(context: RuleContext, recording: string): Steps<void> {
   const rules = yield* checkedRules(yield* rulesOf(recording));
-  const added = placedRules(rules, context, context.state.keys);
   removeRules(context, (id) => id === LATEST || isRecorded(id));
-  addRules(context, added);
+  addRules(context, rules);
 }
 
 function baseOf(options: LatestOptions): string | undefined {

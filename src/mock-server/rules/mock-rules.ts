@@ -80,25 +80,34 @@ export function createMockRules(context: RuleContext): MockRules {
 /** `rules.add()`, also for JSON text of a rule, in which numbers keep their digits. */
 export function* addRuleSteps(context: RuleContext, given: unknown): Steps<Rule> {
   const checked = yield* checkedRuleText(given);
-  if (checked.fail !== undefined) checkAdapterSupport(checked, context.adapters.inUse);
-  const rule = placedRule(checked, context, { keyIds: context.state.keys });
-  addRules(context, [rule]);
-  return toRule(rule);
+  checkAdapterSupport(checked, context.adapters.inUse);
+  checkKeyId(checked, context.state.keys);
+  const [rule] = addRules(context, [checked]);
+  return toRule(rule as RuleRecord); // one for each
 }
 
-type ChangedRules = Pick<RuleContext, 'state' | 'delays'>;
+type ChangedRules = Pick<RuleContext, 'state' | 'delays' | 'now'>;
 
-/** Adds rules that were prepared, each in the place of an older one of its id. A request that hangs because of that one ends. */
-export function addRules({ state, delays }: ChangedRules, added: readonly RuleRecord[]): void {
+/**
+ * Adds checked rules, each in the place of an older one of its id. A request that hangs because of that one ends. A rule
+ * without an id gets one that no other rule has had.
+ */
+export function addRules({ state, delays, now }: ChangedRules, added: readonly CheckedRule[]): readonly RuleRecord[] {
   const rules = new Map(state.rules.map((rule) => [rule.id, rule]));
-  for (const rule of added) {
-    const { id } = rule;
+  for (const { id } of added) if (id !== undefined) state.ruleIds.add(id);
+  const addedAt = now();
+  const records = added.map((rule) => {
+    state.lastRule += 1;
+    const { id = freeName('rule', state.lastRule, (name) => state.ruleIds.has(name)) } = rule;
+    const hasFunction = typeof rule.respond === 'function';
+    const record = { ...rule, id, addedAt, matched: 0, used: 0, hasFunction, matchedByKey: {} };
     if (rules.has(id)) delays.endHangsOf(id);
-    rules.set(id, rule);
+    rules.set(id, record);
     state.ruleIds.add(id);
-  }
-  state.lastRule += added.length;
+    return record;
+  });
   state.rules = Array.from(rules.values()).sort((one, other) => rankOf(one.id) - rankOf(other.id));
+  return records;
 }
 
 /** The rule of `mock.latest` for every query; those for one base have its id and the base. */
@@ -124,28 +133,37 @@ export function isRecorded(id: string): boolean {
 }
 
 /** Removes the rules with these ids. The requests that hang because of one end. */
-export function removeRules({ state, delays }: ChangedRules, isMeant: (id: string) => boolean): void {
+export function removeRules({ state, delays }: Omit<ChangedRules, 'now'>, isMeant: (id: string) => boolean): void {
   for (const { id } of state.rules) if (isMeant(id)) delays.endHangsOf(id);
   state.rules = state.rules.filter(({ id }) => !isMeant(id));
 }
 
-/** Rules of a setup, of the option `rules`, or of a recording, checked apart from what depends on the mock. `json`: their text. */
+/** Rules of a setup, of the option `rules`, or of a recording, checked apart from their keys. `json`: their text. */
 export function* checkedRules(given: readonly unknown[], json = ''): Steps<readonly CheckedRule[]> {
   checkLength('rules', given, MOST_RULES);
   const rules: CheckedRule[] = [];
+  const ids = new Set<string>();
   const texts = members(json);
   for (const [index, options] of given.entries()) {
     const text = texts.next().value?.text;
-    rules.push(yield* stepsWithin(`rules[${index}]`, checkedRule(options, text)));
+    const rule = yield* stepsWithin(`rules[${index}]`, checkedRule(options, text));
+    const { id } = rule;
+    if (id !== undefined && ids.has(id))
+      throw invalidOption(`rules[${index}].id`, id, 'an id of its own among the rules');
+    if (id !== undefined) ids.add(id);
+    rules.push(rule);
     yield;
   }
   return rules;
 }
 
-/** Checked rules as a mock has them: each has an id of its own. `keyIds` are those that they can name. */
-export function placedRules(rules: readonly CheckedRule[], context: RuleContext, keyIds: Ids): readonly RuleRecord[] {
-  const own = new Set<string>();
-  return rules.map((rule, index) => within(`rules[${index}]`, () => placedRule(rule, context, { keyIds, own })));
+/** Throws for rules for a key that is not among those of their mock. */
+export function checkKeyIds(rules: readonly CheckedRule[], keyIds: Ids): void {
+  for (const [index, rule] of rules.entries()) within(`rules[${index}]`, () => checkKeyId(rule, keyIds));
+}
+
+function checkKeyId({ match }: CheckedRule, keyIds: Ids): void {
+  within('match', () => checkId('key', 'keyId', match.keyId, keyIds));
 }
 
 /** Of a setup: each request is compared with each rule. */
@@ -177,22 +195,6 @@ function* checkedRule(given: unknown, json = ''): Steps<CheckedRule> {
   const answers =
     respond === undefined ? {} : { respond: yield* preparedAnswers(respond, memberText(json, 'respond')) };
   return { ...checked, match: withOperation(match, respond), counted, ...answers };
-}
-
-/** `own`: the ids of the rules that are added together with it. */
-function placedRule(
-  rule: CheckedRule,
-  { state, now }: RuleContext,
-  { keyIds, own = new Set() }: { readonly keyIds: Ids; readonly own?: Set<string> },
-): RuleRecord {
-  const { match, respond } = rule;
-  const isTaken = (name: string) => state.ruleIds.has(name) || own.has(name);
-  const { id = freeName('rule', state.lastRule + own.size + 1, isTaken) } = rule;
-  if (own.has(id)) throw invalidOption('id', id, 'an id of its own among the rules');
-  own.add(id);
-  within('match', () => checkId('key', 'keyId', match.keyId, keyIds));
-  const hasFunction = typeof respond === 'function';
-  return { ...rule, id, addedAt: now(), matched: 0, used: 0, hasFunction, matchedByKey: {} };
 }
 
 /** A rule with `data` is about rates: without an operation and a path, it is for `latest`, and not for `quota`. */

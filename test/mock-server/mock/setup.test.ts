@@ -96,7 +96,6 @@ test.each<[string | object, string]>([
     'rules[0].respond[0] is {"data":1,"body":2}; expected at most one',
   ],
   [{ rules: ['a', 'b', 'a'].map((id) => ({ id, delayMs: 1 })) }, `rules[2].id is "a"; ${OWN_ID}`],
-  [{ rules: [{ delayMs: 1 }, { id: 'rule_1', delayMs: 2 }] }, `rules[1].id is "rule_1"; ${OWN_ID}`],
   [{ keys: [{}], rules: [{ delayMs: 1, match: { keyId: 'key_2' } }] }, 'rules[0].match.keyId is "key_2"; expected the'],
   [{ keys: [{ plan: 'gold' }] }, 'keys[0].plan is "gold"; expected one of free, developer, unlimited.'],
   [{ keys: [{ key: 'fx_live_0' }] }, 'keys[0].key is not a field of a key; valid names: plan, limits, usage, revoked.'],
@@ -238,10 +237,13 @@ test('a fork has the setup and its keys', () => {
   expect(summary(fork)).toEqual(atStart);
 });
 
+const OF_KEY_2 = { delayMs: 1, match: { keyId: 'key_2' } };
+
 test.each<[unknown, string, string]>([
   ['{', 'setup is "{"; expected a setup as JSON.', 'setup'],
   [{ rules: [{ respond: { status: 99 } }] }, 'setup.rules[0].respond.status is 99;', 'setup.rules[0].respond.status'],
   [{ rule: [] }, 'setup.rule is not a field of a setup; did you mean rules?', 'setup.rule'],
+  [{ rules: [OF_KEY_2], keys: [{}] }, 'setup.rules[0].match.keyId is "key_2";', 'setup.rules[0].match.keyId'],
 ])('the option setup %j is refused', (setup, message, field) => {
   expect(() => createMockServer({ setup: setup as Setup })).toThrow(
     expect.objectContaining({ message: expect.stringContaining(message), field }),
@@ -296,5 +298,33 @@ test('the option rules lies above the rules of the setup, in spaces and after a 
     ['rule_2', 0],
     ['fn', 0],
   ]);
-  expect(() => createMockServer({ rules: [{ delayMs: -1 }] })).toThrow(/^rules\[0\]\.delayMs is -1;/);
+});
+
+test.each([
+  [{ delayMs: -1 }, /^rules\[0\]\.delayMs is -1;/],
+  [OF_KEY_2, /^rules\[0\]\.match\.keyId is "key_2"; .* the only key is key_1\.$/],
+])('the option rules with %j is refused', (rule, message) => {
+  expect(() => createMockServer({ setup: { keys: [{}] }, rules: [rule] })).toThrow(message);
+});
+
+test('a rule of the option rules replaces that of the setup with its id, in its place', () => {
+  const setup = { rules: [{ id: 'slow', delayMs: 1 }, { delayMs: 2 }] };
+  const mock = createMockServer({ setup, rules: [{ id: 'slow', delayMs: 3 }] });
+  const rules = () => mock.rules.list().map(({ id, delayMs }) => [id, delayMs]);
+  const atStart = rules();
+
+  mock.reset();
+
+  expect([atStart, rules()]).toEqual(
+    Array(2).fill([
+      ['slow', 3],
+      ['rule_2', 2],
+    ]),
+  );
+});
+
+test('a rule without an id gets one that no rule of the same setup has', () => {
+  const mock = createMockServer({ setup: { rules: [{ delayMs: 1 }, { id: 'rule_1', delayMs: 2 }, { delayMs: 3 }] } });
+
+  expect(mock.rules.list().map(({ id }) => id)).toEqual(['rule_2', 'rule_1', 'rule_3']);
 });
