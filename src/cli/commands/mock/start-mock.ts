@@ -13,7 +13,6 @@ import type {
   PresetName,
   RunningServer,
   SetupKey,
-  Snapshot,
   TlsOptions,
 } from '../../../mock-server/index.ts';
 import { nearestName } from '../../../nearest-name.ts';
@@ -127,7 +126,7 @@ export async function startMock(options: StartOptions, invocation: Invocation): 
   const isUsable = known.some((key) => isDeepStrictEqual(key, wanted));
   const main = isUsable ? wanted : printedKey(mock.createKey({ plan: wanted.plan, limits: wanted.limits }), mock);
   const others = known.filter(({ id }) => id !== wanted.id);
-  const warnings = isResumed ? overriddenByStateFile(state, mock.snapshot(), options) : [];
+  const warnings = isResumed ? overriddenByStateFile(state, options) : [];
   for (const warning of [...warnings, ...remoteWarning(host, listening.port)]) void invocation.screen.warn(warning);
   const certificate = options.tlsCert && resolve(options.tlsCert);
   const close = () =>
@@ -149,19 +148,12 @@ function remoteWarning(host: string, port: number): readonly string[] {
   return [`the mock listens on ${addresses}, port ${port}; other machines can connect to it`];
 }
 
-/** The options that the state file overrides: a resumed mock continues with its own time and seed. */
-function overriddenByStateFile(
-  path: string,
-  snapshot: Snapshot,
-  { now, frozen = false, seed, setup }: MockOptions,
-): readonly string[] {
-  const ignored = [
-    ...(now === undefined ? [] : [`--now ${now} (it continues at ${new Date(snapshot.now).toISOString()})`]),
-    ...(frozen && !snapshot.frozen ? ['--frozen (its clock runs)'] : []),
-    ...(seed === undefined || seed === snapshot.seed ? [] : [`--seed ${seed} (it has seed ${snapshot.seed})`]),
-    ...(setup === undefined ? [] : [`--setup ${setup}`]),
-  ];
-  return ignored.map((what) => `${path} exists, which overrides ${what}; move it away to start with an empty state`);
+/** A resumed mock continues with its own time, seed and setup. */
+function overriddenByStateFile(path: string, options: MockOptions): readonly string[] {
+  const typed = (['now', 'frozen', 'seed', 'setup'] as const).filter((name) => options[name] !== undefined);
+  if (typed.length === 0) return [];
+  const names = typed.map((name) => `--${name}`).join(', ');
+  return [`${path} exists, which overrides ${names}; move it away to start with an empty state`];
 }
 
 /** Of the options, only those of `setup`, `replay` and `--behaviour` can be invalid here: the parser checks the others. */
