@@ -1,7 +1,5 @@
 /** Commands of the command line that are not operations, and the page `help options`. */
-const COMMANDS = [
-  ...['api', 'auth', 'batch', 'cache', 'completion', 'config', 'doctor', 'help', 'mock', 'options', 'probe'],
-];
+const COMMANDS = [...['api', 'auth', 'batch', 'completion', 'config', 'doctor', 'help', 'mock', 'options', 'probe']];
 
 /** Members of the client that are not operations. A `then` would make the client a promise. */
 const CLIENT_MEMBERS = [

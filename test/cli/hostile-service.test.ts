@@ -67,8 +67,6 @@ const NOT_SENT = [
   'config list',
   'config set timeout 10s',
   'config get timeout',
-  'cache path',
-  'cache clear',
   'completion bash',
 ];
 

@@ -209,7 +209,7 @@ describe.skipIf(!hasBundle)('what the built command loads', () => {
     expect(stderr).not.toMatch(/load "\S*(\/main\.cjs|commander|\/dist\/(index|mock-server)\.cjs|undici|zod|msw)/);
   });
 
-  const NO_REQUEST = ['', '--help', 'latest --help', 'help options', 'latest USD', 'cache path', '__complete -- q'];
+  const NO_REQUEST = ['', '--help', 'latest --help', 'help options', 'latest USD', 'config path', '__complete -- q'];
 
   test.each(NO_REQUEST)("'%s' loads neither SDK nor mock nor undici", async (line) => {
     const argv = line.split(' ').filter((word) => word !== '');

@@ -78,8 +78,8 @@ export function cannotWrite(path: string, code: 'file' | 'usage' = 'file'): (cau
 }
 
 /** The environment names no folder for files of fxrates. */
-export function noFolder(details: Pick<StorageDetails, 'hint'> = {}): CliError {
-  return storageError('no folder for stored files', 'HOME is not set', details);
+export function noFolder(): CliError {
+  return storageError('no folder for stored files', 'HOME is not set');
 }
 
 interface StorageDetails {

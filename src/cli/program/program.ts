@@ -6,7 +6,6 @@ import { VERSION } from '../../version.ts';
 import { apiCommand } from '../commands/api.ts';
 import { authCommand } from '../commands/auth.ts';
 import { batchCommand } from '../commands/batch/batch.ts';
-import { cacheCommand } from '../commands/cache.ts';
 import { completionCommand } from '../commands/completion/completion.ts';
 import { configCommand } from '../commands/config.ts';
 import { doctorCommand } from '../commands/doctor.ts';
@@ -39,8 +38,8 @@ export function createProgram(): CliCommand {
   const program = new CliCommand('fxrates').about({ summary: '', description: 'Exchange rates on the command line.' });
   const commands = [
     ...all.map((operation) => own[operation.id]?.() ?? operationCommand(operation)),
-    ...[batchCommand(), apiCommand(), mockCommand(), probeCommand(), authCommand(), configCommand(), cacheCommand()],
-    ...[doctorCommand(), completionCommand()],
+    ...[batchCommand(), apiCommand(), mockCommand(), probeCommand(), authCommand(), configCommand(), doctorCommand()],
+    completionCommand(),
   ];
   commands.push(helpCommand(commands.map((command) => command.name())));
   for (const command of commands) program.addCommand(command);

@@ -2,8 +2,6 @@ import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
 import type { CacheOptions, CacheStore, Clock } from '../../client/index.ts';
 import { folderProblem, makeFolder, replaceFile } from '../../replace-file.ts';
-import { noFolder } from '../errors/cli-error.ts';
-import type { Io } from '../io/io.ts';
 import { cacheFolder } from '../settings/folders.ts';
 import type { Invocation } from '../settings/settings.ts';
 
@@ -14,18 +12,10 @@ export interface CachingOptions {
 /** The cache of `--cache`; `undefined` without this option. Without a folder, warns and returns `undefined`. */
 export function cacheOf({ options: { cache }, io, screen }: Invocation<CachingOptions>): CacheOptions | undefined {
   if (cache === undefined) return undefined;
-  if (cacheFolder(io.env) !== undefined) return { maxAgeMs: cache, store: openCache(io) };
+  const folder = cacheFolder(io.env);
+  if (folder !== undefined) return { maxAgeMs: cache, store: new FileCacheStore(folder, io.clock) };
   void screen.warn('cache: no folder, because HOME and XDG_CACHE_HOME are not set; requests are sent to the service');
   return undefined;
-}
-
-/** The next step if the folder of the cache cannot be used. */
-export const OTHER_CACHE_FOLDER = 'Another folder:  export XDG_CACHE_HOME=/path/to/folder';
-
-export function openCache(io: Pick<Io, 'env' | 'clock'>): FileCacheStore {
-  const folder = cacheFolder(io.env);
-  if (folder === undefined) throw noFolder({ hint: OTHER_CACHE_FOLDER });
-  return new FileCacheStore(folder, io.clock);
 }
 
 /** Older responses are removed when another one is stored. */
@@ -34,12 +24,12 @@ const ENTRY_NAME = /^[0-9a-f]{64}\.json$/;
 
 /** Responses in files that only their owner can read; the client decides which of them is young enough. */
 class FileCacheStore implements CacheStore {
-  readonly folder: string;
+  readonly #folder: string;
   readonly #clock: Clock;
   #cleanUp: Promise<void> | undefined;
 
   constructor(folder: string, clock: Clock) {
-    this.folder = folder;
+    this.#folder = folder;
     this.#clock = clock;
   }
 
@@ -49,7 +39,7 @@ class FileCacheStore implements CacheStore {
   }
 
   async set(name: string, value: string): Promise<void> {
-    makeFolder(this.folder, 0o700);
+    makeFolder(this.#folder, 0o700);
     await this.#requireOwn();
     await replaceFile(await this.#pathOf(name), value, { isPrivate: true, isDisposable: true });
     // Not awaited, because the client limits the time of a write. If it fails, a later command tries again.
@@ -58,35 +48,23 @@ class FileCacheStore implements CacheStore {
 
   /** Other users who can write to the folder could change what a command prints. Throws the reason; the client warns with it. */
   async #requireOwn(): Promise<void> {
-    const stats = await fs.stat(this.folder).catch(ifMissing(undefined));
-    const problem = stats && folderProblem(this.folder, stats);
+    const stats = await fs.stat(this.#folder).catch(ifMissing(undefined));
+    const problem = stats && folderProblem(this.#folder, stats);
     if (problem !== undefined) throw new Error(problem);
   }
 
   async #removeOld(): Promise<void> {
     const since = this.#clock.now() - CACHED_FOR_MS;
-    for (const path of await this.#paths()) {
-      const { mtimeMs } = await fs.stat(path);
-      if (mtimeMs < since) await fs.rm(path, { force: true });
+    for (const name of await fs.readdir(this.#folder)) {
+      const path = join(this.#folder, name);
+      if (ENTRY_NAME.test(name) && (await fs.stat(path)).mtimeMs < since) await fs.rm(path, { force: true });
     }
-  }
-
-  async #paths(): Promise<readonly string[]> {
-    const names = await fs.readdir(this.folder).catch(ifMissing([]));
-    return names.filter((name) => ENTRY_NAME.test(name)).map((name) => join(this.folder, name));
-  }
-
-  /** Removes all cached responses. Returns their number. */
-  async clear(): Promise<number> {
-    const paths = await this.#paths();
-    await Promise.all(paths.map((path) => fs.rm(path, { force: true })));
-    return paths.length;
   }
 
   /** Hashed, because the name contains the base URL and the query, which the names of files must not show. */
   async #pathOf(name: string): Promise<string> {
     const { createHash } = await import('node:crypto'); // only here, because it takes a tenth of the time of `--help`
-    return join(this.folder, `${createHash('sha256').update(name).digest('hex')}.json`);
+    return join(this.#folder, `${createHash('sha256').update(name).digest('hex')}.json`);
   }
 }
 

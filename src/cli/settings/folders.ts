@@ -45,11 +45,6 @@ export function cacheFolder(env: Env, platform: Platform = process.platform): st
   return pathIn(userFolder('cache', env, platform), 'fxrates');
 }
 
-/** The folder of the code that Node.js has compiled. */
-export function compiledIn(cacheFolder: string): string {
-  return join(cacheFolder, 'compiled');
-}
-
 /** `compileCache` of `node:module`, as far as this version of Node.js has it (22.1 and later). */
 interface CompileCache {
   readonly enableCompileCache?: (folder: string) => unknown;
@@ -65,7 +60,7 @@ export function useCompileCache(env: Env, { enableCompileCache } = module as Com
   try {
     // Not `recursive`, which never returns for a path below `/proc`, and creates a home folder that is not there.
     for (const path of [dirname(parent), parent]) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
-    enableCompileCache(compiledIn(parent));
+    enableCompileCache(join(parent, 'compiled'));
   } catch {
     // The cache is not worth an error.
   }

@@ -7,7 +7,7 @@ import { quotaRecord, success } from '../../helpers/service-replies.ts';
 
 const program = createProgram();
 const PAGES = [
-  ...[[], ['auth'], ['config'], ['completion'], ['cache']],
+  ...[[], ['auth'], ['config'], ['completion']],
   ...program.all().flatMap(({ path }) => [
     ['help', ...path],
     [...path, '--help'],

@@ -8,11 +8,11 @@ import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 const SEND_NO_SINGLE_REQUEST = [
   ...['auth login --key-stdin', 'auth status', 'auth token', 'auth logout', 'doctor', 'doctor --offline'],
   ...['batch -', 'probe https://a.test', 'mock', 'mock --port 0 -- node', 'config list', 'config set timeout 5s'],
-  ...['cache path', 'cache clear', 'completion bash', 'help latest'],
+  ...['completion bash', 'help latest'],
 ];
 const PRINT_NO_DATA = [
   ...['auth login --key-stdin', 'auth token', 'auth logout', 'mock'],
-  ...['config get timeout', 'config path', 'cache path', 'cache clear', 'completion bash', 'help latest'],
+  ...['config get timeout', 'config path', 'completion bash', 'help latest'],
 ];
 
 test.each([
@@ -41,10 +41,10 @@ test('the error names the command and its help, and help does not offer the opti
 });
 
 test.each([
-  ...['config path', 'config set timeout 5s', 'auth logout', 'cache clear', 'completion bash', 'help'].map(
+  ...['config path', 'config set timeout 5s', 'auth logout', 'completion bash', 'help'].map(
     (line) => [`${line} -o csv`, 'has no --output — it prints no data'] as const,
   ),
-  ...['config path', 'cache path', 'completion bash', 'help quota'].map(
+  ...['config path', 'completion bash', 'help quota'].map(
     (line) => [`${line} --profile staging`, 'has no --profile\n'] as const,
   ),
   ['config path --timeout 5s', 'has no --timeout\n'] as const,
@@ -55,13 +55,13 @@ test.each([
   ]),
   ['probe --no-wait', 'has no --no-wait\n'] as const,
   ['config list --base-url https://x.test', 'has no --base-url\n'] as const,
-  ['cache path --retries 1', 'has no --retries\n'] as const,
+  ['config path --retries 1', 'has no --retries\n'] as const,
   ['config list --profile staging', 'has no --profile\n'] as const,
 ])('%s is refused, because the command cannot use the option', async (line, why) => {
   expect(await usageError(line, { env: { HOME: temporaryFolder() } })).toContain(why);
 });
 
-test.each(['config path', 'auth token', 'completion bash', 'cache clear'])(
+test.each(['config path', 'auth token', 'completion bash'])(
   '%s -o json is accepted, because it also applies to errors',
   async (line) => {
     expect((await runCli(`${line} -o json`, { env: { HOME: temporaryFolder() } })).code).toBe(0);

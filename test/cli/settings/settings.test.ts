@@ -153,7 +153,6 @@ test.each([
   ['completion bash', 0],
   ['help latest', 0],
   ['config path', 0],
-  ['cache path', 0],
   ['quota', 2],
   ['auth status', 2],
 ])('invalid variables end %s with %d: only a command that uses one fails', async (line, expected) => {
