@@ -144,17 +144,6 @@ test.each([
   expect(Object.fromEntries(numbers)).toEqual(kinds);
 });
 
-test('a fork does not make the clients of its mock forget their limit', async () => {
-  const { mock, fx, id } = clientOnMock();
-  await fx.latest();
-  mock.keys.setUsage(id, { month: 1000 });
-  await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted' });
-
-  mock.fork();
-
-  await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: true });
-});
-
 const everySwitch = createMockServer()
   .behaviour.describe()
   // The calls below differ by a parameter that the mock does not know, which `unknownParameters` refuses.

@@ -110,11 +110,6 @@ export class Behaviour implements Switches {
     this.#settings = settingsOf(bySwitch);
   }
 
-  /** Takes over the switches of another mock, with what is known of them. */
-  adopt(other: Behaviour): void {
-    this.#settings = other.#settings;
-  }
-
   /** Restores the first values. */
   reset(): void {
     this.#settings = this.#initial;

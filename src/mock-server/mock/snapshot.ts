@@ -73,9 +73,9 @@ export function takeSnapshot({ state, behaviour, clock }: MockState): Snapshot {
 }
 
 /** A new state that equals the one the snapshot was taken of. The snapshot was checked. */
-function restoredState(snapshot: Snapshot, functions: readonly RuleRecord[]): RuleState {
+function restoredState(snapshot: Snapshot, current: readonly RuleRecord[]): RuleState {
   const { seed, random, accounts, keys, behaviour, lastRule } = snapshot;
-  const rules = restoredRules(snapshot.rules, functions);
+  const rules = restoredRules(snapshot.rules, current);
   const state: RuleState = {
     accounts: new Map(accounts.map((account) => [account.id, { ...account, keys: [], activeKeys: 0 }])),
     keys: new Map(),
@@ -91,13 +91,13 @@ function restoredState(snapshot: Snapshot, functions: readonly RuleRecord[]): Ru
   return state;
 }
 
-/** Restores a snapshot that was checked. If it throws, nothing has changed. `functions`: rules with the functions that it lacks. */
-export function restoreSnapshot(mock: MockState, snapshot: Snapshot, functions = mock.state.rules): void {
+/** Restores a snapshot that was checked. If it throws, nothing has changed. */
+export function restoreSnapshot(mock: MockState, snapshot: Snapshot): void {
   const { state, behaviour, journal, clock, delays } = mock;
   checkOwner(mock, snapshot);
   const { rules } = state;
   renewKeys(state);
-  Object.assign(state, restoredState(snapshot, functions));
+  Object.assign(state, restoredState(snapshot, rules));
   for (const { id } of rules) delays.endHangsOf(id);
   behaviour.restore(snapshot.behaviour);
   // Frozen first, because a running clock would pass `now` before it is frozen.

@@ -256,9 +256,9 @@ export function savedRuleOf({ respond, ...rule }: RuleRecord): SavedRule {
   return structuredClone(typeof respond === 'object' ? { ...rule, respond } : rule);
 }
 
-/** The rules of a snapshot. Their functions are those of the rules in `functions` with their ids; without one, a rule is left out. */
-export function restoredRules(saved: readonly SavedRule[], functions: readonly RuleRecord[]): readonly RuleRecord[] {
-  const answersById = new Map(functions.map(({ id, respond }) => [id, respond]));
+/** The rules of a snapshot. Their functions are those of the current rules with their ids; without one, a rule is left out. */
+export function restoredRules(saved: readonly SavedRule[], current: readonly RuleRecord[]): readonly RuleRecord[] {
+  const answersById = new Map(current.map(({ id, respond }) => [id, respond]));
   return structuredClone(saved).flatMap((rule): RuleRecord[] => {
     if (!rule.hasFunction) return [rule];
     const respond = answersById.get(rule.id);

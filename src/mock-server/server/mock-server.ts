@@ -10,7 +10,6 @@ import { createHandler } from '../mock/handle-request.ts';
 import { MockMethods, openSpace, type Space, type SpaceOptions } from '../mock/mock-methods.ts';
 import { closeMock, createMockState, type MockState, startState } from '../mock/mock-state.ts';
 import { type CheckedMockOptions, checkOptions, type MockServerOptions } from '../mock/options.ts';
-import { restoreSnapshot } from '../mock/snapshot.ts';
 import { StateFile } from '../mock/state-file.ts';
 import { checkAdapterSupport } from '../rules/failures.ts';
 import { type CreatedKey, hashOf } from '../service/keys.ts';
@@ -23,7 +22,7 @@ import { createGate } from './gate.ts';
  * @example const mock = createMockServer({ seed: 7, clock: 'virtual' })
  */
 export function createMockServer(options: MockServerOptions = {}): MockServer {
-  return newMock(checkOptions(options));
+  return new MockServer(checkOptions(options));
 }
 
 /** An emulated exchange-rate service, created by `createMockServer`. */
@@ -117,14 +116,6 @@ export class MockServer extends MockMethods implements AsyncDisposable {
     return openSpace(this.#mock, options);
   }
 
-  /** Creates another mock with the same options and a copy of the state. The two mocks share nothing but the functions of rules. */
-  fork(): MockServer {
-    const copy = newMock({ ...this.#mock.options, state: undefined });
-    copy.#mock.behaviour.adopt(this.#mock.behaviour);
-    restoreSnapshot(copy.#mock, this.snapshot(), this.#mock.state.rules); // and not restore(): clients of this mock keep what they know
-    return copy;
-  }
-
   #reopen(): void {
     const { lifetime } = this.#mock;
     if (lifetime.isClosed && this.#stateFile !== undefined) {
@@ -158,11 +149,6 @@ export class MockServer extends MockMethods implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
-}
-
-/** Outside the class: esbuild changes the name of a class that refers to itself. */
-function newMock(options: CheckedMockOptions): MockServer {
-  return new MockServer(options);
 }
 
 /** A mock that listens on a port. */

@@ -225,18 +225,6 @@ test('a reset cannot fail because of the adapters in use', async () => {
   expect(mock.rules.list()).toMatchObject([{ fail: { kind: 'malformed-chunk' } }]);
 });
 
-test('a fork has the setup and its keys', () => {
-  const mock = createMockServer({ clock: { mode: 'virtual', frozen: true }, setup: SETUP });
-  const atStart = summary(mock);
-  mock.rules.clear();
-
-  const fork = mock.fork();
-  expect([summary(fork), fork.setupKeys]).toEqual([summary(mock), mock.setupKeys]);
-  fork.reset();
-
-  expect(summary(fork)).toEqual(atStart);
-});
-
 const OF_KEY_2 = { delayMs: 1, match: { keyId: 'key_2' } };
 
 test.each<[unknown, string, string]>([
@@ -284,11 +272,9 @@ test('the option rules lies above the rules of the setup, in spaces and after a 
   for (const [scope, its] of [
     [mock, key],
     [space, space.key],
-    [mock.fork(), key],
   ] as const) {
     const data = async () => JSON.parse((await bodyOf(scope, '', its)).slice(4)).data;
     expect([await data(), await data(), await data()]).toEqual(['fn', 'option', 'then']);
-    if (scope === mock) mock.rules.list();
   }
   await space.close();
   mock.reset();
