@@ -88,22 +88,21 @@ export class SharedCalls {
   }
 
   async send(caller: Caller): Promise<CallResult<unknown>> {
-    const shared = this.#join(caller, this.#context.keys.known() ?? (await this.#loadKey(caller)));
-    const { call } = shared;
-    const isOwn = shared.callers === 0;
-    shared.callers += 1;
-    call.deadlineAt = Math.max(call.deadlineAt, caller.deadlineAt);
+    let shared: SharedCall | undefined;
+    let isOwn = false;
     try {
+      shared = this.#join(caller, this.#context.keys.known() ?? (await this.#loadKey(caller)));
+      const { call } = shared;
+      isOwn = shared.callers === 0;
+      shared.callers += 1;
+      call.deadlineAt = Math.max(call.deadlineAt, caller.deadlineAt);
       const result = await this.#await(shared, isOwn, caller);
       if (this.#context.events.reportsCalls) this.#report(caller, call, result.meta());
       return result;
     } catch (thrown) {
-      const error = errorOfCall(thrown, call);
-      const source = !wasTried(call) ? undefined : isOwn ? 'network' : 'shared';
-      this.#report(caller, call, { source, error, attempts: [...call.attempts] });
-      throw error;
+      throw this.#reportFailure(thrown, caller, { call: shared?.call, isOwn });
     } finally {
-      if (isOwn) caller.batch?.end(call);
+      if (isOwn && shared !== undefined) caller.batch?.end(shared.call);
     }
   }
 
@@ -135,23 +134,24 @@ export class SharedCalls {
   }
 
   /** The first key of the client, which a function provides. */
-  async #loadKey(caller: Caller): Promise<ApiKey> {
+  #loadKey(caller: Caller): Promise<ApiKey> {
     const { keys, lifetime, settings } = this.#context;
     const signal = new Cancellation();
     const loading = keys.load(signal);
     const attempts: Attempt[] = [];
     const remove = lifetime.add({ signal, attempts }, loading);
-    try {
-      const leave = () => signal.cancel(new AbortError());
-      return await waitAsCaller(loading, caller, { time: settings.time, attempts, limit: deadlineOf(caller), leave });
-    } catch (thrown) {
-      const call = { id: randomUUID(), attempts, next: FIRST };
-      const error = errorOfCall(thrown, call);
-      this.#report(caller, call, { source: undefined, error, attempts });
-      throw error;
-    } finally {
-      remove();
-    }
+    const leave = () => signal.cancel(new AbortError());
+    const waiting = { time: settings.time, attempts, limit: deadlineOf(caller), leave };
+    return waitAsCaller(loading, caller, waiting).finally(remove);
+  }
+
+  /** Returns the error of this caller. A call without a key has only an ID. */
+  #reportFailure(thrown: unknown, caller: Caller, { call, isOwn }: FailedPart): unknown {
+    const failed: ReportedCall = call ?? { id: randomUUID(), attempts: [], next: FIRST };
+    const error = errorOfCall(thrown, failed);
+    const source = !wasTried(failed) ? undefined : isOwn ? 'network' : 'shared';
+    this.#report(caller, failed, { source, error, attempts: [...failed.attempts] });
+    return error;
   }
 
   #report({ startedAt, endpoint }: Caller, call: ReportedCall, { source, attempts, error }: CallEnd): void {
@@ -236,9 +236,9 @@ export class SharedCalls {
     remove();
     if (name === undefined || this.#calls[name] !== shared) return;
     delete this.#calls[name];
-    if (response === undefined || response.cached !== undefined) return;
+    if (batches === undefined || response === undefined || response.cached !== undefined) return;
     const endedAt = this.#context.settings.time.now();
-    for (const batch of batches ?? []) batch.keep(name, { call, response, endedAt });
+    for (const batch of batches) batch.keep(name, { call, response, endedAt });
   }
 }
 
@@ -247,6 +247,12 @@ interface CallersPart {
   readonly call: Call;
   readonly response: Promise<ApiResponse>;
   /** Whether the data itself is for this caller; others get copies. */
+  readonly isOwn: boolean;
+}
+
+interface FailedPart {
+  /** `undefined` if its key could not be loaded. */
+  readonly call: Call | undefined;
   readonly isOwn: boolean;
 }
 
