@@ -47,7 +47,6 @@ export async function updateRecord(lookup: Lookup, maxAgeMs: number): Promise<un
 async function tryUpdate(lookup: Lookup): Promise<{ readonly error?: unknown; readonly isOwn: boolean }> {
   const { signal, deadlineAt, settings } = lookup.call;
   const { time } = lookup.state;
-  const now = time.now();
   let isOwn = false;
   const send: Handler = (call) => {
     isOwn = true;
@@ -56,8 +55,7 @@ async function tryUpdate(lookup: Lookup): Promise<{ readonly error?: unknown; re
   const join = (cancellation: Cancellation) => joinLookup({ ...lookup, send }, 'refresh', cancellation);
   // At most half of the time until the deadline, so that a `quota()` that hangs leaves time for the call itself.
   const half = {
-    afterMs: (deadlineAt - now) / 2,
-    now,
+    afterMs: (deadlineAt - time.now()) / 2,
     signal,
     errorOf() {
       return new TimeoutError({ scope: 'deadline', limitMs: settings.deadlineMs });

@@ -114,7 +114,7 @@ function inTime<T>(
   const { attempts, settings } = call;
   const { timeoutMs } = settings;
   const errorOf = () => new TimeoutError({ scope: 'attempt', limitMs: timeoutMs, attempts });
-  return time.withTimeout(work, { afterMs: timeoutMs, now: startedAt, signal, errorOf });
+  return time.withTimeout(work, { afterMs: timeoutMs, startedAt, signal, errorOf });
 }
 
 /** Bun and Deno also report a compatible version of Node; workerd may report no versions. */

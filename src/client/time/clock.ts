@@ -134,14 +134,13 @@ export class SteadyTime {
   }
 
   /** Calls `fire` once, when `now()` has reached `at`. Returns a function that cancels it. */
-  at(at: number, fire: () => void, now = this.now()): () => void {
-    return this.#callWhenLate(() => this.now() - at, fire, { byMs: now - at, isLimit: true });
+  at(at: number, fire: () => void): () => void {
+    return this.#callWhenLate(() => this.now() - at, fire, { isLimit: true });
   }
 
   /** The same, when the dated time has reached `date`. */
   atDate(date: number, fire: () => void): () => void {
-    const byMs = this.datedNow() - date;
-    return this.#callWhenLate(() => this.datedNow() - date, fire, { byMs, longestMs: this.#sliceMs });
+    return this.#callWhenLate(() => this.datedNow() - date, fire, { longestMs: this.#sliceMs });
   }
 
   /** Waits for `ms` of the dated time. Rejects with the signal's reason as soon as it aborts. */
@@ -162,7 +161,7 @@ export class SteadyTime {
   #callWhenLate(
     lateMs: () => number,
     fire: () => void,
-    { byMs: earlyMs, longestMs = Number.POSITIVE_INFINITY, isLimit = false }: TimerOptions,
+    { longestMs = Number.POSITIVE_INFINITY, isLimit = false }: TimerOptions,
   ): () => void {
     let hasWaited = false;
     const wait = (byMs: number) => this.#after(Math.min(longestMs, Math.max(0, -byMs)), isLimit, wake);
@@ -174,7 +173,7 @@ export class SteadyTime {
       hasWaited = byMs >= 0;
       cancel = wait(byMs);
     };
-    let cancel = wait(earlyMs);
+    let cancel = wait(lateMs());
     return () => cancel();
   }
 
@@ -211,12 +210,12 @@ export class SteadyTime {
   /** Cancels `work`, which then must reject, as soon as `signal` aborts or its time is up. */
   async withTimeout<T>(
     work: (cancellation: Cancellation) => Promise<T>,
-    { afterMs, now = this.now(), signal, errorOf }: TimeoutOptions,
+    { afterMs, startedAt = this.now(), signal, errorOf }: TimeoutOptions,
   ): Promise<T> {
     const cancellation = new Cancellation();
     const onAbort = () => cancellation.cancel(signal?.reason);
     signal?.listen(onAbort);
-    const cancelTimer = this.at(now + afterMs, () => cancellation.cancel(errorOf()), now);
+    const cancelTimer = this.at(startedAt + afterMs, () => cancellation.cancel(errorOf()));
     try {
       return await work(cancellation);
     } finally {
@@ -228,16 +227,14 @@ export class SteadyTime {
 
 interface TimeoutOptions {
   readonly afterMs: number;
-  /** The time of its start, if that has just been read. */
-  readonly now?: number;
+  /** The time from which it counts. Default: now. */
+  readonly startedAt?: number;
   readonly signal?: Cancellation;
   /** Creates the error after the time has passed. */
   readonly errorOf: () => unknown;
 }
 
 interface TimerOptions {
-  /** How late it is at first; negative until it is due. */
-  readonly byMs: number;
   readonly longestMs?: number;
   /** Whether it ends work that takes too long, and is no wait. */
   readonly isLimit?: boolean;

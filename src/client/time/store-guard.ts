@@ -66,7 +66,7 @@ export class StoreGuard {
     if (isAway) return undefined;
     const afterMs = patienceEnd(now, deadlineAt) - now;
     if (afterMs === Number.POSITIVE_INFINITY) return abortable(used, signal);
-    const options = { afterMs, now, signal, errorOf: () => undefined };
+    const options = { afterMs, signal, errorOf: () => undefined };
     const waited = time.withTimeout((patience) => abortable(used, patience), options);
     return waited.catch(() => {
       if (signal.aborted) throw signal.reason;

@@ -217,22 +217,27 @@ test('a next() after the middleware has returned sends nothing, because no limit
   expect(fetch.requests).toEqual([]);
 });
 
-test('timeoutMs ends a request for which its middleware does not wait', async () => {
-  const kinds: unknown[] = [];
-  const fallback: Middleware = async (request, next) => {
-    next(request).catch((error: FxRatesError) => kinds.push(error.kind));
-    await clock.sleep(100);
-    return Response.json(success({ from: 'fallback' }).body);
-  };
-  const { fx, clock, fetch } = testClient('never', { middleware: [fallback], timeoutMs: 500 });
+test.each([0, 400])(
+  'timeoutMs ends a request for which its middleware does not wait, sent after %d ms',
+  async (sentAfterMs) => {
+    const kinds: unknown[] = [];
+    const fallback: Middleware = async (request, next) => {
+      await clock.sleep(sentAfterMs);
+      next(request).catch((error: FxRatesError) => kinds.push(error.kind));
+      await clock.sleep(50);
+      return Response.json(success({ from: 'fallback' }).body);
+    };
+    const { fx, clock, fetch } = testClient('never', { middleware: [fallback], timeoutMs: 500 });
+    const startedAt = clock.now();
 
-  expect(await clock.run(fx.latest())).toEqual({ from: 'fallback' });
-  expect(fetch.requests[0]?.signal.aborted).toBe(false);
-  await clock.advance(400);
+    expect(await clock.run(fx.latest())).toEqual({ from: 'fallback' });
+    await clock.advance(startedAt + 499 - clock.now());
+    expect([kinds, fetch.requests[0]?.signal.aborted]).toEqual([[], false]);
+    await clock.advance(1);
 
-  expect(kinds).toEqual(['timeout']);
-  expect(fetch.requests[0]?.signal.aborted).toBe(true);
-});
+    expect([kinds, fetch.requests[0]?.signal.aborted]).toEqual([['timeout'], true]);
+  },
+);
 
 test.each([[[]], [[pass]]])(
   'a next() without await leaves no unhandled rejection, with %j behind it',
