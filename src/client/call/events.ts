@@ -44,6 +44,13 @@ interface LogEntry {
 }
 type Log = (entry: LogEntry) => unknown;
 
+interface Receivers<Event> {
+  readonly hook: ((event: Event) => unknown) | undefined;
+  readonly level: (typeof LEVELS)[number];
+  /** The line of the log. */
+  readonly lineOf: (event: Event) => string;
+}
+
 /** Calls the hooks and the logger. No event contains the full key. */
 export class ClientEvents {
   readonly #hooks: EventHooks;
@@ -66,14 +73,11 @@ export class ClientEvents {
 
   /** Reports a call that has ended. */
   call(event: CallEvent): void {
-    callHook(this.#hooks.onCall, event);
-    const log = this.#log.debug;
-    if (log !== undefined) callHook(log, { message: callLine(event), fields: event });
+    this.#emit(event, { hook: this.#hooks.onCall, level: 'debug', lineOf: callLine });
   }
 
   /** Reports an attempt of the call, which has ended. */
   request(subject: EventSubject, call: Call, { attempt, durationMs, outcome }: EndedAttempt): void {
-    const log = this.#log.debug;
     const requestId = requestIdIn(outcome);
     const event: RequestEvent = {
       ...about(subject),
@@ -83,20 +87,17 @@ export class ClientEvents {
       requestId: requestId && call.key.redact(requestId),
       durationMs,
     };
-    callHook(this.#hooks.onRequest, event);
-    if (log !== undefined) callHook(log, { message: requestLine(event), fields: event });
+    this.#emit(event, { hook: this.#hooks.onRequest, level: 'debug', lineOf: requestLine });
   }
 
   retry(subject: EventSubject, { call, failure: { kind, status, code }, ...plan }: PlannedRetry): void {
     const event = { ...about(subject), ...callOf(call), kind, status, code, ...plan };
-    callHook(this.#hooks.onRetry, event);
-    callHook(this.#log.info, { message: retryLine(event), fields: event });
+    this.#emit(event, { hook: this.#hooks.onRetry, level: 'info', lineOf: retryLine });
   }
 
   wait(subject: EventSubject, wait: Wait): void {
     const event = { ...about(subject), ...wait };
-    callHook(this.#hooks.onWait, event);
-    callHook(this.#log.info, { message: waitLine(event), fields: event });
+    this.#emit(event, { hook: this.#hooks.onWait, level: 'info', lineOf: waitLine });
   }
 
   quota(subject: EventSubject, { reason, quota }: Pick<QuotaEvent, 'reason' | 'quota'>): void {
@@ -121,6 +122,12 @@ export class ClientEvents {
     else if (this.#log.warn !== undefined) callHook(this.#log.warn, { message, fields: { ...fields, summary: shown } });
     else if (code === undefined) process.emitWarning(message, { type: 'FxRatesWarning' });
     else warnProcessOnce(message, code);
+  }
+
+  #emit<Event extends object>(event: Event, { hook, level, lineOf }: Receivers<Event>): void {
+    callHook(hook, event);
+    const log = this.#log[level];
+    if (log !== undefined) callHook(log, { message: lineOf(event), fields: event });
   }
 }
 
