@@ -30,7 +30,7 @@ interface PlannedRetry extends Pick<RetryEvent, 'retry' | 'waitMs'> {
   readonly failure: Pick<RetryEvent, 'kind' | 'status' | 'code'>;
 }
 
-interface EndedAttempt {
+interface ReportedAttempt {
   readonly attempt: Attempt;
   readonly durationMs: number;
   readonly outcome: AttemptOutcome;
@@ -77,7 +77,7 @@ export class ClientEvents {
   }
 
   /** Reports an attempt of the call, which has ended. */
-  request(subject: EventSubject, call: Call, { attempt, durationMs, outcome }: EndedAttempt): void {
+  request(subject: EventSubject, call: Call, { attempt, durationMs, outcome }: ReportedAttempt): void {
     const requestId = requestIdIn(outcome);
     const event: RequestEvent = {
       ...about(subject),
