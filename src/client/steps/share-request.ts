@@ -195,14 +195,14 @@ export class SharedCalls {
     const ended = name === undefined || inFlight !== undefined ? undefined : batch?.find(name, startedAt, maxAgeMs);
     const joined = inFlight ?? (ended && sharedOf(ended, startedAt));
     if (name === undefined || joined === undefined) return this.#start(caller, key, name);
-    batch?.join(name);
+    batch?.join();
     if (batch !== undefined) joined.batches = new Set([...(joined.batches ?? []), batch]);
     return joined;
   }
 
   /** Other callers can join the call under its `name`. */
   #start({ endpoint, settings, deadlineAt, batch }: Caller, key: ApiKey, name?: string): SharedCall {
-    batch?.start(name);
+    batch?.start();
     const batches = batch && new Set([batch]);
     const call = new Call({ endpoint, settings, key, deadlineAt, signal: new Cancellation(), quotaReason: 'call' });
     const response = this.#run(call, (received) => this.#ended(shared, received));

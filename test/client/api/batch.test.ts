@@ -72,7 +72,9 @@ test('equal queries of a batch share one request, and each has its own data', as
   expect(items.filter(({ query, value }) => value?.n !== query.n)).toEqual([]);
   expect(new Set(items.map(({ value }) => value)).size).toBe(1_000);
   expect(items.filter(({ meta }) => meta?.source === 'shared')).toHaveLength(1_000 - 12);
-  expect(Math.max(...progress.map(({ etaMs = Number.NaN }) => etaMs))).toBeLessThan(1_000);
+  const etas = progress.map(({ etaMs = Number.NaN }) => etaMs); // at first, after a hundred queries, 12 % seem to be new
+  expect(Math.max(...etas)).toBeLessThanOrEqual(60_000);
+  expect(Math.max(...etas.slice(300))).toBe(0);
   expect(events.filter(({ source }) => source === 'network')).toHaveLength(12);
 });
 
