@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CollectedBytes } from '../src/collected-bytes.ts';
-import { isDecodingError } from '../src/content-encoding.ts';
+import { CollectedBytes, isDecodingError } from '../src/body-bytes.ts';
 import { Heap } from '../src/heap.ts';
 import { parseIsoInstant } from '../src/iso-instant.ts';
 import { utf8Text } from '../src/text.ts';

@@ -1,7 +1,7 @@
 import type { Agent } from 'node:http';
 import type { Readable } from 'node:stream';
+import { ACCEPTED_ENCODINGS, decoded } from '../../body-bytes.ts';
 import type { FetchLike } from '../../client/index.ts';
-import { ACCEPTED_ENCODINGS, decoded } from '../../content-encoding.ts';
 
 /**
  * Sends over `node:http`. The built-in `fetch` does the same, but loading it and its parser takes longer than all other

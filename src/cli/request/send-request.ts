@@ -1,3 +1,4 @@
+import { ACCEPTED_ENCODINGS } from '../../body-bytes.ts';
 import type {
   ApiCall,
   CacheOptions,
@@ -10,7 +11,6 @@ import type {
   QuotaData,
   ResponseMeta,
 } from '../../client/index.ts';
-import { ACCEPTED_ENCODINGS } from '../../content-encoding.ts';
 import { environmentProxy, isLoopback, proxyDispatcher } from '../../environment-proxy.ts';
 import { operations } from '../../generated/operations.ts';
 import type { Operation } from '../../operation.ts';

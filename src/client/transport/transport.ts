@@ -1,7 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { types } from 'node:util';
-import { CollectedBytes } from '../../collected-bytes.ts';
-import { decoded, isDecodingError } from '../../content-encoding.ts';
+import { CollectedBytes, decoded, isDecodingError } from '../../body-bytes.ts';
 import { proxiedLoopbackProblem, withoutProxy } from '../../environment-proxy.ts';
 import { isError } from '../../foreign-values.ts';
 import { ConfigError } from '../errors/errors.ts';

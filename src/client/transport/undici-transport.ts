@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers'; // that of `globalThis` may be faked before this file is loaded
 import type { Dispatcher } from 'undici';
-import { ACCEPTED_ENCODINGS } from '../../content-encoding.ts';
+import { ACCEPTED_ENCODINGS } from '../../body-bytes.ts';
 import { isError } from '../../foreign-values.ts';
 import {
   BodyReader,

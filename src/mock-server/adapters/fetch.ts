@@ -1,5 +1,5 @@
 import * as zlib from 'node:zlib';
-import { decoded, isDecodingError } from '../../content-encoding.ts';
+import { decoded, isDecodingError } from '../../body-bytes.ts';
 import { isRequest, onAbort } from '../../foreign-values.ts';
 import {
   type Delivery,

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { CollectedBytes } from '../../collected-bytes.ts';
+import { CollectedBytes } from '../../body-bytes.ts';
 import { redactKeys } from '../../redactor.ts';
 import {
   MOST_BODY_CHARACTERS,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
-import { CollectedBytes } from '../../collected-bytes.ts';
+import { CollectedBytes } from '../../body-bytes.ts';
 import { parseJson } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { createOperationFinder, type FoundOperation } from '../../operation.ts';
