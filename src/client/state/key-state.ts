@@ -255,17 +255,16 @@ export class KeyStates {
   of(key: ApiKey): KeyState {
     const generation = this.#generations.get(key.hash);
     if (this.#latest?.key !== key || this.#latest.state.generation !== generation) {
-      this.#latest = { key, state: this.#find(key) };
+      this.#latest = { key, state: this.#find(key, generation) };
     }
     return this.#latest.state;
   }
 
-  #find(key: ApiKey): KeyState {
+  #find(key: ApiKey, generation: number | undefined): KeyState {
     const settings = this.#settings;
     const states = statesOf(isolatesRequests() ? this.#lifetime.root : settings.clock);
     const name = stateName(key.hash, settings);
     const found = states.get(name);
-    const generation = this.#generations.get(key.hash);
     if (this.#lifetime.isClosed) return new KeyState(key, settings, { generation }); // it must not affect other clients
     const isCurrent = found !== undefined && found.generation === generation;
     const state = isCurrent ? found : new KeyState(key, settings, { generation, onForgotten });
