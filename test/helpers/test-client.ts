@@ -51,7 +51,7 @@ export function schemaOf(validate: (value: unknown) => unknown): StandardSchema 
 export function aCall(signal = new Cancellation(), deadlineAt = Number.POSITIVE_INFINITY): Call {
   const settings = resolveCall({}, resolveOptions({}));
   const key = ApiKey.from(API_KEY);
-  return new Call({ endpoint: operationEndpoint('latest'), key, settings, signal, deadlineAt, quotaReason: 'call' });
+  return new Call({ endpoint: operationEndpoint('latest'), key, settings, signal, deadlineAt });
 }
 
 export function responseWith(data: unknown): ApiResponse {

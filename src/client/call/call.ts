@@ -30,6 +30,8 @@ export type ParsedEnvelope =
   | { readonly data: unknown; readonly issues?: undefined }
   | { readonly data?: undefined; readonly issues: readonly SchemaIssue[] };
 
+export type OwnReason = Exclude<QuotaReason, 'call'>;
+
 /** One call on its way through the steps. Several callers can share it. */
 export class Call {
   readonly endpoint: Endpoint;
@@ -40,7 +42,8 @@ export class Call {
   readonly signal: Cancellation;
   /** Time of `SteadyTime` of the last caller's deadline; Infinity for none. A later caller can extend it. */
   deadlineAt: number;
-  readonly quotaReason: QuotaReason;
+  /** Why the client itself calls `quota()`; `undefined` for a call of the program. */
+  readonly ownReason?: OwnReason | undefined;
   /** The attempts that have ended, in order. */
   readonly attempts: Attempt[] = [];
   /** The stored response that may replace an error. */
@@ -49,13 +52,13 @@ export class Call {
   next: NextAttempt = FIRST;
   #id: string | undefined;
 
-  constructor({ endpoint, settings, key, signal, deadlineAt, quotaReason }: GivenFields) {
+  constructor({ endpoint, settings, key, signal, deadlineAt, ownReason }: GivenFields) {
     this.endpoint = endpoint;
     this.settings = settings;
     this.key = key;
     this.signal = signal;
     this.deadlineAt = deadlineAt;
-    this.quotaReason = quotaReason;
+    this.ownReason = ownReason;
   }
 
   /** Of its events, its meta and its error. Few calls need it, and a waiting call would keep its many parts. */

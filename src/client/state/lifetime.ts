@@ -19,7 +19,7 @@ interface CallInFlight {
   readonly response: Promise<unknown>;
   readonly lifetime: Lifetime;
   /** Its index in the list; -1 after its end. */
-  place: number;
+  index: number;
 }
 
 /** The calls of a client and of clients that `withOptions` created from it, and their key states, until it is closed. */
@@ -53,16 +53,16 @@ export class Lifetime {
   add(call: EndableCall, response: Promise<unknown>): () => void {
     const calls = this.#calls;
     if (this.isClosed) call.signal.cancel(closedError(call.attempts));
-    const added = { call, response, lifetime: this, place: calls.length };
+    const added = { call, response, lifetime: this, index: calls.length };
     calls.push(added);
     return () => {
-      if (added.place < 0) return;
+      if (added.index < 0) return;
       const last = calls.pop();
       if (last !== undefined && last !== added) {
-        calls[added.place] = last;
-        last.place = added.place;
+        calls[added.index] = last;
+        last.index = added.index;
       }
-      added.place = -1;
+      added.index = -1;
     };
   }
 

@@ -120,7 +120,6 @@ class ResponseCache {
       settings: { ...settings, priority: 'low', onLimit: 'wait' },
       deadlineAt: Number.POSITIVE_INFINITY,
       signal: new Cancellation(),
-      quotaReason: 'call',
     });
     const name = this.#nameOf(own);
     if (renewing.has(name)) return;

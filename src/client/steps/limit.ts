@@ -28,7 +28,7 @@ export async function waitForPermit(place: Place | Promise<Place>, options: Slot
   const { limiter, lookup, events, refusal } = options;
   const { call, state } = lookup;
   const learnLimit = () => {
-    if (call.quotaReason === 'call' && limiter.isLimitWanted) lookUpLimit(lookup);
+    if (call.ownReason === undefined && limiter.isLimitWanted) lookUpLimit(lookup);
   };
   state.join(events);
   try {

@@ -1,5 +1,5 @@
 import type { QuotaData } from '../../generated/types.ts';
-import { type AttemptFailure, Call, type Handler, type Refusal } from '../call/call.ts';
+import { type AttemptFailure, Call, type Handler, type OwnReason, type Refusal } from '../call/call.ts';
 import { operationEndpoint } from '../call/endpoint.ts';
 import {
   AbortError,
@@ -10,7 +10,6 @@ import {
   TimeoutError,
 } from '../errors/errors.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
-import type { QuotaReason } from '../options/call-options.ts';
 import type { KeyState } from '../state/key-state.ts';
 import { isExhausted, resetsAtMsIn } from '../state/quota-record.ts';
 import type { Cancellation } from '../time/abort.ts';
@@ -123,7 +122,7 @@ async function recordAfterRefusal(lookup: Lookup): Promise<QuotaData | undefined
 }
 
 /** One `quota()`, which waits in the queue, for all calls that need the record. It may outlive the call that caused it. */
-function joinLookup(lookup: Lookup, reason: QuotaReason, signal: Cancellation): Promise<QuotaData> {
+function joinLookup(lookup: Lookup, reason: OwnReason, signal: Cancellation): Promise<QuotaData> {
   const { call, state } = lookup;
   // If every deadline is too short for `quota()`, the next call still gets its record. `timeoutMs` ends it. The limit is for
   // all calls that wait.
@@ -135,7 +134,7 @@ function joinLookup(lookup: Lookup, reason: QuotaReason, signal: Cancellation): 
 /** The client's own call of `quota()`. It is not retried, because its result is less important than the call itself. */
 async function lookUp(
   { call: { settings, key, deadlineAt }, state: { quota: ledger }, send }: Lookup,
-  reason: QuotaReason,
+  reason: OwnReason,
   signal: Cancellation,
 ): Promise<QuotaData> {
   const isBypass = reason === 'refusal'; // it may outlive its first call, because other calls wait for it
@@ -145,7 +144,7 @@ async function lookUp(
     settings: { ...settings, maxRetries: 0, maxAgeMs: undefined, priority: 'high' },
     signal,
     deadlineAt: isBypass ? Number.POSITIVE_INFINITY : deadlineAt,
-    quotaReason: reason,
+    ownReason: reason,
   });
   try {
     const { data } = await send(call);

@@ -143,7 +143,7 @@ class Attempts {
 
   /** A `quota()` of the client itself is about one key. */
   get #isForCaller(): boolean {
-    return this.#call.quotaReason === 'call';
+    return this.#call.ownReason === undefined;
   }
 
   /** For a `quota()` of the client itself. */
@@ -344,8 +344,8 @@ class Attempts {
 
   /** @throws RateLimitError if a refused call is not sent again */
   #requireWait(refusal: Refusal, state: KeyState): void {
-    const { quotaReason, attempts, settings } = this.#call;
-    const isSpent = quotaReason !== 'call' && attempts.length >= MOST_OWN_ATTEMPTS;
+    const { attempts, settings } = this.#call;
+    const isSpent = !this.#isForCaller && attempts.length >= MOST_OWN_ATTEMPTS;
     if (settings.onLimit === 'wait' && !isSpent) return;
     const waitMs = state.limiter?.waitMs(settings.priority) ?? retryAfterMs(refusal.retryAfter, state.retryAfterUnit);
     throw limitedError(this.#call, { state, reason: 'policy', waitMs, refusal });

@@ -137,7 +137,7 @@ interface ReportParts {
 function report(started: StartedAttempt, parsed: AttemptOutcome, { time, events }: ReportParts): EndedAttempt {
   const { call, state, startedAt, wasSent } = started;
   const { reason, waitedMs } = call.next;
-  const outcome = call.quotaReason === 'call' ? byContract(parsed) : parsed;
+  const outcome = call.ownReason === undefined ? byContract(parsed) : parsed;
   const attempt: Attempt = { reason, waitedMs, ...resultOf(outcome) };
   if (events.reportsRequests) events.request(state, call, { attempt, durationMs: time.now() - startedAt, outcome });
   if (wasSent) state.quota.sent(call, outcome);
@@ -158,7 +158,7 @@ function reportQuota(
 ): void {
   const quota = data as QuotaData; // an odd one as the service sent it
   state.sawQuota(quota, spentBefore);
-  events.quota(state, { reason: call.quotaReason, quota });
+  events.quota(state, { reason: call.ownReason ?? 'call', quota });
   if (oddity === undefined) return;
   const names = new Set(oddity.issues.map(({ path: [, field] = [] }) => String(field)));
   const fields = [...names].map((name) => `${name}: ${describeValue(quota[name])}`);

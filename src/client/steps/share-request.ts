@@ -204,7 +204,7 @@ export class SharedCalls {
   #start({ endpoint, settings, deadlineAt, batch }: Caller, key: ApiKey, name?: string): SharedCall {
     batch?.start();
     const batches = batch && new Set([batch]);
-    const call = new Call({ endpoint, settings, key, deadlineAt, signal: new Cancellation(), quotaReason: 'call' });
+    const call = new Call({ endpoint, settings, key, deadlineAt, signal: new Cancellation() });
     const response = this.#run(call, (received) => this.#ended(shared, received));
     const remove = this.#context.lifetime.add(call, response);
     const shared: SharedCall = { call, name, callers: 0, batches, response, remove };
