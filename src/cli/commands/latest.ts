@@ -1,12 +1,11 @@
 import { promises as fs } from 'node:fs';
 import type { QuotaData } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
-import { isJsonObject, jsonDocuments } from '../../json.ts';
+import { parseJson } from '../../json.ts';
 import { nearestName } from '../../nearest-name.ts';
 import type { Operation } from '../../operation.ts';
 import { visible } from '../../text.ts';
-import { CliError, cannotWrite, relatedCommand, systemReason, usageError } from '../errors/cli-error.ts';
-import { readLimited } from '../io/io.ts';
+import { CliError, cannotWrite, relatedCommand, usageError } from '../errors/cli-error.ts';
 import { asTable, dataOf } from '../output/print-json.ts';
 import type { CliCommand } from '../parser/command.ts';
 import { EXAMPLE_NAMES, type ParamOptions } from '../parser/parameters.ts';
@@ -56,10 +55,13 @@ export function latestCommand(): CliCommand {
 async function runLatest(request: OperationRequest, invocation: Invocation<LatestCommandOptions>): Promise<void> {
   const { fixtureOut, watch: interval } = invocation.options;
   if (interval !== undefined) return watchLatest(request, invocation);
-  if (fixtureOut !== undefined) await requireFixture(fixtureOut, invocation); // before a request uses quota
+  const separator = fixtureOut && (await checkRecording(fixtureOut, invocation)); // before a request uses quota
   // The remark follows the table, in which people look for the reason.
   await sendAndPrint(request, invocation, async ({ rawBody }) => {
-    if (fixtureOut !== undefined) await addToFixture(fixtureOut, { request, rawBody }, invocation);
+    if (fixtureOut === undefined) return;
+    const line = `${separator}${recordedLine(request, rawBody, invocation)}`;
+    await fs.appendFile(fixtureOut, line).catch(cannotWrite(fixtureOut));
+    await invocation.screen.remark(`response added to ${fixtureOut}`);
   }).finally(() => remarkOnNames(request, invocation));
 }
 
@@ -112,64 +114,24 @@ function requireSafeWatch(forecast: QuotaForecast | undefined, { options }: Invo
 }
 
 /**
- * A file of recorded responses that a mock server can send: `{"base=EUR":<envelope>}` on each line, of which the last one
- * of a query counts. It can begin with an object that was written by hand, `{ "base=EUR": <envelope>, … }`, over several lines.
- *
- * @throws CliError for a file with other content, to which no response is added, and for one that cannot be written
+ * Checks the file of recorded responses that a mock server can send, `{"base=EUR":<envelope>}` on each line. Returns what
+ * has to precede a further line. @throws CliError for a file with other content, and for one that cannot be written
  */
-async function requireFixture(path: string, invocation: Invocation): Promise<void> {
+async function checkRecording(path: string, invocation: Invocation): Promise<'' | '\n'> {
   await checkOutputFile(path, invocation);
   const stats = await fs.stat(path).catch(() => undefined);
-  if (stats?.isFile()) await requireRecorded(path, invocation.io.interrupts.signal); // reading a pipe, such as that of `>(jq)`, would never end
+  if (!stats?.isFile()) return ''; // reading a pipe, such as that of `>(jq)`, would never end
+  const text = await fs.readFile(path, 'utf8').catch(cannotWrite(path, 'usage'));
+  const [line = ''] = text.split('\n', 1);
+  const [response] = Object.values(Object(parseJson(line)));
+  if (text.trim() === '' || typeof Object(response).success === 'boolean') return /[^\n]$/.test(text) ? '\n' : '';
+  const advice = 'pass a new path, or a file that --fixture-out has written';
+  throw usageError(`--fixture-out ${path} is not a file of recorded responses`, advice);
 }
 
-async function requireRecorded(path: string, interrupted: AbortSignal): Promise<void> {
-  const bytes = await readLimited(path, interrupted, (cause) => {
-    throw usageError(`cannot read ${path}`, systemReason(cause));
-  });
-  const text = bytes.toString();
-  const [first] = jsonDocuments(text);
-  if (text.trim() === '' || isRecorded(first?.value)) return;
-  throw usageError(
-    `--fixture-out ${path} is not a file of recorded responses`,
-    'pass a new path, or a file that --fixture-out has written',
-  );
-}
-
-/** Whether the first member of an object is the envelope of a response. */
-function isRecorded(value: unknown): boolean {
-  const [response] = isJsonObject(value) ? Object.values(value) : [];
-  return isJsonObject(response) && typeof response['success'] === 'boolean';
-}
-
-/** Adds a response with its digits unchanged; masks keys in it. */
-async function addToFixture(
-  path: string,
-  { request, rawBody }: { readonly request: OperationRequest; readonly rawBody: string },
-  { screen }: Invocation,
-): Promise<void> {
-  const response = screen.secrets.redact(compactJson(rawBody));
-  await appendLine(path, `{${JSON.stringify(queryText(request))}:${response}}\n`).catch(cannotWrite(path));
-  await screen.remark(`response added to ${path}`);
-}
-
-/** One write, so that the lines of commands at the same time do not mix. */
-async function appendLine(path: string, line: string): Promise<void> {
-  const file = await fs.open(path, 'a+');
-  try {
-    let rest = Buffer.from(`${(await endsInLine(file)) ? '\n' : ''}${line}`);
-    while (rest.length > 0) rest = rest.subarray((await file.write(rest)).bytesWritten);
-  } finally {
-    await file.close();
-  }
-}
-
-/** Whether a file ends in the middle of a line, such as after a command that was killed. */
-async function endsInLine(file: Awaited<ReturnType<typeof fs.open>>): Promise<boolean> {
-  const stats = await file.stat();
-  if (!stats.isFile() || stats.size === 0) return false;
-  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, stats.size - 1);
-  return buffer.toString() !== '\n';
+/** A line of the file: the response with its digits unchanged and keys in it masked. */
+function recordedLine(request: OperationRequest, rawBody: string, { screen }: Invocation): string {
+  return `{${JSON.stringify(queryText(request))}:${screen.secrets.redact(compactJson(rawBody))}}\n`;
 }
 
 /** The parameters in the order of their names, encoded as the mock server compares them. */

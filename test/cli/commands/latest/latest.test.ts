@@ -206,14 +206,25 @@ test('a mock server sends the last response to a query, with its parameters in a
   expect(await replayed('base=GBP')).toBe(501);
 });
 
-test('adds below an object written by hand or a line that a killed command has left', async () => {
-  await writeFile(file, '{\n  "base=EUR": {\n"success":true,"data":{"n":1.10}\n}\n}\n{"base=CHF":{"succ');
+test.each(['{"base=CHF":{"succ', '{"base=CHF":{"success":true,"data":{"n":3}}}'])(
+  'adds a line below %s, which a killed command or an editor has left without its end',
+  async (last) => {
+    await writeFile(file, `{"base=EUR":{"success":true,"data":{"n":1.10}}}\n${last}`);
+
+    await record('base=USD', { replies: success({ n: 2 }) });
+
+    expect(await replayed('base=EUR')).toEqual({ success: true, data: { n: 1.1 } });
+    expect(await replayed('base=USD')).toEqual({ success: true, data: { n: 2 } });
+    expect(await replayed('base=CHF')).toEqual(last.endsWith('}') ? { success: true, data: { n: 3 } } : 501);
+  },
+);
+
+test.each(['', '\n'])('adds to the empty file %j', async (text) => {
+  await writeFile(file, text);
 
   await record('base=USD', { replies: success({ n: 2 }) });
 
-  expect(await replayed('base=EUR')).toEqual({ success: true, data: { n: 1.1 } });
-  expect(await replayed('base=USD')).toEqual({ success: true, data: { n: 2 } });
-  expect(await replayed('base=CHF')).toBe(501);
+  expect(await readFile(file, 'utf8')).toBe(`${text}{"base=USD":{"success":true,"data":{"n":2}}}\n`);
 });
 
 test.each([
@@ -238,7 +249,9 @@ test('a recorded text of megabytes can be read again', async () => {
   expect(await replayed('base=EUR')).toEqual({ success: true, data: { text } });
 });
 
-test.each(['not JSON', '[]', '{"success":true,"data":{}}', '{"keys":[{"id":"a"}]}', '{"latest":{"base":"EUR"}}', '{}'])(
+const OTHER_FILES = ['{\n"name": "mine"\n}', '{\n"compilerOptions": {}\n}', 'not JSON', '[]', '"text"', 'null'];
+
+test.each([...OTHER_FILES, '{"success":true,"data":{}}', '{"keys":[{"id":"a"}]}', '{"latest":{"base":"EUR"}}', '{}'])(
   'a file with something else, %s, is left alone',
   async (text) => {
     await writeFile(file, text);
