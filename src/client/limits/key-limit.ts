@@ -289,8 +289,9 @@ export function expectedSlotAt(state: LimiterState, now: number, ahead: number):
 
 /** When the log has room for a call with `ahead` others before it. */
 function logSlotAt({ limit, log, inFlight }: LimiterState, now: number, ahead: number): number {
-  const missing = ahead - (limit - log.size - inFlight);
-  if (missing < 0) return now;
-  const rounds = Math.floor(missing / limit);
-  return (log.expiresAt(missing - rounds * limit) ?? now + WINDOW_MS) + rounds * WINDOW_MS;
+  // A slot is free again a minute later, for the call `limit` places behind.
+  const rounds = Math.floor(ahead / limit);
+  const missing = ahead - rounds * limit - (limit - log.size - inFlight);
+  const freeAt = missing < 0 ? now : (log.expiresAt(missing) ?? now + WINDOW_MS);
+  return freeAt + rounds * WINDOW_MS;
 }

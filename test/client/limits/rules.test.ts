@@ -771,6 +771,28 @@ test('15 deadlines: a slot is judged by the most optimistic window that fits wha
   expect(slotAt(limit.state, 1_000, 30)).toBe(81_000);
 });
 
+test('15 deadlines: a slot of the log is that of its place in the order of expiry, however full the log is', () => {
+  const states = fc.record({
+    limit: fc.integer({ min: 1, max: 20 }),
+    ages: fc.array(fc.nat({ max: 59_999 }), { maxLength: 60 }),
+    inFlight: fc.nat({ max: 10 }),
+    ahead: fc.nat({ max: 70 }),
+  });
+  fc.assert(
+    fc.property(states, ({ limit, ages, inFlight, ahead }) => {
+      const now = 100_000;
+      const log = new AcceptedLog();
+      const used = ages.sort((a, b) => b - a).map((age) => now - age);
+      for (const at of used) log.add(at);
+      // Each call waits until all but `limit - 1` of the requests before it have expired.
+      const sent = [...used, ...Array.from({ length: inFlight }, () => now)];
+      for (let call = 0; call <= ahead; call += 1) sent.push(Math.max(now, expiryOf(sent.at(-limit)) ?? now));
+
+      expect(expectedSlotAt({ ...initialState(limit), log, inFlight }, now, ahead)).toBe(sent.at(-1));
+    }),
+  );
+});
+
 test('a log has the requests of the last minute, however many have expired', () => {
   const requests = fc.array(fc.record({ afterMs: fc.nat({ max: 9_000 }), forgotten: fc.boolean() }));
   fc.assert(
