@@ -25,7 +25,7 @@ const QUOTA = operationEndpoint('quota');
 export interface Lookup {
   readonly call: Call;
   /** That of its key. */
-  readonly state: Pick<KeyState, 'quota' | 'lookups' | 'time' | 'stop' | 'limiter'>;
+  readonly state: Pick<KeyState, 'quota' | 'lookups' | 'time' | 'stop' | 'limiter' | 'retryAfterUnit'>;
   /** Sends `quota()`. */
   readonly send: Handler;
 }
@@ -174,7 +174,7 @@ function quotaRefusal(failure: AttemptFailure, lookup: Lookup): AuthenticationEr
 /** Whether the refusal may be for the quota, and not for the rate. */
 function mayBeQuota({ code, retryAfter }: Refusal, { call: { attempts, settings }, state }: Lookup): boolean {
   if (code === 'rate_limited') return false;
-  const waitMs = retryAfterMs(retryAfter, 'seconds') ?? 0;
+  const waitMs = retryAfterMs(retryAfter, state.retryAfterUnit) ?? 0;
   if (waitMs > LONGEST_RATE_WAIT_MS) return true;
   // Without a code, such as that of a proxy, the call waits once: the service may count a `quota()` too.
   const refusals = attempts.filter(({ status }) => status === 429).length;

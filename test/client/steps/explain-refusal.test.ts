@@ -156,6 +156,8 @@ test.each<[string, object, number, FxRatesOptions?]>([
   ['75', {}, 0],
   ['76', {}, 1],
   ['5', {}, 1, { onLimit: 'throw' }],
+  ['75000', {}, 0, { retryAfterUnit: 'milliseconds', deadlineMs: 4_000 }],
+  ['75001', {}, 1, { retryAfterUnit: 'milliseconds', deadlineMs: 4_000 }],
   ['Wed, 21 Jan 2026 14:20:05 GMT', { date: DATE }, 0],
   ['Wed, 21 Jan 2026 15:20:05 GMT', { date: DATE }, 1],
   ['Wed, 21 Jan 2026 14:20:05 GMT', {}, 0],

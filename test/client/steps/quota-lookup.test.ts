@@ -21,7 +21,8 @@ function asking(...records: (QuotaData | Error)[]) {
   const quota = new QuotaLedger(clock);
   const lookups = { asking: new SharedWork<QuotaData>(), explaining: new SharedWork<QuotaData | undefined>() };
   const stop = (record: QuotaData) => quota.stop(record);
-  const state = { quota, lookups, time: new SteadyTime(clock), stop, limiter: undefined };
+  const time = new SteadyTime(clock);
+  const state = { quota, lookups, time, stop, limiter: undefined, retryAfterUnit: 'seconds' } as const;
   const asked: Call[] = [];
   const send = async (call: Call) => {
     asked.push(call);
