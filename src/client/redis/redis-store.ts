@@ -1,3 +1,4 @@
+import { processState } from '../../process-state.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
 import type { LimitExchange, LimitOffer, LimitStore } from '../limits/shared/limit-store.ts';
@@ -61,7 +62,8 @@ return {'0', version, isKnown and '' or state, string.format('%.0f', now)}
  *
  * The store keeps one hash of a few kB per API key and origin, until ten minutes after the last call, or after the end of
  * a Retry-After. It contains a SHA-256 of the API key, never the key. If Redis fails or takes longer than one
- * second, the client warns once, and each process uses its share of the limit until Redis responds again.
+ * second, the client warns once, and each process uses its share of the limit until Redis responds again. Two calls with the
+ * same client and prefix return the same store.
  *
  * @example new FxRates({ rateLimit: { store: redisStore(redis) } })
  * @throws {ConfigError} if `client` is not one of these clients, or an option is wrong
@@ -71,11 +73,17 @@ export function redisStore(client: IoRedisClient | NodeRedisClient, options: Red
   requireKnownNames(options, ['prefix'], 'redisStore options');
   const { prefix = 'fxrates' } = options;
   if (typeof prefix !== 'string') return refuse('redisStore options.prefix', prefix, 'a string');
-  return {
+  const ofClient = stores.get(client) ?? new Map<string, LimitStore>();
+  const store = ofClient.get(prefix) ?? {
     exchange: async (name, known, offer) =>
       toExchange(await run(`${prefix}:limits:${name}`, argumentsOf(known, offer))),
   };
+  stores.set(client, ofClient.set(prefix, store));
+  return store;
 }
+
+/** By client and prefix. The clients of a key, also those of other copies of the package, warn of different stores. */
+const stores = processState('redis-stores.1', () => new WeakMap<object, Map<string, LimitStore>>());
 
 type ScriptRunner = (key: string, args: string[]) => Promise<unknown>;
 

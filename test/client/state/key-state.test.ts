@@ -5,6 +5,7 @@ import { fileStore } from '../../../src/client/file-store/index.ts';
 import { FxRates, type FxRatesError, type FxRatesOptions, type WaitEvent } from '../../../src/client/index.ts';
 import { ApiKey } from '../../../src/client/key/api-key.ts';
 import { resolveOptions } from '../../../src/client/options/resolve-options.ts';
+import { redisStore } from '../../../src/client/redis/index.ts';
 import { ignoredOptionsWarning, KeyState, KeyStates } from '../../../src/client/state/key-state.ts';
 import { Lifetime } from '../../../src/client/state/lifetime.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
@@ -85,6 +86,9 @@ const perMinute = (limit: number | 'learn') => ({ rateLimit: { perMinute: limit 
 const WHY =
   'ignored, because all clients of key fx_live_…cdef in this process share one limit, with the options of the first client; pass the same options to each, and the same store';
 
+const OTHER_URL = 'https://other.test';
+const redis = { eval: async () => ['0', '', '', '0'], evalSha: () => undefined };
+
 /** The warnings of the last of these clients of one key. */
 function warningsOfLast(...clients: FxRatesOptions[]) {
   const clock = new FakeClock();
@@ -103,6 +107,13 @@ test.each<[FxRatesOptions, FxRatesOptions, string]>([
     { ...perMinute(60), retryAfterUnit: 'milliseconds' },
     "rateLimit.perMinute: 60 (in use: 'learn'), retryAfterUnit: 'milliseconds' (in use: 'seconds')",
   ],
+  ...[redisStore(redis, { prefix: 'staging' }), redisStore({ ...redis })].map(
+    (store): [FxRatesOptions, FxRatesOptions, string] => [
+      { rateLimit: { store: redisStore(redis) } },
+      { rateLimit: { store } },
+      'rateLimit.store: [Object] (in use: [Object])',
+    ],
+  ),
 ])('after a client with %j, one with %j warns of options without effect', (first, second, what) => {
   expect(warningsOfLast(first, second)).toEqual([`${what}: ${WHY}`]);
 });
@@ -112,6 +123,7 @@ test.each<[FxRatesOptions, FxRatesOptions]>([
   [{ rateLimit: { perMinute: 30 }, maxRetryAfterMs: 5000 }, {}],
   [{ rateLimit: { perMinute: 30 } }, { rateLimit: { perMinute: 30 } }],
   [{ rateLimit: { store: fileStore('limits') } }, { rateLimit: { store: fileStore('./limits') } }],
+  [{ rateLimit: { store: redisStore(redis) } }, { rateLimit: { store: redisStore(redis, { prefix: 'fxrates' }) } }],
   [{}, { timeoutMs: 5, onLimit: 'throw', maxRetries: 0 }],
   [{ rateLimit: { perMinute: 30 } }, { rateLimit: false, retryAfterUnit: 'seconds' }],
   [{ rateLimit: false }, { rateLimit: false, maxRetryAfterMs: 5000 }],
@@ -227,15 +239,19 @@ test.each([
   expect(fx.quotaEstimate()).toMatchObject({ usedSince });
 });
 
-test('clients of two copies of the package with the same folder do not warn of different stores', async () => {
+test('clients of two copies of the package do not warn of different stores for one folder or Redis client', async () => {
   const { clock, fetch } = testClient(success(), { rateLimit: { store: fileStore('limits') } });
+  testClient(success(), { clock, baseUrl: OTHER_URL, rateLimit: { store: redisStore(redis) } });
   const warnings: string[] = [];
   vi.resetModules();
-  const copy = await import('../../../src/client/file-store/index.ts');
-  const options = { baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch };
-  const logger = { warn: (message: string) => void warnings.push(message) };
+  const copyOf = {
+    ...(await import('../../../src/client/file-store/index.ts')),
+    ...(await import('../../../src/client/redis/index.ts')),
+  };
+  const options = { apiKey: API_KEY, clock, fetch, logger: { warn: (message: string) => void warnings.push(message) } };
 
-  new FxRates({ ...options, logger, rateLimit: { store: copy.fileStore('limits') } });
+  new FxRates({ ...options, baseUrl: BASE_URL, rateLimit: { store: copyOf.fileStore('limits') } });
+  new FxRates({ ...options, baseUrl: OTHER_URL, rateLimit: { store: copyOf.redisStore(redis) } });
 
   expect(warnings).toEqual([]);
 });
