@@ -66,7 +66,7 @@ export class StateFolder {
   read(): FileContent {
     let missingId: string | undefined;
     for (let look = 0; look < MAX_LOOKS; look += 1) {
-      const names = this.#list();
+      const names = this.#list(this.#path);
       if (names === 'missing') return 'missing';
       const id = currentIdOf(names);
       if (id === undefined) continue;
@@ -84,7 +84,7 @@ export class StateFolder {
   /** Writes if `content` is still current, and returns whether it was. Throws the errors of the disk. */
   replace(content: FileContent, stored: StoredState): boolean {
     const id = randomUUID();
-    if (content === 'damaged') this.#moveAside(this.#path);
+    if (content === 'damaged' && !this.#moveAside(this.#path)) return false;
     const isWritten = typeof content === 'string' ? this.#create(id, stored) : this.#swap(content.id, id, stored);
     this.#known = isWritten ? { id, stored } : undefined;
     return isWritten;
@@ -119,10 +119,10 @@ export class StateFolder {
     return true;
   }
 
-  #list(): string[] | 'missing' {
+  #list(path: string): string[] | 'missing' {
     try {
       // Not through a symbolic link.
-      return this.#files.lstatSync(this.#path).isDirectory() ? this.#files.readdirSync(this.#path) : [];
+      return this.#files.lstatSync(path).isDirectory() ? this.#files.readdirSync(path) : [];
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return 'missing';
       throw error;
@@ -168,16 +168,21 @@ export class StateFolder {
     return stats !== undefined && stats.mtimeMs < nowMs - UNUSED_AFTER_MS;
   }
 
-  /** Renamed first: a process that writes to it finds no folder instead of a partly removed one. */
-  #moveAside(path: string): void {
+  /** Renamed first: a process that writes to it finds no folder instead of a partly removed one. Returns whether it is gone. */
+  #moveAside(path: string): boolean {
     const aside = join(dirname(path), `${basename(path).slice(0, HASH_LENGTH)}.${randomUUID()}`);
     try {
       this.#files.renameSync(path, aside);
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return; // another process has removed it
+      if (codeOf(error) === 'ENOENT') return true; // another process has removed it
       throw error;
     }
-    this.#remove(aside);
+    const names = this.#list(aside);
+    // Since this process found its folder damaged, another one has repaired it.
+    const isRepaired = path === this.#path && names !== 'missing' && currentIdOf(names) !== undefined;
+    if (isRepaired) this.#files.renameSync(aside, path);
+    else this.#remove(aside);
+    return !isRepaired;
   }
 
   #remove(path: string): void {

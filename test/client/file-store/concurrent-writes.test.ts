@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fileExchange } from '../../../src/client/file-store/file-store.ts';
@@ -94,6 +95,29 @@ test('a read returns a complete state, however often other processes write betwe
   }
 });
 
+test('of two processes that repair a damaged folder, one writes first, whatever the order of their steps', () => {
+  for (let step = 0, wasPaused = true; wasPaused; step += 1) {
+    const { root, writes, update, current } = setUp();
+    const folder = join(root, createHash('sha256').update('key').digest('hex'));
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    wasPaused = false;
+    let first = Number.POSITIVE_INFINITY;
+
+    update(
+      steppingFiles((place, name) => {
+        if (name === 'renameSync') first = Math.min(first, place);
+        if (place !== first + step) return;
+        wasPaused = true;
+        update();
+      }),
+    );
+
+    expectNoLostUpdate(writes, current());
+    expect(fs.readdirSync(root)).toEqual([basename(folder)]);
+    expect(step).toBeLessThan(STEPS_AT_MOST);
+  }
+});
+
 /** A process that pauses at steps, where others run meanwhile, which pause in turn; or one that is killed at a step. */
 interface Process {
   readonly killedAt: number | undefined;
@@ -137,14 +161,14 @@ test('no update is lost in any order of the steps of several processes, some of 
 });
 
 /** The real files. `onStep` is called before each call, with its index from 0. If it throws, the call throws the same error. */
-function steppingFiles(onStep: (step: number) => void): Files {
+function steppingFiles(onStep: (step: number, name: keyof Files) => void): Files {
   let steps = 0;
   return new Proxy(fs, {
-    get: (_, name) => {
+    get: (_, name: keyof Files) => {
       const real = Reflect.get(fs, name) as (...args: unknown[]) => unknown;
       return (...args: unknown[]) => {
         steps += 1;
-        onStep(steps - 1);
+        onStep(steps - 1, name);
         return real(...args);
       };
     },
