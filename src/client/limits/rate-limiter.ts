@@ -1,7 +1,7 @@
 import { type Clock, type SteadyTime, steadyTime } from '../time/clock.ts';
 import { InFlight, type OnEnd, Permit, type RequestEnd } from './in-flight.ts';
 import { type Limit, LocalLimit, rampSize, type SlotOptions } from './key-limit.ts';
-import type { Report } from './limit-rules.ts';
+import { LONGEST_BACKOFF_MS, type Report } from './limit-rules.ts';
 import { closedUntil, type LimiterSettings, LONG_AGO, UNBOUNDED, WINDOW_MS, windowKind } from './limit-state.ts';
 import { type AcquireOptions, type Priority, type QueuedCall, RequestQueue } from './request-queue.ts';
 import { type RetryAfterUnit, unitOf } from './retry-after.ts';
@@ -319,11 +319,12 @@ export class RateLimiter {
   /** The reason if a longer quota than that of the window is used up, or the service is down for long. */
   #tooLongWait(now: number): NotSent | undefined {
     const { maxRetryAfterMs } = this.#options;
-    const { blockedUntil } = this.#limit.state;
-    // Another process, with a smaller maximum, may have stored a time that this one waits for.
-    if (blockedUntil - now > maxRetryAfterMs) return this.#notSent('max_retry_after', blockedUntil);
+    const { blockedUntil, gate } = this.#limit.state;
     const { retryAt } = this.#inFlight.health;
-    if (retryAt - now > maxRetryAfterMs) return this.#notSent('max_retry_after', retryAt);
+    // Another process, with another maximum, may block for a time that this one waits for, or close the gate for longer.
+    const isGateLong = gate.opensAt - now > Math.max(maxRetryAfterMs, LONGEST_BACKOFF_MS);
+    const freeAt = Math.max(blockedUntil, retryAt, isGateLong ? gate.opensAt : LONG_AGO);
+    if (freeAt - now > maxRetryAfterMs) return this.#notSent('max_retry_after', freeAt);
     return this.#inFlight.isDownForLong(now) ? this.#notSent('outage', retryAt) : undefined;
   }
 

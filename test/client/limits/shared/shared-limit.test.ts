@@ -14,12 +14,18 @@ import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
 
 const MINUTE = 60_000;
 
+interface ProcessOptions extends Partial<RateLimiterOptions> {
+  readonly aheadMs?: number;
+  readonly onSleep?: () => void;
+  readonly link?: LimitStore;
+}
+
 function setUp(options: Partial<RateLimiterOptions> = {}) {
   const clock = new FakeClock();
   const store = new MemoryLimitStore(clock, { takesMs: 2 });
   const outages: string[] = [];
   /** A process of its own, as far as a limiter can tell; `aheadMs`: of its clock. */
-  const startProcess = ({ aheadMs = 0, onSleep = () => {}, link = store as LimitStore } = {}) =>
+  const startProcess = ({ aheadMs = 0, onSleep = () => {}, link = store, ...own }: ProcessOptions = {}) =>
     new StrictLimiter({
       clock: {
         now: () => clock.now() + aheadMs,
@@ -32,6 +38,7 @@ function setUp(options: Partial<RateLimiterOptions> = {}) {
       shared: { store: link, name: 'key' },
       onOutage: (reason) => outages.push(reason),
       ...options,
+      ...own,
     });
   /** Sends calls, and waits until the store has them. */
   const send = async (limiter: StrictLimiter, calls: number) => {
@@ -449,6 +456,28 @@ test('a process that starts during a long Retry-After knows it from the store', 
   await clock.advance(100);
 
   expect(await rejected).toBe('max_retry_after');
+});
+
+test.each([
+  ['3600.5', 600_000, 'max_retry_after'],
+  ['600', 600_000, 'waits'],
+  // As long as the longest wait of its own, without a Retry-After.
+  ['300', 10_000, 'waits'],
+  ['301', 10_000, 'max_retry_after'],
+])('a Retry-After of %s s of a process that waits for hours: one with a maximum of %i ms %s', async (...row) => {
+  const [seconds, maxRetryAfterMs, expected] = row;
+  const { clock, startProcess, send } = setUp();
+  const [permit] = await send(startProcess({ maxRetryAfterMs: 7_200_000 }), 1);
+  permit?.end({ kind: 'refused', retryAfter: hint(seconds) });
+  await clock.advance(10);
+  let result = 'waits';
+
+  startProcess({ maxRetryAfterMs })
+    .acquire()
+    .catch(({ reason }) => (result = reason));
+  await clock.advance(100);
+
+  expect(result).toBe(expected);
 });
 
 test.each(['lost', 'garbled'])('a process knows its Retry-After even if the state in the store was %s', async (how) => {
