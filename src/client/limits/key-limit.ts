@@ -48,8 +48,11 @@ export const NO_GRANT: Grant = { count: 0, askAgainAt: UNBOUNDED };
 
 /** Which slot of a call to estimate. */
 export interface SlotOptions {
-  /** `'earliest'`: by the most optimistic kind of window (the default). `'expected'`: if nothing new is learned. */
-  readonly estimate?: 'earliest' | 'expected';
+  /**
+   * `'earliest'`: by the most optimistic kind of window (the default). `'expected'`: if nothing new is learned. `'certain'`: the
+   * earliest, but not by what other processes may have changed since.
+   */
+  readonly estimate?: 'earliest' | 'expected' | 'certain';
   readonly priority?: Priority | undefined;
 }
 

@@ -295,7 +295,8 @@ export class RateLimiter {
   #whyNotSent(now: number, { retryOf, waits, due, priority }: AcquireOptions): NotSent | undefined {
     const tooLong = this.#tooLongWait(now);
     if (tooLong) return tooLong;
-    const slotAt = this.#slotAt(now, this.#queue.countAhead(priority, retryOf !== undefined), { priority });
+    const ahead = this.#queue.countAhead(priority, retryOf !== undefined);
+    const slotAt = this.#slotAt(now, ahead, { priority, estimate: 'certain' });
     const neededBy = slotAt > now ? slotAt + this.#inFlight.responseMs() : now;
     if (neededBy > due.deadlineAt + this.#time.skippedMs) return this.#tooLate(now, slotAt);
     return !waits && slotAt > now ? this.#notSent('policy', slotAt) : undefined;
@@ -305,7 +306,7 @@ export class RateLimiter {
     const tooLong = this.#tooLongWait(now);
     if (tooLong) this.#settleAll(() => this.#queue.shift(), tooLong);
     const isLow = this.#queue.countAhead('normal') === 0;
-    const slotAt = this.#slotAt(now, 0, { priority: isLow ? 'low' : 'normal' });
+    const slotAt = this.#slotAt(now, 0, { priority: isLow ? 'low' : 'normal', estimate: 'certain' });
     // A call whose response would be late must not use a slot.
     const neededBy = () => slotAt - this.#time.skippedMs + this.#inFlight.responseMs(this.#queue.size > 1);
     this.#settleAll(() => this.#queue.shiftDueBefore(neededBy()), this.#tooLate(now, slotAt));

@@ -3,6 +3,7 @@ import { patienceEnd } from '../../time/store-guard.ts';
 import { type Demand, type Grant, type Limit, LocalLimit, NO_GRANT, type SlotOptions } from '../key-limit.ts';
 import type { Report, RetryAfterReading } from '../limit-rules.ts';
 import {
+  closedUntil,
   copyOf,
   type LimiterSettings,
   type LimiterState,
@@ -16,8 +17,10 @@ import { EXCHANGE_TIMEOUT_MS, StoreExchange, type StoreExchangeOptions } from '.
 
 /** Between two checks whether other processes have released slots, if the grant has no time to ask again. */
 const LOOK_AGAIN_MS = 50;
-/** The longest time between two checks of a process that waits. */
+/** The longest time between two checks of a process that waits. What it knows is old after as long. */
 const LONGEST_LOOK_MS = 1_000;
+/** A store that fails is tried more often while calls are made: after this time, it may work again. */
+const ALONE_MS = 3_000;
 
 const NO_DEMAND: Demand = { wanted: 0, low: 0, queued: 0, deadlineAt: UNBOUNDED };
 
@@ -51,13 +54,13 @@ export class SharedLimit implements Limit {
   #demand = NO_DEMAND;
   #asksForLimit = false;
   #askAt = Number.NEGATIVE_INFINITY;
-  /** When this process last learned the shared state. */
-  #knownAt = LONG_AGO;
+  /** Until when this process relies on what it knows: the shared state, or that the store has failed. */
+  #knownUntil = LONG_AGO;
   #exchanging: Promise<void> | undefined;
   #hasMore = false;
   /** Whether requests were granted without the store since the last proposal, which does not have them. */
   #hasGrantedAlone = false;
-  /** Whether this process decides without the store, which has failed, or is too slow for a deadline. */
+  /** Whether the known state is that of this process alone: the store has failed, or is too slow for a deadline. */
   #isAlone = false;
   /** Number of processes that each continue with a part of the limit; otherwise 1. */
   #sharers = 1;
@@ -87,7 +90,8 @@ export class SharedLimit implements Limit {
    */
   slotAt(now: number, ahead: number, options: SlotOptions): number {
     const { settings, state } = this.#known;
-    const isOld = !this.#isAlone && now > this.#knownAt + LONGEST_LOOK_MS;
+    const isOld = now > this.#knownUntil;
+    if (isOld && options.estimate === 'certain') return closedUntil(state);
     const known = isOld ? new LocalLimit(settings, { ...state, inFlight: this.#inFlight }) : this.#known;
     return known.slotAt(now, ahead - this.#granted.count, options);
   }
@@ -102,13 +106,13 @@ export class SharedLimit implements Limit {
     this.#demand = demand;
     const granted = this.#handOut(demand.wanted);
     if (granted) return granted;
-    if (demand.wanted === 0) return this.#endWait();
-    if (this.#isAlone) return this.#grantAlone(now, demand);
+    if (demand.wanted === 0) return this.#endWait(now);
+    if (this.#decidesAlone(now)) return this.#grantAlone(now, demand);
     if (isDue) this.#exchangeSoon();
     const askedAt = this.#exchange.askedAt ?? now;
     const patientUntil = patienceEnd(askedAt, demand.deadlineAt);
     if (now >= patientUntil) {
-      this.#continueAlone();
+      this.#continueAlone(now);
       return this.#grantAlone(now, demand);
     }
     const askAt = this.#hasMore ? UNBOUNDED : this.#askAt;
@@ -122,7 +126,7 @@ export class SharedLimit implements Limit {
     this.#reported += 1;
     this.#reports.push({ ...report, number: this.#reported });
     // The slot of the call that has arrived is asked for next.
-    if (!this.#isAlone && report.kind !== 'called') this.#exchangeSoon();
+    if (!this.#decidesAlone(report.now) && report.kind !== 'called') this.#exchangeSoon();
     if (report.kind === 'configured') {
       this.#asksForLimit = false;
       return this.#known.report({ ...report, perMinute: partOf(report.perMinute, this.#sharers) });
@@ -144,11 +148,16 @@ export class SharedLimit implements Limit {
   }
 
   /** No call waits: the others need not leave a slot for this process, and learn of a call that has arrived. */
-  #endWait(): Grant {
+  #endWait(now: number): Grant {
     const hasNews = this.#isWaiting || this.#reports.length > 0;
     // After each exchange it is called again.
-    if (hasNews && !this.#isAlone && this.#exchange.askedAt === undefined) this.#exchangeSoon();
+    if (hasNews && !this.#decidesAlone(now) && this.#exchange.askedAt === undefined) this.#exchangeSoon();
     return NO_GRANT;
+  }
+
+  /** Whether calls need not wait for the store: it failed a moment ago, and is tried again in the background. */
+  #decidesAlone(now: number): boolean {
+    return this.#isAlone && now <= this.#knownUntil;
   }
 
   /** Whether this process waits, as far as the store knows. */
@@ -194,16 +203,22 @@ export class SharedLimit implements Limit {
   async #exchangeAll(): Promise<void> {
     try {
       while (this.#hasMore) {
-        this.#hasMore = false;
-        this.#apply(await this.#exchange.commit(() => this.#propose()));
+        this.#apply(await this.#exchange.commit(() => this.#proposeAnew()));
         this.#onChange();
       }
       this.#exchanging = undefined;
     } catch {
       this.#exchanging = undefined; // the guard of the store has reported why
-      this.#continueAlone();
+      this.#continueAlone(this.#time.datedNow());
       this.#onChange();
     }
+  }
+
+  /** While others write first, a call can become too late, or its patience can end. */
+  #proposeAnew(): Decision {
+    this.#onChange();
+    this.#hasMore = false;
+    return this.#propose();
   }
 
   #propose(demand = this.#demand): Decision {
@@ -239,12 +254,13 @@ export class SharedLimit implements Limit {
     this.#granted = isObsolete ? NO_GRANT : grant;
     if (isObsolete) this.#return(grant.count);
     const now = this.#time.datedNow();
-    this.#knownAt = now;
+    this.#knownUntil = now + LONGEST_LOOK_MS;
     const at = grant.askAgainAt === UNBOUNDED ? now + LOOK_AGAIN_MS : grant.askAgainAt - this.#exchange.aheadMs;
     this.#askAt = this.#isWaiting ? Math.min(at, now + LONGEST_LOOK_MS) : now;
   }
 
-  #continueAlone(): void {
+  #continueAlone(now: number): void {
+    this.#knownUntil = now + ALONE_MS;
     if (this.#isAlone) return;
     this.#isAlone = true;
     const { id, state: last } = this.#exchange;

@@ -50,7 +50,7 @@ export class StoreExchange {
   state: SharedState | undefined;
   version = '';
   readonly guard: StoreGuard;
-  /** Since when the store has been asked; `undefined` between two exchanges. */
+  /** Since when the store has been asked, in all tries; `undefined` if it is not. */
   askedAt: number | undefined;
   readonly #options: StoreExchangeOptions;
   readonly #time: SteadyTime;
@@ -80,23 +80,25 @@ export class StoreExchange {
    * the current state. Rejects if the store fails, or if one exchange takes too long.
    */
   async commit<Offered extends Offer>(createOffer: () => Offered): Promise<Offered> {
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const offer = createOffer();
-      if (!offer.isNews && tries > 0) return offer;
-      const isWritten = await this.#exchange(offer.isNews ? offer.state : undefined);
-      if (isWritten) return offer;
+    this.askedAt = this.#time.datedNow();
+    try {
+      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+        const offer = createOffer();
+        if (!offer.isNews && tries > 0) return offer;
+        const isWritten = await this.#exchange(offer.isNews ? offer.state : undefined);
+        if (isWritten) return offer;
+      }
+      throw this.guard.failed(new Error(`none of ${MOST_TRIES} writes was accepted`));
+    } finally {
+      this.askedAt = undefined;
     }
-    throw this.guard.failed(new Error(`none of ${MOST_TRIES} writes was accepted`));
   }
 
   /** Without `offered`, only reads. Returns whether it was written. The timeout is that of one try: a busy store has not failed. */
   async #exchange(offered?: SharedState): Promise<boolean> {
     const { store } = this.#options;
     const ask = async () => parseReply(await store.exchange(this.#name, this.version, offered && offerOf(offered)));
-    this.askedAt = this.#time.datedNow();
-    const { isWritten, version, state, nowMs } = await this.guard.use(ask).finally(() => {
-      this.askedAt = undefined;
-    });
+    const { isWritten, version, state, nowMs } = await this.guard.use(ask);
     this.#observe(nowMs);
     this.version = version;
     if (isWritten && offered) this.state = offered;

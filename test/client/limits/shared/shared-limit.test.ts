@@ -13,6 +13,7 @@ import { ask, hint, StrictLimiter } from '../../../helpers/strict-limiter.ts';
 import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
 
 const MINUTE = 60_000;
+const STATE_NAME = `${LIMITER_STATE_VERSION}:key`;
 
 interface ProcessOptions extends Partial<RateLimiterOptions> {
   readonly aheadMs?: number;
@@ -182,9 +183,11 @@ test.each<Partial<AcquireOptions>>([{ priority: 'low' }, { priority: 'normal' },
     for (const permit of sent) permit.end({ kind: 'accepted' });
     await clock.advance(10 * MINUTE);
 
+    const { reason } = one.limits();
     const later = one.acquire({ ...options, due: { deadlineAt: clock.now() + 5_000 } });
     await clock.advance(100);
 
+    expect(reason).toBe(undefined);
     expect(await early).toBe('deadline');
     expect(await later).toBeInstanceOf(Permit);
   },
@@ -490,7 +493,7 @@ test.each(['lost', 'garbled'])('a process knows its Retry-After even if the stat
   store.forget();
   if (how === 'garbled') {
     const garbled = { version: 'x', state: '{"at":', nowMs: clock.now(), keepMs: MINUTE };
-    void store.exchange(`${LIMITER_STATE_VERSION}:key`, '', garbled);
+    void store.exchange(STATE_NAME, '', garbled);
   }
   const granted = ask(limiter, 3);
   await clock.advance(28_000);
@@ -519,6 +522,143 @@ test('after an outage of six minutes, the store has the Retry-After of a refusal
   const [other] = await Promise.all([startProcess().acquire(), clock.advance(15 * MINUTE)]);
 
   expect(other.sentAt - permit.sentAt).toBeGreaterThanOrEqual(15 * MINUTE);
+});
+
+/** What becomes of a call within a few seconds. */
+async function outcomeOf(clock: FakeClock, call: Promise<Permit>): Promise<string> {
+  const startedAt = clock.now();
+  let outcome = 'waits';
+  const end = (how: string) => {
+    outcome = `${how} after ${clock.now() - startedAt} ms`;
+  };
+  call.then(
+    () => end('sent'),
+    ({ reason }) => end(reason),
+  );
+  await clock.advance(3_000);
+  return outcome;
+}
+
+test.each<[string, Partial<AcquireOptions>, number?]>([
+  ['waits', {}],
+  ['waits', { priority: 'low' }],
+  ['policy after 4 ms', { waits: false }],
+  ['deadline after 4 ms', {}, 60_000],
+])('after an outage, a call of an idle process %s for the gate that another one closed (%j)', async (...row) => {
+  const [expected, options, leftMs = Number.POSITIVE_INFINITY] = row;
+  const { clock, store, startProcess, send, serve } = setUp({ perMinute: 30 });
+  const [one, other] = [startProcess(), startProcess()];
+  await serve([one, other]);
+  const [last] = await send(one, 1);
+  store.health = 'down';
+  last?.end({ kind: 'accepted' });
+  await clock.advance(2_000);
+  store.health = 'up';
+  await clock.advance(30 * MINUTE);
+  const [refused] = await send(other, 1);
+  refused?.end({ kind: 'refused', retryAfter: hint('300') });
+  await clock.advance(10);
+
+  const call = one.acquire({ ...options, due: { deadlineAt: clock.now() + leftMs } });
+
+  expect(await outcomeOf(clock, call)).toBe(expected);
+});
+
+test('while the store hangs, only the first call after a pause waits for it', async () => {
+  const { clock, store, startProcess, serve } = setUp({ perMinute: 1_000 });
+  const limiter = startProcess();
+  await serve(limiter);
+  store.health = 'silent';
+  const waits = async (calls: number, everyMs: number) => {
+    const waited: number[] = [];
+    for (let call = 0; call < calls; call += 1) {
+      const startedAt = clock.now();
+      void limiter.acquire().then((permit) => {
+        waited.push(clock.now() - startedAt);
+        permit.end({ kind: 'accepted' });
+      });
+      await clock.advance(everyMs);
+    }
+    return waited.filter((ms) => ms > 0);
+  };
+
+  expect(await waits(10, 1_100)).toEqual([1_000]);
+  expect(await waits(100, 300)).toEqual([]);
+  expect(await waits(10, 2_500)).toEqual([]);
+  await clock.advance(MINUTE);
+  expect(await waits(10, 1_100)).toEqual([1_000]);
+});
+
+test.each([
+  [2_000, 400],
+  [10_000, 2_000],
+])('a call with %i ms left waits %i ms for a store to which others always write first', async (leftMs, waitedMs) => {
+  const { clock, startProcess } = setUp();
+  let version = 0;
+  const busy: LimitStore = {
+    async exchange() {
+      await clock.sleep(20);
+      version += 1;
+      return { isWritten: false, version: `${version}`, state: '', nowMs: clock.now() };
+    },
+  };
+  const startedAt = clock.now();
+
+  const sent = startProcess({ link: busy }).acquire({ due: { deadlineAt: startedAt + leftMs } });
+  await clock.advance(leftMs + 1_000);
+
+  expect((await sent).sentAt - startedAt).toBe(waitedMs);
+});
+
+test.each<[string, string, number, Partial<AcquireOptions>]>([
+  ['of low priority', 'deadline', 5_000, { priority: 'low' }],
+  ['of normal priority', 'deadline', 5_000, {}],
+  ["with onLimit 'throw'", 'policy', Number.POSITIVE_INFINITY, { waits: false }],
+])('a call %s asks the store before it is rejected by an old limit', async (_, reason, leftMs, options) => {
+  const { clock, startProcess, serve } = setUp({ perMinute: 'learn' });
+  const [one, other] = [startProcess(), startProcess()];
+  other.configure(5);
+  for (let call = 0; call < 10; call += 1) await serve(other); // the sixth one tests the window
+  const call = () => outcomeOf(clock, one.acquire({ ...options, due: { deadlineAt: clock.now() + leftMs } }));
+
+  const early = await call();
+  other.configure(300);
+  await clock.advance(10);
+  const later = await call();
+
+  expect([early, later]).toEqual([`${reason} after 4 ms`, 'sent after 4 ms']);
+});
+
+test('after an outage, an idle process stores the refusal of its last request', async () => {
+  const { clock, store, startProcess, send } = setUp();
+  const [one, other] = [startProcess(), startProcess()];
+  const [first, last] = await send(one, 2);
+  store.health = 'down';
+  first?.end({ kind: 'accepted' });
+  await clock.advance(4_000);
+  store.health = 'up';
+
+  last?.end({ kind: 'refused', retryAfter: hint('30') });
+  await clock.advance(10);
+
+  expect(await outcomeOf(clock, other.acquire({ waits: false }))).toMatch('policy');
+});
+
+test('after an outage, an idle process stores that a call has arrived, even if it knows that the gate is closed', async () => {
+  const { clock, store, startProcess, send } = setUp();
+  const limiter = startProcess();
+  const [first, last] = await send(limiter, 2);
+  first?.end({ kind: 'refused', retryAfter: hint('300') });
+  await clock.advance(10);
+  store.health = 'down';
+  last?.end({ kind: 'accepted' });
+  await clock.advance(10_000);
+  store.health = 'up';
+  const startedAt = clock.now();
+
+  expect(await outcomeOf(clock, limiter.acquire({ waits: false }))).toBe('policy after 0 ms');
+
+  expect(JSON.parse(store.stateOf(STATE_NAME)).limit.calledAt).toBeGreaterThan(startedAt - 10);
 });
 
 test('a process that has been idle when the store fails uses its part', async () => {
