@@ -33,6 +33,8 @@ export interface OwnPart {
   /** The ends of the longest waits that this process was asked for. A store that fails over can lose a refusal. */
   readonly refusedUntil: number;
   readonly blockedUntil: number;
+  /** Whether it has ended its calls: then nothing of it stays in the state. */
+  readonly isClosed: boolean;
 }
 
 /** The next state that a process offers to the store, and the calls that it may send when the state is written. */
@@ -41,6 +43,8 @@ export interface Decision {
   readonly grant: Grant;
   /** Whether this process, and no other, must call `quota()` for the limit. */
   readonly asks: boolean;
+  /** The number of the last report that the state has. */
+  readonly reported: number;
   readonly isNews: boolean;
 }
 
@@ -49,7 +53,7 @@ export interface Decision {
  * store, which stays unchanged. `storeNow`: the time of the store.
  */
 export function decide(shared: SharedState | undefined, given: OwnPart, storeNow: number): Decision {
-  const { id, demand, inFlight, settings } = given;
+  const { id, demand, inFlight, settings, isClosed } = given;
   const now = Math.max(storeNow, shared?.at ?? 0);
   const before = shared?.leases[id] ?? NO_LEASE;
   const own = { ...given, reports: given.reports.filter(({ number }) => number > before.reported) };
@@ -73,13 +77,15 @@ export function decide(shared: SharedState | undefined, given: OwnPart, storeNow
   const { number: reported } = own.reports.at(-1) ?? { number: before.reported };
   const askedAt = asks ? now : before.askedAt;
   leases.set(id, { inFlight: inFlight + count, waiting, low, seenAt: now, askedAt, reported });
+  const hasLeft = isClosed && inFlight + count === 0 && leases.delete(id);
   const isDue = waiting > 0 && now - before.seenAt >= WAITING_MS;
   return {
     state: { at: now, limit: limit.state, leases: Object.fromEntries(leases) },
     // If its share is used, the grant has no time to ask again: the process checks soon whether others used the rest.
     grant,
     asks,
-    isNews: isChanged || isDue || missing !== 0 || own.reports.length + dead.length > 0,
+    reported,
+    isNews: hasLeft || isChanged || isDue || missing !== 0 || own.reports.length + dead.length > 0,
   };
 }
 

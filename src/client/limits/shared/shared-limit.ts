@@ -62,6 +62,8 @@ export class SharedLimit implements Limit {
   #hasGrantedAlone = false;
   /** Whether the known state is that of this process alone: the store has failed, or is too slow for a deadline. */
   #isAlone = false;
+  /** Whether this process has ended its calls, and leaves its part of the limit to others. */
+  #isClosed = false;
   /** Number of processes that each continue with a part of the limit; otherwise 1. */
   #sharers = 1;
   /** The ends of the longest waits that this process was asked for. A store that fails over can lose a refusal. */
@@ -72,7 +74,8 @@ export class SharedLimit implements Limit {
     this.#onChange = options.onChange;
     this.#known = new LocalLimit(settings);
     this.#time = steadyTime(options.clock);
-    this.#exchange = new StoreExchange(options);
+    const onOutage = (reason: string, outage: number) => this.#isClosed || options.onOutage?.(reason, outage);
+    this.#exchange = new StoreExchange({ ...options, onOutage });
   }
 
   get state(): LimiterState {
@@ -96,8 +99,11 @@ export class SharedLimit implements Limit {
     return known.slotAt(now, ahead - this.#granted.count, options);
   }
 
-  /** Resolves when the store has all reports, or has failed. */
+  /** This process has ended its calls. Resolves when the store has all reports, or has failed. */
   async stored(): Promise<void> {
+    this.#isClosed = true;
+    const { id, state } = this.#exchange;
+    if (this.#reports.length > 0 || state?.leases[id]) this.#exchangeSoon();
     await this.#exchanging;
   }
 
@@ -236,12 +242,12 @@ export class SharedLimit implements Limit {
       settings: this.#known.settings,
       refusedUntil: this.#refusedUntil + aheadMs,
       blockedUntil: this.#blockedUntil + aheadMs,
+      isClosed: this.#isClosed,
     };
     return decide(state, own, this.#exchange.now());
   }
 
-  #apply({ state, grant, asks }: Decision): void {
-    const { reported = 0 } = state.leases[this.#exchange.id] ?? {};
+  #apply({ state, grant, asks, reported }: Decision): void {
     this.#isAlone = false;
     this.#sharers = 1;
     this.#reports = this.#reports.filter(({ number }) => number > reported);

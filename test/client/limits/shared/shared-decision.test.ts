@@ -15,7 +15,14 @@ function demandOf(wanted: number, low = 0): Demand {
 }
 
 function ownPart(changes: Partial<OwnPart>): OwnPart {
-  const nothing = { reports: [], demand: demandOf(0), inFlight: 0, refusedUntil: LONG_AGO, blockedUntil: LONG_AGO };
+  const nothing = {
+    reports: [],
+    demand: demandOf(0),
+    inFlight: 0,
+    refusedUntil: LONG_AGO,
+    blockedUntil: LONG_AGO,
+    isClosed: false,
+  };
   return { id: 'own', settings, ...nothing, ...changes };
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fileStore } from '../../../../src/client/file-store/index.ts';
 import { Permit } from '../../../../src/client/limits/in-flight.ts';
-import { LIMITER_STATE_VERSION } from '../../../../src/client/limits/limit-state.ts';
+import { AcceptedLog, LIMITER_STATE_VERSION } from '../../../../src/client/limits/limit-state.ts';
 import type { LongWait, RateLimiterOptions, Wait } from '../../../../src/client/limits/rate-limiter.ts';
 import type { AcquireOptions } from '../../../../src/client/limits/request-queue.ts';
 import type { LimitStore } from '../../../../src/client/limits/shared/limit-store.ts';
@@ -659,6 +659,63 @@ test('after an outage, an idle process stores that a call has arrived, even if i
   expect(await outcomeOf(clock, limiter.acquire({ waits: false }))).toBe('policy after 0 ms');
 
   expect(JSON.parse(store.stateOf(STATE_NAME)).limit.calledAt).toBeGreaterThan(startedAt - 10);
+});
+
+test.each([
+  ['while its requests were in flight', 'up', 100],
+  ['while its requests were in flight', 'up', 5_000],
+  ['from its start', 'down', 5_000],
+] as const)('stored() writes the results of a process whose store was down %s', async (_, health, afterMs) => {
+  const { clock, store, startProcess, send } = setUp({ perMinute: 30 });
+  store.health = health;
+  const limiter = startProcess();
+  const granted = await send(limiter, 5);
+  store.health = 'down';
+  for (const permit of granted) permit.end({ kind: 'accepted' });
+  await clock.advance(100);
+  store.health = 'up';
+  await clock.advance(afterMs);
+
+  await Promise.all([limiter.shared?.stored(), clock.advance(10)]);
+
+  const { limit } = JSON.parse(store.stateOf(STATE_NAME));
+  expect([limit.inFlight, new AcceptedLog(limit.log).size]).toEqual([0, 5]);
+});
+
+test('a store that fails when a process ends is not reported: the process limits no further calls', async () => {
+  const { clock, store, outages, startProcess, serve } = setUp();
+  const limiter = startProcess();
+  await serve(limiter);
+  store.health = 'silent';
+
+  await Promise.all([limiter.shared?.stored(), clock.advance(1_000)]);
+
+  expect(outages).toEqual([]);
+});
+
+test('a process that has ended uses no part of the limit in an outage, and one that is idle does', async () => {
+  const { clock, store, startProcess, send, serve } = setUp({ perMinute: 40 });
+  const [one, idle, busy] = [startProcess(), startProcess(), startProcess()];
+  await serve([one, idle]);
+  const unfinished = await send(busy, 1);
+  for (let ended = 0; ended < 10; ended += 1) {
+    const process = startProcess();
+    await serve(process);
+    await Promise.all([process.shared?.stored(), clock.advance(10)]);
+  }
+  await Promise.all([busy.shared?.stored(), clock.advance(10)]);
+  const leases = () => Object.keys(JSON.parse(store.stateOf(STATE_NAME)).leases).length;
+  const before = leases();
+  unfinished[0]?.end({ kind: 'accepted' });
+  await clock.advance(10);
+  const after = leases();
+  await serve(one);
+
+  store.health = 'down';
+  ask(one, 1);
+  await clock.advance(10);
+
+  expect([before, after, one.limits().perMinute]).toEqual([3, 2, 20]);
 });
 
 test('a process that has been idle when the store fails uses its part', async () => {
