@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
@@ -8,7 +9,13 @@ type Options = Readonly<Record<string, string | number | boolean>>;
 
 /** The options of a benchmark: `--json`, `--record` and its own, which are given with their defaults. */
 export function readOptions<Own extends Options>(own: Own) {
-  return parseOptions({ json: false, record: false, ...own });
+  const options = parseOptions({ json: false, record: false, ...own });
+  /** Its own options, and the names of those that differ from their defaults. */
+  const recorded = {
+    options: Object.fromEntries(Object.keys(own).map((name) => [name, options[name]])),
+    changed: Object.keys(own).filter((name) => options[name] !== own[name]),
+  };
+  return { ...options, recorded };
 }
 
 /** Options with these defaults. A default that is a number makes a number of the option. */
@@ -55,9 +62,17 @@ export function fail(message: string): never {
   process.exit(2);
 }
 
-/** What a figure of time depends on. */
-export function machine() {
-  return { date: new Date().toISOString(), node: process.version, cores: cpus().length, loadAtStart };
+/** What figures depend on: the machine and the program. */
+function provenance() {
+  const git = (...args: string[]) => spawnSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' });
+  return {
+    date: new Date().toISOString(),
+    node: process.version,
+    cores: cpus().length,
+    loadAtStart,
+    commit: git('rev-parse', '--short', 'HEAD').stdout?.trim(),
+    isModified: git('diff', '--quiet', 'HEAD', '--', ':/', ':!recorded').status !== 0,
+  };
 }
 
 /** Ratios and counts of one run by name. Times of one machine say nothing on another, and are not recorded. */
@@ -67,8 +82,6 @@ export interface Report {
   readonly text: string;
   /** The result for `--json`. */
   readonly json: object;
-  /** Printed after the text, and before the result in JSON. Default: none. */
-  readonly facts?: Readonly<Record<string, unknown>>;
   readonly figures: NamedFigures;
 }
 
@@ -78,56 +91,69 @@ export interface Report {
  */
 export function report(
   bench: string,
-  { text, json, facts = {}, figures }: Report,
-  options: { readonly json: boolean; readonly record: boolean },
+  { text, json, figures }: Report,
+  options: Pick<ReturnType<typeof readOptions>, 'json' | 'record' | 'recorded'>,
 ): void {
-  const footer = Object.entries(facts).map(([name, value]) => `${name} ${value}`);
-  const whole = footer.length === 0 ? text : `${text}\n\n${footer.join(', ')}`;
-  process.stdout.write(`${options.json ? JSON.stringify({ ...facts, ...json }, undefined, 2) : whole}\n`);
+  const run = { ...provenance(), ...options.recorded };
+  const footer = Object.entries({ ...run, options: JSON.stringify(run.options) }).map(([name, is]) => `${name} ${is}`);
+  const whole = `${text}\n\n${footer.join(', ')}`;
+  process.stdout.write(`${options.json ? JSON.stringify({ ...run, ...json }, undefined, 2) : whole}\n`);
   const copy = process.env['FXRATES_BENCH_FIGURES'];
   if (copy !== undefined) writeFileSync(copy, JSON.stringify(figures));
-  reportChanges(bench, figures, options.record);
+  reportChanges(bench, { ...run, figures }, options.record);
 }
 
+/** One run, with the figures that no later run has replaced. */
 interface RecordedRun {
-  /** Day of the run: `2026-11-22`. */
   readonly date: string;
+  /** Names of the options that differ from their defaults. */
+  readonly changed: readonly string[];
   readonly figures: NamedFigures;
 }
 
 /** Each major version of Node.js has a record of its own. */
-function reportChanges(bench: string, figures: NamedFigures, isRecorded: boolean): void {
+function reportChanges(bench: string, run: RecordedRun, isRecorded: boolean): void {
   const file = new URL(`recorded/${bench}.json`, import.meta.url);
-  const runs: Readonly<Record<string, RecordedRun>> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  const record: Readonly<Record<string, RecordedRun[]>> = existsSync(file)
+    ? JSON.parse(readFileSync(file, 'utf8'))
+    : {};
   const major = process.version.replace(/^v(\d+).*/, 'Node $1');
-  const before = runs[major];
+  const runs = record[major] ?? [];
+  const dates = runs.map(({ date }) => date.slice(0, 10)).join(', ');
+  const before: NamedFigures = Object.assign({}, ...runs.map(({ figures }) => figures));
   process.stderr.write(
-    before === undefined
+    runs.length === 0
       ? `\nNo recorded run of ${bench} on ${major}; --record writes one.\n`
-      : `\n${bench} on ${major} since ${before.date}: ${changesText(before.figures, figures)}\n`,
+      : `\n${bench} on ${major} since ${dates}: ${changesText(before, run.figures)}\n`,
   );
   if (!isRecorded) return;
-  const date = new Date().toISOString().slice(0, 10);
-  const rounded = Object.entries(figures).map(([name, figure]) => [name, Number(figure.toPrecision(4))]);
-  const run: RecordedRun = { date, figures: Object.fromEntries(rounded) };
-  writeFileSync(file, `${JSON.stringify({ ...runs, [major]: run }, undefined, 2)}\n`);
+  const rounded = Object.entries(run.figures).map(([name, figure]) => [name, Number(figure.toPrecision(4))]);
+  const runsNow = withRun(runs, { ...run, figures: Object.fromEntries(rounded) });
+  writeFileSync(file, `${JSON.stringify({ ...record, [major]: runsNow }, undefined, 2)}\n`);
+}
+
+/** A run with the default options replaces the record; another one replaces only the figures that it has. */
+export function withRun(runs: readonly RecordedRun[], run: RecordedRun): readonly RecordedRun[] {
+  if (run.changed.length === 0) return [run];
+  const kept = runs.map(({ figures, ...earlier }) => {
+    const others = Object.entries(figures).filter(([name]) => !(name in run.figures));
+    return { ...earlier, figures: Object.fromEntries(others) };
+  });
+  return [...kept.filter(({ figures }) => Object.keys(figures).length > 0), run];
 }
 
 /** A difference below this share of the recorded figure is noise. */
 const NOISE = 0.1;
 
-/** A table of the figures that changed, how many did not, and those that this run lacks. New figures are not compared. */
-export function changesText(before: NamedFigures, now: NamedFigures): string {
+/** A table of the figures that changed, and how many did not or are missing. New figures are not compared. */
+function changesText(before: NamedFigures, now: NamedFigures): string {
   const compared = Object.entries(now).flatMap(([name, is]) => {
     const was = before[name];
     return was === undefined ? [] : [{ name, was, is }];
   });
   const changed = compared.filter(({ was, is }) => Math.abs(is - was) > NOISE * Math.abs(was));
-  const lacking = Object.keys(before).filter((name) => !(name in now));
-  const same = [
-    `${compared.length - changed.length} of ${compared.length} figures are within ${100 * NOISE} %.`,
-    ...(lacking.length === 0 ? [] : [`Not measured: ${lacking.join('; ')}.`]),
-  ].join('\n');
+  const lacking = Object.keys(before).length - compared.length;
+  const same = `${compared.length - changed.length} of ${compared.length} are within ${100 * NOISE} %, ${lacking} not measured.`;
   if (changed.length === 0) return same;
   return `${same}\n\n${table(
     ['', 'was', 'is'],
@@ -148,4 +174,9 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
 /** Returns the upper of two middle values; NaN for an empty list. */
 export function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+/** In each second round from the other end, so that no contender always follows the same one. */
+export function inTurn<Item>(items: Iterable<Item>, round: number): readonly Item[] {
+  return round % 2 === 0 ? [...items] : [...items].reverse();
 }

@@ -14,9 +14,9 @@ const GENERAL: Goals = {
 };
 /** Pauses of 0.5 s × 1.5ⁿ, at most 16 s: so many requests in a minute. */
 const PROBES_OF_AN_OUTAGE = 10;
-/** Refusals that count as none: of the 16 requests in flight when the limit is reached, and of one that tests the window. */
+/** So many refusals are exempt: those of the 16 requests in flight when the limit is reached, and one that tests the window. */
 const FREE_REFUSALS = 17;
-/** Time that a job may take in addition to its ratio, for bounds of a few round trips. */
+/** So much more time than the ratio allows is exempt, for bounds of a few round trips. */
 const SLACK_MS = 1_500;
 
 /** The figures of one run, in the units of its goals. */
@@ -39,17 +39,20 @@ export function ratioOf({ makespanMs, bound }: Outcome): number {
   return bound.served === 0 ? 1 : makespanMs / bound.makespanMs;
 }
 
-/** The goals that a run misses, such as `ratio 5.71 > 1.25`. */
-export function misses({ goals: own, server, processes = 1 }: Scenario, outcome: Outcome): string[] {
+/** The goals that a run misses, such as `ratio 5.71 > 1.25`; `exempt`: those that count as met. */
+export function goalsMissed({ goals: own, server, processes = 1 }: Scenario, outcome: Outcome) {
   const isOutage = (server.outages ?? []).some(({ part = 1 }) => part === 1);
   const goals = { ...GENERAL, ...(isOutage ? { inKnownOutage: PROBES_OF_AN_OUTAGE * processes } : {}), ...own };
   const figures = figuresOf(outcome);
-  const names = Object.keys(goals) as (keyof Goals)[];
-  const missed = names.filter((name) => figures[name] > goals[name] && !isForgiven(name, goals, outcome));
-  return missed.map((name) => `${name} ${short(figures[name])} > ${short(goals[name])}`);
+  const above = (Object.keys(goals) as (keyof Goals)[]).filter((name) => figures[name] > goals[name]);
+  const textsOf = (isExempted: boolean) =>
+    above
+      .filter((name) => isExempt(name, goals, outcome) === isExempted)
+      .map((name) => `${name} ${short(figures[name])} > ${short(goals[name])}`);
+  return { missed: textsOf(false), exempt: textsOf(true) };
 }
 
-function isForgiven(name: keyof Goals, goals: Goals, { refused, makespanMs, bound }: Outcome): boolean {
+function isExempt(name: keyof Goals, goals: Goals, { refused, makespanMs, bound }: Outcome): boolean {
   if (name === 'refusedPer100') return refused <= FREE_REFUSALS;
   return name === 'ratio' && makespanMs <= goals.ratio * bound.makespanMs + SLACK_MS;
 }

@@ -62,10 +62,17 @@ export interface Job {
   readonly outcome: Outcome;
 }
 
+/** Such as `fixed minute 1000, 65.5 s, least 2.5 s`. */
+function timesOf({ scenario: { name }, outcome: { makespanMs, bound } }: Job): string {
+  const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+  return `${name.split(': ')[1]}, ${seconds(makespanMs)}, least ${seconds(bound.makespanMs)}`;
+}
+
 /** The figures of some jobs. */
 export function figuresOfJobs(jobs: readonly Job[]) {
   const total = (count: (outcome: Outcome) => number) => jobs.reduce((sum, { outcome }) => sum + count(outcome), 0);
   const ratios = jobs.map(({ outcome }) => ratioOf(outcome));
+  const worst = Math.max(...ratios);
   const perLimit = jobs.map(({ scenario, outcome }) => outcome.mostPerMinute / scenario.server.limit);
   return {
     jobs: jobs.length,
@@ -73,7 +80,8 @@ export function figuresOfJobs(jobs: readonly Job[]) {
     refusedPer100: (100 * total(({ refused }) => refused)) / total(({ calls }) => calls),
     early: total(({ early }) => early),
     ratio: median(ratios),
-    worst: Math.max(...ratios),
+    worst,
+    worstJob: jobs.filter(({ outcome }) => ratioOf(outcome) === worst).map(timesOf)[0] ?? '',
     ofLimit: Math.max(...perLimit),
   };
 }

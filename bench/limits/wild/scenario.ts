@@ -78,6 +78,11 @@ export interface PlannedCall {
   readonly abortAfterMs: number | undefined;
 }
 
+/** Whether the starts of the calls, and not the limit, determine when the last one is served. */
+export function startsOverTime({ perMinute, bursts, again }: Job): boolean {
+  return (perMinute ?? bursts ?? again) !== undefined;
+}
+
 /** How long a call of this scenario may take; Infinity: no deadline. */
 export function deadlineOf({ options = {} }: Scenario): number {
   const { deadlineMs = false } = options;

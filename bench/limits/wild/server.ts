@@ -1,8 +1,8 @@
 import { between, type Random, seededRandom } from '../../../test/helpers/limits-random.ts';
 import { createWindow, type Window, type WindowOptions } from './windows.ts';
 
-/** Forms of Retry-After. `date-alone` is an HTTP date in a response without `Date`. A number is always sent as it is. */
-export type HintForm = 'seconds' | 'fraction' | 'milliseconds' | 'date' | 'date-alone' | 'absent' | number;
+/** Forms of Retry-After. A number is always sent as it is. */
+export type HintForm = 'seconds' | 'fraction' | 'milliseconds' | 'date' | 'absent' | number;
 
 export interface ServerSpec extends WindowOptions {
   /** Default: `'seconds'`. */
@@ -28,8 +28,8 @@ export interface Outage {
   /** Milliseconds since the start. */
   readonly fromMs: number;
   readonly untilMs: number;
-  /** A status, no response, or a reset connection. */
-  readonly kind: 500 | 503 | 'silence' | 'reset';
+  /** A status, or no response. */
+  readonly kind: 500 | 503 | 'silence';
   /** Retry-After of each response; `'remaining'`: the rest of the outage. Default: none. */
   readonly retryAfter?: number | 'remaining';
   /** Part of the requests that are affected. Default: 1. */
@@ -167,7 +167,6 @@ export class WildServer {
     const value = retryAfter(hint, waitMs, now);
     const headers: Record<string, string> = value === undefined ? {} : { 'retry-after': value };
     const refused = response(429, envelope(429, 'rate_limited'), now, headers);
-    if (hint === 'date-alone') delete refused.headers['date'];
     const isKnown = typeof hint === 'string' && value !== undefined;
     return { ...(html ? asHtml(refused) : refused), ...(isKnown ? { opensAt: now + waitMs } : {}) };
   }
@@ -202,7 +201,6 @@ export function retryAfter(form: HintForm, waitMs: number, now: number): string 
     case 'milliseconds':
       return String(Math.ceil(waitMs));
     case 'date':
-    case 'date-alone':
       return httpDate(Math.ceil((now + waitMs) / 1000) * 1000);
   }
 }
