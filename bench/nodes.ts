@@ -1,6 +1,6 @@
 /**
  * Runs benchmarks several times on several versions of Node.js, and prints the median and the range of each figure:
- * `npm run bench:nodes`; `--only client,startup`, `--nodes 20,24`, `--runs 3`, `--json`.
+ * `npm run bench:nodes`; `--only client,startup`, `--nodes 20,24`, `--runs 5`, `--json`.
  *
  * Other versions come from npm. The runs of the versions alternate, so that other load on the machine affects all alike.
  */
@@ -24,7 +24,7 @@ const BENCHES = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 type Bench = keyof typeof BENCHES;
 
-const options = parseOptions({ only: '', nodes: '20,22,24,26', runs: 5, json: false });
+const options = parseOptions({ only: '', nodes: '20,22,24,26', runs: 3, json: false });
 const { runs } = options;
 const benches = chosen(options.only, Object.keys(BENCHES) as Bench[]);
 const nodes = options.nodes.split(',').map((wanted) => ({ wanted, path: installNode(wanted) }));

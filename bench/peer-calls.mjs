@@ -13,35 +13,6 @@ export const peers = {
     return (n) => client.get('/latest', { query: { n } });
   },
 
-  async 'openapi-fetch'({ origin, apiKey }) {
-    const { default: createClient } = await import('openapi-fetch');
-    const client = createClient({ baseUrl: origin, headers: bearer(apiKey) });
-    return async (n) => (await client.GET('/api/v1/latest', { params: { query: { n } } })).data;
-  },
-
-  /** Generates the client from openapi.yaml on every run. */
-  async 'hey-api'({ origin, apiKey }) {
-    const { createClient: generate } = await import('@hey-api/openapi-ts');
-    const output = new URL('node_modules/.cache/hey-api', import.meta.url).pathname;
-    const input = new URL('../openapi.yaml', import.meta.url).pathname;
-    await generate({
-      input,
-      output,
-      plugins: ['@hey-api/client-fetch', '@hey-api/sdk'],
-      logs: { level: 'silent' },
-    });
-    const { latest } = await import(`${output}/index.ts`);
-    const { client } = await import(`${output}/client.gen.ts`);
-    client.setConfig({ baseUrl: origin, headers: bearer(apiKey) });
-    return async (n) => (await latest({ query: { n } })).data;
-  },
-
-  async ofetch({ origin, apiKey }) {
-    const { ofetch } = await import('ofetch');
-    const call = ofetch.create({ baseURL: origin, headers: bearer(apiKey) });
-    return (n) => call('/api/v1/latest', { query: { n } });
-  },
-
   async axios({ origin, apiKey }) {
     const { default: axios } = await import('axios');
     const client = axios.create({ baseURL: origin, headers: bearer(apiKey) });
@@ -117,7 +88,7 @@ export const peers = {
     return (n) => send({ input: n });
   },
 
-  /** The plugin asks its user whether to retry; its README agrees once. */
+  /** The plugin asks its user whether to retry. Its README retries once, but not after a secondary limit, which this is. */
   async '@octokit/plugin-throttling'({ origin, apiKey }) {
     const { Octokit } = await import('@octokit/core');
     const { throttling } = await import('@octokit/plugin-throttling');
@@ -158,11 +129,14 @@ export const peers = {
 
   async 'p-throttle'({ perMinute, ...options }) {
     const { default: pThrottle } = await import('p-throttle');
-    return pThrottle({ limit: perMinute, interval: 60_000 })(await peers.ky(options));
+    return pThrottle({ limit: perMinute, interval: 60_000, strict: true })(await peers.ky(options));
   },
 };
 
-/** Reservoir and retry as in the README of bottleneck: a refused call waits for Retry-After, any number of times. */
+/**
+ * Reservoir, `maxConcurrent`, `minTime` and retry are those of the README of bottleneck: a refused call waits for Retry-After,
+ * any number of times.
+ */
 async function callBottleneck({ perMinute, ...options }, store) {
   const { default: Bottleneck } = await import('bottleneck');
   const limiter = new Bottleneck({
@@ -170,6 +144,8 @@ async function callBottleneck({ perMinute, ...options }, store) {
     reservoir: perMinute,
     reservoirRefreshAmount: perMinute,
     reservoirRefreshInterval: 60_000,
+    maxConcurrent: 1,
+    minTime: 333,
   });
   limiter.on('failed', ({ response }) => response && Number(response.headers.get('retry-after')) * 1000);
   await limiter.ready();

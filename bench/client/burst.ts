@@ -2,7 +2,7 @@ import type { FxRatesOptions } from '../../src/client/index.ts';
 import { API_KEY } from '../../test/helpers/service-replies.ts';
 import { builtClient } from '../built.ts';
 import { type Call, peerCaller } from '../peers.ts';
-import { median, table } from '../report.ts';
+import { inTurn, median, table } from '../report.ts';
 
 /** Milliseconds until calls that start at once have their responses. */
 type Burst = (calls: number) => Promise<number>;
@@ -73,7 +73,7 @@ function burstOf(call: Call): Burst {
 async function mediansOf(bursts: ReadonlyMap<string, Burst>, calls: number) {
   const times = new Map([...bursts.keys()].map((name): [string, number[]] => [name, []]));
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const [name, burst] of bursts) times.get(name)?.push(await burst(calls));
+    for (const [name, burst] of inTurn(bursts, round)) times.get(name)?.push(await burst(calls));
   }
   return new Map([...times].map(([name, all]) => [name, median(all)]));
 }

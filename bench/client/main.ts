@@ -14,13 +14,13 @@ import type { FxRatesOptions } from '../../src/client/index.ts';
 import { API_KEY } from '../../test/helpers/service-replies.ts';
 import { builtClient } from '../built.ts';
 import { type Call, type CreateCaller, peerCaller, requirePeers, type Target } from '../peers.ts';
-import { chosen, machine, median, readOptions, report, table } from '../report.ts';
+import { chosen, inTurn, median, readOptions, report, table } from '../report.ts';
 import { measureBursts } from './burst.ts';
 
 /** A limit that is never reached: the bench measures the work per call. */
 const rateLimit = { perMinute: 100_000_000 };
 
-const PEERS = ['openapi-fetch', 'hey-api', 'ofetch', 'ky', 'axios', 'got'];
+const PEERS = ['ky', 'axios', 'got'];
 
 /** By their names for `--only`. All other contenders are compared with the first one. */
 const CONTENDERS: Readonly<Record<string, { readonly title: string; readonly createCaller: CreateCaller }>> = {
@@ -46,9 +46,9 @@ const [origin] = (await once(server, 'message')) as [string];
 await useClientFirst(origin);
 if (options.burst) {
   requirePeers();
-  const { json, ...bursts } = await measureBursts(origin);
+  const bursts = await measureBursts(origin);
   server.disconnect();
-  report('burst', { ...bursts, json, facts: machine() }, options);
+  report('burst', bursts, options);
   process.exit();
 }
 const calls = new Map<string, Call>();
@@ -58,7 +58,7 @@ for (const concurrency of CONCURRENCIES) {
   results.push({ concurrency, rows: await measureInTurns(calls, { ...options, concurrency }) });
 }
 server.disconnect();
-report('client', { text: asText(), json: { results }, facts: machine(), figures: ratios() }, options);
+report('client', { text: asText(), json: { results }, figures: ratios() }, options);
 process.exit();
 
 function ours(options: FxRatesOptions, parameter?: string): CreateCaller {
@@ -139,11 +139,11 @@ async function measureInTurns(
   contenders: ReadonlyMap<string, Call>,
   { concurrency, calls, rounds }: MeasureOptions,
 ): Promise<Measured[]> {
-  const turns = new Map<string, Turn[]>();
+  const turns = new Map([...contenders.keys()].map((name): [string, Turn[]] => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {
-    for (const [name, call] of contenders) {
+    for (const [name, call] of inTurn(contenders, round)) {
       const turn = await takeTurn(call, concurrency, calls);
-      if (round > 0) turns.set(name, [...(turns.get(name) ?? []), turn]);
+      if (round > 0) turns.get(name)?.push(turn);
     }
   }
   const medians = [...turns].map(([name, all]) => ({

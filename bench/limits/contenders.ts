@@ -19,8 +19,9 @@ export interface Contender {
   readonly createCaller: CreateCaller;
 }
 
-/** Calls fetch when the limit of a queue allows it, as its README shows. */
-const ON_429 = 'a 429 waits for Retry-After, as in its README';
+/** Of bottleneck, beside the size of the reservoir. */
+const AS_IN_README =
+  'per minute; `maxConcurrent: 1`, `minTime: 333`, and a 429 waits for Retry-After, all as in its README';
 
 /**
  * By their names for `--only`. A package that must be configured with the limit runs twice in several processes: each gets the
@@ -52,36 +53,36 @@ export const CONTENDERS: Readonly<Record<string, Contender>> = {
   }),
   'octokit-throttling': peer('@octokit/plugin-throttling', {
     title: 'octokit throttling',
-    settings: 'one retry, as in its README',
+    settings: 'one retry after each refusal; its README retries only a primary limit',
   }),
   'slack-web-api': peer('@slack/web-api', { title: 'slack web-api', settings: 'none (10 retries)' }),
   'discordjs-rest': peer('@discordjs/rest', { title: 'discord.js rest', settings: 'none' }),
   bottleneck: peer('bottleneck', {
     title: 'bottleneck, told the limit',
-    settings: `reservoir of 30 per minute; ${ON_429}`,
+    settings: `reservoir of 30 ${AS_IN_README}`,
     told: 'limit',
   }),
   'bottleneck-quarter': peer('bottleneck', {
     title: 'bottleneck, told a quarter',
-    settings: `reservoir of 7 per minute; ${ON_429}`,
+    settings: `reservoir of 7 ${AS_IN_README}`,
     told: 'quarter',
     processes: [4],
   }),
   'bottleneck-redis': peer('bottleneck', {
     title: 'bottleneck, clustered in Redis, told the limit',
-    settings: `\`datastore: 'ioredis'\`, reservoir of 30 per minute; ${ON_429}`,
+    settings: `\`datastore: 'ioredis'\`, reservoir of 30 ${AS_IN_README}`,
     told: 'limit',
     processes: [4],
     needsRedis: true,
   }),
   'p-throttle': peer('p-throttle', {
     title: 'p-throttle + ky, told the limit',
-    settings: '30 per minute; ky with its defaults',
+    settings: '30 per minute, `strict`; ky with its defaults',
     told: 'limit',
   }),
   'p-throttle-quarter': peer('p-throttle', {
     title: 'p-throttle + ky, told a quarter',
-    settings: '7 per minute; ky with its defaults',
+    settings: '7 per minute, `strict`; ky with its defaults',
     told: 'quarter',
     processes: [4],
   }),

@@ -1,10 +1,9 @@
 /**
  * Compares fxrates with real, unmodified packages behind a limit: `npm ci --prefix bench && npm run bench:limits`.
  *
- * Each contender makes 100 calls at once, from 1 and from 4 real processes, five times; the tables have medians. The key allows
- * 30 requests per minute. The server is `node:http` on the loopback, with the window models of the tests (fixed, sliding,
- * token bucket) and Retry-After in whole seconds. All packages use their defaults, except the options in the table of settings
- * (contenders.ts). Rows over Redis need redis-server.
+ * Each contender makes 100 calls at once, from 1 and from 4 real processes, five times; the tables have medians. The server is
+ * `node:http` on the loopback, with the window models of the tests, 30 requests per minute and Retry-After in whole seconds.
+ * contenders.ts has the options of the packages. Rows over Redis need redis-server.
  *
  * All processes, including the server's, run on a clock that is 5 times as fast as the real one. `time-scale.ts`
  * replaces Date and the timers before a contender is imported. Retry-After, backoff, timeouts and windows keep their real
@@ -16,7 +15,7 @@
  */
 import { hasRedis, startRedis } from '../../test/helpers/redis-server.ts';
 import { peerVersion, requirePeers } from '../peers.ts';
-import { chosen, machine, readOptions, report, table } from '../report.ts';
+import { chosen, readOptions, report, table } from '../report.ts';
 import { CONTENDERS } from './contenders.ts';
 import { QUICK_SITUATIONS, type Row, type Run, runAll, SITUATIONS, type Situation } from './run.ts';
 import { realNow } from './time-scale.ts';
@@ -33,13 +32,12 @@ if (contenders.some((name) => CONTENDERS[name]?.peer)) requirePeers();
 
 const redis = hasRedis ? await startRedis() : undefined; // for the processes that share a limit through it
 if (redis) process.env['REDIS_URL'] = redis.url;
-const facts = { ...machine(), clock: `${options.speed} times real time`, runs: options.runs };
 const scale = { originMs: realNow(), speed: options.speed };
 const situations = options.quick ? QUICK_SITUATIONS : SITUATIONS;
 const rows = await runAll(contenders, situations, { scale, runs: options.runs, jobs: options.jobs, onRun });
 await redis?.kill();
 const text = `${summaryTable()}\n\n### Settings beside the defaults\n\n${settingsTable()}`;
-report('limits', { text, json: { rows }, facts, figures: namedFigures() }, options);
+report('limits', { text, json: { rows }, figures: namedFigures() }, options);
 
 function withRedis(names: readonly string[]): readonly string[] {
   const possible = names.filter((name) => hasRedis || !CONTENDERS[name]?.needsRedis);

@@ -1,23 +1,24 @@
 /**
  * Measures the mock server, compared with a bare node:http server, Prism and Mockoon:
- * `npm ci --prefix bench && npm run bench:mock`; `--json`, `--record`, `--only throughput,start-up,memory`, `--no-peers`.
+ * `npm ci --prefix bench && npm run bench:mock`; `--json`, `--record`, `--only throughput,start-up`, `--no-peers`.
  *
  * A ratio compares servers of one run, which are measured in turn. Each server has its own process.
  */
-import { chosen, machine, readOptions, report, table } from '../report.ts';
-import { type Figures, memory, startUp, throughput } from './parts.ts';
+import { requirePeers } from '../peers.ts';
+import { chosen, readOptions, report, table } from '../report.ts';
+import { type Figures, startUp, throughput } from './parts.ts';
 
-const PARTS = { throughput, 'start-up': startUp, memory };
+const PARTS = { throughput, 'start-up': startUp };
 
 const options = readOptions({ only: '', peers: true });
-const facts = machine();
+if (options.peers) requirePeers();
 const measured = new Map<string, Figures>();
 for (const name of chosen(options.only, Object.keys(PARTS) as (keyof typeof PARTS)[])) {
   measured.set(name, await PARTS[name]({ withPeers: options.peers }));
 }
 const text = Array.from(measured.values(), asText).join('\n\n');
 const figures = Object.fromEntries([...measured].flatMap(([name, ofPart]) => ratiosOf(name, ofPart)));
-report('mock', { text, json: Object.fromEntries(measured), facts, figures }, options);
+report('mock', { text, json: Object.fromEntries(measured), figures }, options);
 
 /** The columns that do not depend on the machine: ratios, whose heads have a slash. */
 function ratiosOf(part: string, { heads, rows }: Figures): [string, number][] {
@@ -27,10 +28,10 @@ function ratiosOf(part: string, { heads, rows }: Figures): [string, number][] {
   );
 }
 
-function asText({ heads, rows, notes }: Figures): string {
+function asText({ heads, rows, method }: Figures): string {
   const cells = rows.map(([name, ...figures]) => [
     name,
     ...figures.map((figure) => figure.toFixed(Math.abs(figure) < 10 ? 2 : 0)),
   ]);
-  return [table(heads, cells), ...notes].join('\n\n');
+  return `${table(heads, cells)}\n\n${method}`;
 }

@@ -2,9 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { builtMock } from '../built.ts';
-import { memoryInUse } from '../memory-in-use.ts';
-import { median } from '../report.ts';
+import { inTurn, median } from '../report.ts';
 import { peers } from './peers.ts';
 import { rawLoad } from './raw-load.ts';
 import {
@@ -22,8 +20,7 @@ import {
 export interface Figures {
   readonly heads: readonly string[];
   readonly rows: readonly (readonly [string, ...number[]])[];
-  /** Method of the measurement, and what was skipped. */
-  readonly notes: readonly string[];
+  readonly method: string;
 }
 
 interface PartOptions {
@@ -47,7 +44,7 @@ interface Contender {
 export async function throughput({ withPeers }: PartOptions): Promise<Figures> {
   using directory = temporaryDirectory();
   const response = await mockResponse();
-  const others = otherServers(response, directory.path, withPeers);
+  const others = withPeers ? peers(response, directory.path) : [];
   const mocks = [
     await servingMock('mock.serve()', { spaces: 0, keys: KEYS, journalSize: 1000 }),
     await servingMock('mock.serve(), with 100 spaces', { spaces: 100, keys: KEYS, journalSize: 1000 }),
@@ -56,7 +53,7 @@ export async function throughput({ withPeers }: PartOptions): Promise<Figures> {
   ];
   const contenders: Contender[] = [];
   try {
-    for (const program of [bareServer(response, directory.path), ...mocks, ...others.programs]) {
+    for (const program of [bareServer(response, directory.path), ...mocks, ...others]) {
       contenders.push({ program, server: await startServer(program), speeds: [] });
     }
     await takeTurns(contenders, response);
@@ -64,7 +61,7 @@ export async function throughput({ withPeers }: PartOptions): Promise<Figures> {
     for (const { server } of contenders) await server[Symbol.asyncDispose]();
   }
   const heads = ['over HTTP', 'requests/s', '/ bare'];
-  return { heads, rows: speedRows(contenders), notes: [THROUGHPUT_METHOD, ...others.notes] };
+  return { heads, rows: speedRows(contenders), method: THROUGHPUT_METHOD };
 }
 
 const THROUGHPUT_METHOD =
@@ -75,7 +72,7 @@ const THROUGHPUT_METHOD =
 async function takeTurns(contenders: readonly Contender[], response: RecordedResponse): Promise<void> {
   for (const contender of contenders) checkResponse(contender, response);
   for (let turn = -WARM_UP_TURNS; turn < TURNS; turn += 1) {
-    for (const { program, server, speeds } of turn % 2 === 0 ? contenders : contenders.toReversed()) {
+    for (const { program, server, speeds } of inTurn(contenders, turn)) {
       const speed = await rawLoad(server.url, { ...LOAD, keys: program.keys });
       if (turn >= 0) speeds.push(speed);
     }
@@ -108,15 +105,15 @@ const NOTHING = 'node -e 0, until it ends';
 export async function startUp({ withPeers }: PartOptions): Promise<Figures> {
   using directory = temporaryDirectory();
   const response = await mockResponse();
-  const others = otherServers(response, directory.path, withPeers);
+  const others = withPeers ? peers(response, directory.path) : [];
   const mock = await servingMock('mock.serve() in a script', { spaces: 0, keys: 1, journalSize: 1000 });
-  const servers = [bareServer(response, directory.path), mock, mockCommand(), ...others.programs];
+  const servers = [bareServer(response, directory.path), mock, mockCommand(), ...others];
   const times = new Map([NOTHING, ...servers.map(({ name }) => name)].map((name): [string, number[]] => [name, []]));
   for (let start = 0; start <= STARTS; start += 1) {
     const startedAt = performance.now();
     spawnSync(process.execPath, ['-e', '0']);
     times.get(NOTHING)?.push(performance.now() - startedAt);
-    for (const server of servers) {
+    for (const server of inTurn(servers, start)) {
       await using running = await startServer(server);
       times.get(server.name)?.push(running.startedInMs);
     }
@@ -125,26 +122,7 @@ export async function startUp({ withPeers }: PartOptions): Promise<Figures> {
   const medians = Array.from(times, ([name, ms]) => [name, median(ms.slice(1))] as const);
   const rows = medians.map(([name, ms]) => [name, ms, ms / (medians[0]?.[1] ?? Number.NaN)] as const);
   const method = `Asked every 5 ms for /api/v1/latest; medians of ${STARTS} alternating runs.`;
-  return { heads: ['start-up', 'ms until the first 200', '/ node -e 0'], rows, notes: [method, ...others.notes] };
-}
-
-/** Memory of a million keys, after a garbage collection. */
-export async function memory(): Promise<Figures> {
-  const { createMockServer } = await builtMock();
-  const before = memoryInUse();
-  const mock = createMockServer({ clock: 'virtual' });
-  for (let key = 0; key < 1_000_000; key += 1) mock.createKey();
-  const mebibytes = (memoryInUse() - before) / 2 ** 20;
-  await mock.close(); // keeps the mock in use until here
-  return { heads: ['memory', 'MiB'], rows: [['1 million keys, each of its own account', mebibytes]], notes: [] };
-}
-
-/** The other servers, and a note about those that are not installed. */
-function otherServers(response: RecordedResponse, directory: string, withPeers: boolean) {
-  if (!withPeers) return { programs: [], notes: [] };
-  const { programs, missing } = peers(response, directory);
-  const notes = missing.length === 0 ? [] : [`Not installed: ${missing.join(', ')} (npm ci --prefix bench).`];
-  return { programs, notes };
+  return { heads: ['start-up', 'ms until the first 200', '/ node -e 0'], rows, method };
 }
 
 function temporaryDirectory(): Disposable & { readonly path: string } {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { PEER_PACKAGES, peerVersion } from '../peers.ts';
@@ -35,10 +35,9 @@ const PEERS: readonly Peer[] = [
   },
 ];
 
-/** The other servers that are installed, and the names of those that are not. */
-export function peers(response: RecordedResponse, directory: string) {
-  const installed = PEERS.filter((peer) => existsSync(join(PEER_PACKAGES, peer.package)));
-  const programs = installed.map(({ name, package: of, bin, serve }): ServerProgram => {
+/** The other servers. */
+export function peers(response: RecordedResponse, directory: string): readonly ServerProgram[] {
+  return PEERS.map(({ name, package: of, bin, serve }) => {
     const args = serve(response, directory);
     return {
       name: `${name} ${peerVersion(of)}`,
@@ -46,8 +45,6 @@ export function peers(response: RecordedResponse, directory: string) {
       keys: ['any'],
     };
   });
-  const missing = PEERS.filter((peer) => !installed.includes(peer)).map(({ name }) => name);
-  return { programs, missing };
 }
 
 function write(path: string, content: unknown): string {

@@ -1,9 +1,9 @@
 /**
- * Measures a call that waits for the limit, and the memory that remains. Each of 100,000 calls must cost as much as
- * each of the first thousand.
+ * Measures the memory of calls that wait for the limit, and the time to complete them. Each of 100,000 calls must cost as
+ * much as each of the first thousand.
  * `npm run bench:queue`; `--json`, `--record`, `--calls 100000`.
  *
- * Figures are CPU time of the process, including garbage collection.
+ * Times are CPU time of the process, including garbage collection.
  */
 import type { Clock, FetchLike } from '../../src/client/index.ts';
 import { FakeClock, quiet } from '../../test/helpers/fake-clock.ts';
@@ -11,7 +11,7 @@ import { LimitedServer } from '../../test/helpers/limits-server.ts';
 import { API_KEY } from '../../test/helpers/service-replies.ts';
 import { builtClient } from '../built.ts';
 import { memoryInUse } from '../memory-in-use.ts';
-import { machine, readOptions, report, table } from '../report.ts';
+import { readOptions, report, table } from '../report.ts';
 
 const { FxRates } = await builtClient();
 
@@ -128,63 +128,48 @@ const rows = [
 const figures = Object.fromEntries(
   rows.flatMap(({ name, bytes, short, long, left }) => [
     [`${name}: bytes per call`, bytes.all],
-    [`${name}: add, long / short`, long.add / short.add],
-    [`${name}: completion, long / short`, long.completion / short.completion],
+    [`${name}: completion, long / short`, long / short],
     [`${name}: left`, left],
   ]),
 );
-report('queue', { text: asText(), json: { calls, rows }, facts: machine(), figures }, options);
+report('queue', { text: asText(), json: { calls, rows }, figures }, options);
 
-/** A long queue beside the mean of short ones; `add` of the long one covers its last tenth. */
+/** A long queue beside the mean of short ones: bytes per waiting call, and µs per completed one. */
 async function measure(name: string, isAbortable: boolean, calls: number) {
   const short = await shortQueues(isAbortable);
   const queue = await Queue.create(isAbortable);
   const before = memoryInUse();
   await queue.add(BATCH);
   const first = (memoryInUse() - before) / BATCH;
-  await addInBatches(queue, 0.9 * calls - BATCH);
-  const add = (await cpuOf(() => addInBatches(queue, 0.1 * calls))) / (0.1 * calls);
+  for (let left = calls - BATCH; left > 0; left -= BATCH) await queue.add(Math.min(BATCH, left));
   const bytes = { first, all: (memoryInUse() - before) / queue.waiting };
-  const long = { add, completion: await emptied(queue, isAbortable) };
-  return { name, bytes, short, long, leftMebibytes: (memoryInUse() - before) / 2 ** 20, left: queue.left };
+  const long = await emptied(queue, isAbortable);
+  return { name, bytes, short, long, left: queue.left };
 }
 
-async function shortQueues(isAbortable: boolean) {
-  const sum = { add: 0, completion: 0 };
+async function shortQueues(isAbortable: boolean): Promise<number> {
+  let sum = 0;
   for (let run = 0; run < SHORT_QUEUES; run += 1) {
     const queue = await Queue.create(isAbortable);
-    sum.add += (await cpuOf(() => queue.add(BATCH))) / BATCH;
-    sum.completion += await emptied(queue, isAbortable);
+    await queue.add(BATCH);
+    sum += await emptied(queue, isAbortable);
   }
-  return { add: sum.add / SHORT_QUEUES, completion: sum.completion / SHORT_QUEUES };
-}
-
-async function addInBatches(queue: Queue, calls: number): Promise<void> {
-  for (let left = calls; left > 0; left -= BATCH) await queue.add(Math.min(BATCH, left));
+  return sum / SHORT_QUEUES;
 }
 
 /** CPU microseconds per call until no call waits. */
 async function emptied(queue: Queue, isAbortable: boolean): Promise<number> {
-  const cpu = await cpuOf(async () => {
-    if (isAbortable) await queue.abortHalf();
-    await queue.drain();
-  });
-  return cpu / queue.completed;
-}
-
-/** CPU microseconds of this process, which other programs do not increase. */
-async function cpuOf(work: () => Promise<void>): Promise<number> {
-  const before = process.cpuUsage();
-  await work();
+  const before = process.cpuUsage(); // of this process, which other programs do not increase
+  if (isAbortable) await queue.abortHalf();
+  await queue.drain();
   const { user, system } = process.cpuUsage(before);
-  return user + system;
+  return (user + system) / queue.completed;
 }
 
 function asText(): string {
-  const heads = ['waiting', 'bytes each', 'µs to make', 'µs to complete', 'MiB left', 'left'];
-  const cells = rows.map(({ name, bytes, short, long, leftMebibytes, left }) => {
-    const pairs = [pair(bytes.first, bytes.all), pair(short.add, long.add), pair(short.completion, long.completion)];
-    return [name, ...pairs, leftMebibytes.toFixed(1), String(left)];
+  const heads = ['waiting', 'bytes each', 'µs to complete', 'left'];
+  const cells = rows.map(({ name, bytes, short, long, left }) => {
+    return [name, pair(bytes.first, bytes.all), pair(short, long), String(left)];
   });
   return `${table(heads, cells)}\n\nIn each pair: a queue of 1,000 calls; one of ${calls.toLocaleString('en')}.`;
 }
