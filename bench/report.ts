@@ -3,7 +3,15 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
-const loadAtStart = loadavg()[0];
+/** What figures depend on beside the options: the machine and the program, both as they are at the start. */
+const provenance = {
+  date: new Date().toISOString(),
+  node: process.version,
+  cores: cpus().length,
+  load: loadavg()[0],
+  commit: git('rev-parse', '--short', 'HEAD').stdout?.trim(),
+  isModified: git('diff', '--quiet', 'HEAD', '--', ':/', ':!recorded', ':(top,exclude)*.md').status !== 0,
+};
 
 type Options = Readonly<Record<string, string | number | boolean>>;
 
@@ -62,17 +70,8 @@ export function fail(message: string): never {
   process.exit(2);
 }
 
-/** What figures depend on: the machine and the program. */
-function provenance() {
-  const git = (...args: string[]) => spawnSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' });
-  return {
-    date: new Date().toISOString(),
-    node: process.version,
-    cores: cpus().length,
-    loadAtStart,
-    commit: git('rev-parse', '--short', 'HEAD').stdout?.trim(),
-    isModified: git('diff', '--quiet', 'HEAD', '--', ':/', ':!recorded').status !== 0,
-  };
+function git(...args: readonly string[]) {
+  return spawnSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' });
 }
 
 /** Ratios and counts of one run by name. Times of one machine say nothing on another, and are not recorded. */
@@ -94,7 +93,7 @@ export function report(
   { text, json, figures }: Report,
   options: Pick<ReturnType<typeof readOptions>, 'json' | 'record' | 'recorded'>,
 ): void {
-  const run = { ...provenance(), ...options.recorded };
+  const run = { ...provenance, ...options.recorded };
   const footer = Object.entries({ ...run, options: JSON.stringify(run.options) }).map(([name, is]) => `${name} ${is}`);
   const whole = `${text}\n\n${footer.join(', ')}`;
   process.stdout.write(`${options.json ? JSON.stringify({ ...run, ...json }, undefined, 2) : whole}\n`);
