@@ -66,7 +66,7 @@ export function systemReason({ code = '', message }: Pick<NodeJS.ErrnoException,
 }
 
 /** Why a file cannot be written. `ENOENT` is about its folder, because a missing file is created. */
-export function writeReason(cause: NodeJS.ErrnoException): string {
+function writeReason(cause: NodeJS.ErrnoException): string {
   return cause.code === 'ENOENT' ? 'its folder does not exist' : systemReason(cause);
 }
 

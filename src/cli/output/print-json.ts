@@ -76,16 +76,15 @@ interface DocumentOptions {
   readonly get?: readonly GetPath[];
   /** A path that a response lacks is an empty cell if the response has another one. */
   readonly allowsGaps?: boolean;
-  readonly hasHeader?: boolean;
 }
 
 /** The lines of several responses as one document. CSV and tables have one header, their first line. */
 export function tableDocument(
   output: keyof typeof LINES,
-  { names = [], get = [], allowsGaps = false, ...options }: DocumentOptions = {},
+  { names = [], get = [], allowsGaps = false }: DocumentOptions = {},
 ) {
   const lineOf = LINES[output];
-  let hasHeader = output === 'tsv' || options.hasHeader === false;
+  let hasHeader = output === 'tsv';
   return function* linesWith(values: readonly string[], json: string): Generator<string> {
     const { header, rows } = csvTable(json, get, allowsGaps);
     if (!hasHeader) yield lineOf([...names, ...header]);

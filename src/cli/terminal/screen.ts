@@ -133,13 +133,6 @@ export class Screen {
     return this.#quiet > 1 ? Promise.resolve() : this.#toStderr(this.secrets.redactMessage(text));
   }
 
-  /** Data for a file that cannot be written, to stderr. No option hides it. */
-  async rescue(lines: string, message: string): Promise<void> {
-    const head = this.isJson ? jsonLine({ event: 'warning', message }) : `fxrates: ${visible(message)}\n`;
-    await this.#toStderr(this.secrets.redactMessage(head));
-    await this.#io.stderr.write(this.secrets.redact(lines)).catch(() => undefined);
-  }
-
   /**
    * Broken at words on a terminal, except for an indented line, which is to be copied. A failure to write is ignored: there
    * is no other stream to report it to.

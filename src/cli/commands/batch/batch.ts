@@ -3,7 +3,7 @@ import type { AnyFxRatesError, BatchItem, QuotaExhaustedError } from '../../../c
 import { operations } from '../../../generated/operations.ts';
 import { replaceFile } from '../../../replace-file.ts';
 import { visible } from '../../../text.ts';
-import { CliError, cannotWrite, usageError, writeReason } from '../../errors/cli-error.ts';
+import { CliError, cannotWrite, usageError } from '../../errors/cli-error.ts';
 import { errorFacts } from '../../errors/print-error.ts';
 import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
 import { dataOf, tableDocument, VALUE_COLUMNS } from '../../output/print-json.ts';
@@ -21,10 +21,10 @@ import {
   type ValuesOf,
 } from '../../settings/options.ts';
 import { checkOutputFile } from '../../settings/resolve-key.ts';
-import type { Invocation, Query } from '../../settings/settings.ts';
+import type { CliSettings, Invocation, Query } from '../../settings/settings.ts';
 import type { OutputFormat } from '../../settings/values.ts';
 import { compactJson } from '../../terminal/json-text.ts';
-import { grouped, quoteForShell } from '../../terminal/text.ts';
+import { grouped } from '../../terminal/text.ts';
 import { cacheOption } from '../operation.ts';
 import { ProgressView } from './batch-progress.ts';
 import { queriesOfEach, readQueries } from './read-queries.ts';
@@ -39,8 +39,6 @@ const batchOptions = () => [
   cacheOption('use cached responses up to this age: 10m, snapshot'),
   new CliOption('--ordered', 'print the responses in the order of the queries'),
   outputFileOption('--failed-out <file>', 'replace this file by the failed and unsent queries'),
-  new CliOption('--with-time', 'tables: a first column with the time of the response'),
-  new CliOption('--no-header', 'tables: no line with the names of the columns'),
 ];
 
 type BatchCommandOptions = ValuesOf<typeof batchOptions>;
@@ -59,7 +57,7 @@ export function batchCommand(): CliCommand {
         { command: 'fxrates batch failed.txt', comment: 'the failed queries again' },
       ],
       notes: [
-        'A line contains name=value words or a JSON object. Empty lines and lines that start with # are skipped. Invalid lines are reported before anything is sent.',
+        'A line contains name=value words or a JSON object; jq -c converts other JSON. Empty lines and lines that start with # are skipped. Invalid lines are reported before anything is sent.',
         'Queries wait for the limit per minute as long as necessary. If none finishes for 15m, or twice a --max-wait above 10m, the batch ends. --max-wait limits a single Retry-After and has no effect below 10m. With --no-wait, queries fail instead of waiting.',
       ],
     })
@@ -114,8 +112,7 @@ function pathOf({ args: [file], options, io, settings }: Invocation<BatchCommand
   if (path === '')
     throw usageError("batch expects a file of queries, got ''", 'a variable of the shell may not be set');
   if ((path === undefined) === isEach) return path;
-  const hints = isEach && file?.includes('=') ? [`A parameter of all queries:  -p ${quoteForShell(file)}`] : WAYS_IN;
-  throw usageError('batch expects a file of queries or --each', 'pass one of them', hints);
+  throw usageError('batch expects a file of queries or --each', 'pass one of them', WAYS_IN);
 }
 
 type Item = BatchItem<Query, unknown>;
@@ -263,13 +260,7 @@ function queryText(query: Query): string {
 
 async function writeFailed(path: string, queries: readonly Query[], invocation: Invocation): Promise<void> {
   const lines = queries.map((query) => `${JSON.stringify(query)}\n`);
-  try {
-    await replaceFile(path, lines.join(''));
-  } catch (error) {
-    const cause = error as NodeJS.ErrnoException; // of node:fs
-    if (lines.length === 0) return cannotWrite(path)(cause);
-    return invocation.screen.rescue(lines.join(''), `cannot write ${path}: ${writeReason(cause)}; its lines follow`);
-  }
+  await replaceFile(path, lines.join('')).catch(cannotWrite(path));
   if (lines.length === 0) return;
   const count = `${grouped(lines.length)} ${lines.length === 1 ? 'query' : 'queries'}`;
   await invocation.screen.remark(`${count} written to ${visible(path)}; run the batch again with this file`);
@@ -285,20 +276,16 @@ interface Format {
   readonly failure: (query: Query, error: CliError) => string;
 }
 
-/** @throws CliError for an option that JSON lines do not have */
-function formatOf(queries: readonly Query[], invocation: Invocation<BatchCommandOptions>): Format {
-  const { settings, screen, options } = invocation;
-  if (settings.output === 'csv') return table('csv', queries, invocation);
-  if (screen.isForPeople) return table('table', queries, invocation);
-  const [option] = [
-    ...(settings.get.length > 0 ? ['--get selects values'] : []),
-    ...(options.withTime ? ['--with-time adds the time'] : []),
-    ...(options.header === false ? ['--no-header removes the header'] : []),
-  ];
-  if (option === undefined) return JSON_LINES;
-  throw usageError(`${option} of a batch only with -o csv or table`, 'otherwise, each line is a whole response', [
-    "One value of each as JSON:  fxrates batch … | jq '.data.rates.EUR'",
-  ]);
+/** @throws CliError for `--get`, which JSON lines do not have */
+function formatOf(queries: readonly Query[], { settings, screen }: Invocation): Format {
+  if (settings.output === 'csv') return table('csv', queries, settings);
+  if (screen.isForPeople) return table('table', queries, settings);
+  if (settings.get.length === 0) return JSON_LINES;
+  throw usageError(
+    '--get selects values of a batch only with -o csv or table',
+    'otherwise, each line is a whole response',
+    ["One value of each as JSON:  fxrates batch … | jq '.data.rates.EUR'"],
+  );
 }
 
 const JSON_LINES: Format = {
@@ -307,24 +294,16 @@ const JSON_LINES: Format = {
 };
 
 /** One document for all queries: a column for each of their parameters, then the columns of `fxrates latest -o csv`. */
-function table(
-  format: 'csv' | 'table',
-  queries: readonly Query[],
-  { settings: { get }, options, io }: Invocation<BatchCommandOptions>,
-): Format {
+function table(format: 'csv' | 'table', queries: readonly Query[], { get }: Pick<CliSettings, 'get'>): Format {
   const names = [...new Set(queries.flatMap((query) => Object.keys(query)))];
   const taken = [...VALUE_COLUMNS, ...get.map(({ text }) => text)];
-  const { header: hasHeader = true, withTime = false } = options;
-  if (withTime) taken.push('fetched_at');
-  const ofQuery = names.map((name) => (taken.includes(name) ? `query.${name}` : name));
-  const columns = withTime ? ['fetched_at', ...ofQuery] : ofQuery;
-  const linesOf = tableDocument(format, { names: columns, get, allowsGaps: true, hasHeader });
+  const columns = names.map((name) => (taken.includes(name) ? `query.${name}` : name));
+  const linesOf = tableDocument(format, { names: columns, get, allowsGaps: true });
   return {
     success: (query, json) => {
-      const time = withTime ? [new Date(io.clock.now()).toISOString()] : [];
       const values = new Map(Object.entries(query)); // a name such as constructor is in every object
       const cells = names.map((name) => [values.get(name) ?? ''].flat().join(' '));
-      return Array.from(linesOf([...time, ...cells], json), (line) => `${line}\n`).join('');
+      return Array.from(linesOf(cells, json), (line) => `${line}\n`).join('');
     },
     failure: () => '',
   };

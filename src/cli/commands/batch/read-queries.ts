@@ -1,10 +1,9 @@
-import { isJson, parseJson } from '../../../json.ts';
+import { isJson } from '../../../json.ts';
 import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { type Io, readLimited } from '../../io/io.ts';
 import { checkParameter, parseParameters, refusePastedQuery } from '../../parser/parameters.ts';
 import type { Query } from '../../settings/settings.ts';
 import { memberTexts } from '../../terminal/json-text.ts';
-import { quoteForShell } from '../../terminal/text.ts';
 
 const MOST_FAULTS = 10;
 
@@ -22,9 +21,6 @@ export async function readQueries(
     .split('\n')
     .map((line, index) => ({ number: index + 1, content: line.trim() }))
     .filter(({ content }) => content !== '' && !content.startsWith('#'));
-  if (lines.length > 0 && lines.every(({ content }) => CODE.test(content))) throw bareCodes(path);
-  const whole = text.trimStart().startsWith('[') || lines.length > 1 ? parseJson(text) : undefined;
-  if (whole !== undefined) throw wholeJson(path, whole);
   const faults: string[] = [];
   const queries = lines.flatMap(({ number, content }) => {
     try {
@@ -37,31 +33,6 @@ export async function readQueries(
   });
   if (faults.length > 0) throw unusableLines(faults, path);
   return queries;
-}
-
-/** A line that is only a code, such as `EUR`. */
-const CODE = /^[A-Za-z]{3}$/;
-
-function bareCodes(path: string): CliError {
-  return usageError(`${whereOf(path)} has only codes`, 'a query is written name=value; nothing was sent', [
-    `To send each as base:  sed 's/^/base=/'${fileOf(path)} | fxrates batch`,
-  ]);
-}
-
-/** One JSON value in the whole file, instead of one per line. */
-function wholeJson(path: string, value: unknown): CliError {
-  const items: readonly unknown[] | undefined = Array.isArray(value) ? value : undefined;
-  const areTexts = items?.every((item) => typeof item === 'string') === true;
-  const [what, filter] =
-    items === undefined ? ['one JSON value in several lines', '-c .'] : ['a JSON array', "-c '.[]'"];
-  return usageError(`${whereOf(path)} has ${what}`, 'a query is one line; nothing was sent', [
-    `To send it:  jq ${areTexts ? `-r '.[] | "base=" + .'` : filter}${fileOf(path)} | fxrates batch`,
-  ]);
-}
-
-/** As an argument of a command that reads standard input without one. */
-function fileOf(path: string): string {
-  return path === '-' ? '' : ` ${quoteForShell(path)}`;
 }
 
 function whereOf(path: string): string {
@@ -116,8 +87,7 @@ function unusableLines(faults: readonly string[], path: string): CliError {
 
 async function readText(path: string, { stdin, interrupts }: Pick<Io, 'stdin' | 'interrupts'>): Promise<string> {
   const failed = (cause: NodeJS.ErrnoException) => {
-    const hints = path.includes('=') ? [`Queries without a file:  --each ${quoteForShell(path)}`] : [];
-    throw usageError(`cannot read the queries in ${whereOf(path)}`, systemReason(cause), hints);
+    throw usageError(`cannot read the queries in ${whereOf(path)}`, systemReason(cause));
   };
   return path === '-' ? stdin.text(failed) : (await readLimited(path, interrupts.signal, failed)).toString();
 }
