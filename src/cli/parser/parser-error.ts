@@ -3,36 +3,31 @@ import { nearestName } from '../../nearest-name.ts';
 import { holdsKey } from '../../redactor.ts';
 import { type CliError, usageError } from '../errors/cli-error.ts';
 import { sharedOptions } from '../settings/options.ts';
-import { commandLine, quoteForShell } from '../terminal/text.ts';
 import type { CliCommand } from './command.ts';
 
 /** Options that other tools have and this one must not: they would put the key on the command line. */
 const KEY_OPTION = /^--?(api[-_]?)?(key|token|secret)(=|$)/i;
 
-/** Option names of other tools, for which the nearest option of fxrates would be wrong, and the next step instead. */
-const OPTION_HINTS = hintsByName([
-  ['--format --csv --tsv --table --compact --pretty', 'The format is:  --output table, json, csv or tsv'],
-  ['--jq --query --jsonpath --path --field --filter --select --template', 'One value:  --get rates.EUR'],
-  ['--raw', 'The whole response:  --envelope'],
-  ['--dry-run', 'The request instead of sending it:  --curl'],
-  ['--silent -s --no-progress --no-progress-meter', 'Without notes and progress:  --quiet'],
-  ['--debug --trace --log-level --loglevel -d --head --show-headers -I', 'Requests:  -v; headers and bodies:  -vv'],
-  ['--max-time --connect-timeout --request-timeout -m', 'The limit for one attempt:  --timeout 10s'],
-  ['--retry --max-retries --retry-max-time', 'Retries of a failed attempt:  --retries 2'],
-  ['--delay --interval --every --follow', 'To repeat the call:  --watch 10m'],
-  ['--concurrency --parallel --jobs -j -P', 'A batch sends as many requests at once as the limit allows.'],
-  ['--url --host --server --endpoint --api-url', 'The URL of the service:  --base-url https://…'],
-  ['--header --headers --user --auth --bearer -H -u', 'The key:  --key-file, --key-stdin or FXRATES_API_KEY'],
-  ['--insecure --no-verify-ssl --cacert --ca-bundle -k', 'To trust a certificate:  export NODE_EXTRA_CA_CERTS=ca.pem'],
-  ['--proxy --http-proxy -x', 'A proxy:  export HTTPS_PROXY=http://proxy:8080'],
-  ['--request --method --data --body --post -X', 'Every request is a GET; parameters are written name=value'],
-  ['--out --out-file --output-file --save -O', 'To a file:  > rates.json'],
-  ['--yes --force --non-interactive --batch -y -f', 'Without prompts:  --no-input'],
-]);
-
-function hintsByName(rows: readonly (readonly [names: string, hint: string])[]): ReadonlyMap<string, string> {
-  return new Map(rows.flatMap(([names, hint]) => names.split(' ').map((name) => [name, hint] as const)));
-}
+/** Names of options of other tools, the option that does the same, which a command may lack, and the next step. */
+const OPTION_HINTS: readonly (readonly [names: string, option: string | undefined, hint: string])[] = [
+  ['--format --csv --tsv --table --compact --pretty', '--output', 'The format is:  --output table, json, csv or tsv'],
+  ['--jq --query --jsonpath --path --field --filter --select', '--get', 'One value:  --get rates.EUR'],
+  ['--raw', '--envelope', 'The whole response:  --envelope'],
+  ['--dry-run', '--curl', 'The request instead of sending it:  --curl'],
+  ['--silent -s --no-progress --no-progress-meter', '--quiet', 'Without notes and progress:  --quiet'],
+  ['--debug --trace --log-level --loglevel -d -I', '--verbose', 'Requests:  -v; headers and bodies:  -vv'],
+  ['--max-time --connect-timeout --request-timeout -m', '--timeout', 'The limit for one attempt:  --timeout 10s'],
+  ['--retry --max-retries --retry-max-time', '--retries', 'Retries of a failed attempt:  --retries 2'],
+  ['--delay --interval --every --follow', '--watch', 'To repeat the call:  --watch 10m'],
+  ['--concurrency --parallel --jobs -j -P', undefined, 'A batch sends as many requests at once as the limit allows.'],
+  ['--url --host --server --endpoint --api-url', '--base-url', 'The URL of the service:  --base-url https://…'],
+  ['--header --user --auth --bearer -H -u', '--key-file', 'The key:  --key-file, --key-stdin or FXRATES_API_KEY'],
+  ['--insecure --cacert --ca-bundle -k', undefined, 'To trust a certificate:  export NODE_EXTRA_CA_CERTS=ca.pem'],
+  ['--proxy --http-proxy -x', undefined, 'A proxy:  export HTTPS_PROXY=http://proxy:8080'],
+  ['--request --method --data --body -X', undefined, 'Every request is a GET; parameters are written name=value'],
+  ['--out --out-file --output-file --save -O', undefined, 'To a file:  > rates.json'],
+  ['--yes --force --non-interactive --batch -y -f', '--no-input', 'Without prompts:  --no-input'],
+];
 
 const COMMAND_HINTS = new Map([
   ['watch', 'fxrates latest --watch'],
@@ -59,15 +54,7 @@ function excessArguments(command: CliCommand): CliError {
   const isParameter = args.some((arg) => /^[^=]+=/.test(arg));
   const accepted = most > 0 ? `at most ${most} argument` : `no ${isParameter ? 'parameters' : 'arguments'}`;
   const got = most > 0 ? `got ${args.map((arg) => `'${arg}'`).join(', ')}` : undefined;
-  const next = path[0] === 'batch' ? severalFiles(args) : helpHint(command);
-  return usageError(`${path.join(' ')} accepts ${accepted}`, got, [next]);
-}
-
-/** `batch a b`, and `batch base=USD base=EUR`. */
-function severalFiles(args: readonly string[]): string {
-  const isQuery = args.every((arg) => arg.includes('='));
-  if (isQuery) return `Queries without a file:  ${commandLine(['batch', ...args.flatMap((arg) => ['--each', arg])])}`;
-  return `Several files:  cat ${args.map(quoteForShell).join(' ')} | fxrates batch`;
+  return usageError(`${path.join(' ')} accepts ${accepted}`, got, [helpHint(command)]);
 }
 
 /** Before anything is parsed or printed: a key given as an option or argument is not repeated. */
@@ -107,9 +94,8 @@ function unknownOption(command: CliCommand): CliError {
 
 /** For an option of another tool. `undefined` if the command lacks the option that does the same. */
 function hintFor(flag: string, command: CliCommand): string | undefined {
-  const hint = OPTION_HINTS.get(flag);
-  const [, same] = / {2}(--[a-z-]+)/.exec(hint ?? '') ?? [];
-  return same === undefined || command.has(same) ? hint : undefined;
+  const [, option, hint] = OPTION_HINTS.find(([names]) => names.split(' ').includes(flag)) ?? [];
+  return option === undefined || command.has(option) ? hint : undefined;
 }
 
 /** @throws CliError for an option or format that the command does not have */
