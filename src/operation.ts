@@ -85,6 +85,16 @@ function patternOf(path: string) {
   return { pattern: new RegExp(`^${source}$`), names, fixedLength: fixed.join('').length };
 }
 
+/** Options of a call of the client. No service has such parameters: sent as parameters, they would have no effect. */
+export const CALL_OPTIONS = {
+  timeoutMs: true,
+  deadlineMs: true,
+  maxRetries: true,
+  onLimit: true,
+  coalesce: true,
+  maxAgeMs: true,
+} as const;
+
 /** Text with an invalid escape is returned unchanged. */
 export function decodedComponent(text: string): string {
   try {

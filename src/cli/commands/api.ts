@@ -8,7 +8,6 @@ import { CliCommand } from '../parser/command.ts';
 import {
   checkParameter,
   emptyValue,
-  freeForm,
   joinParameters,
   parameterOptions,
   parametersArgument,
@@ -102,7 +101,7 @@ function head({ status, statusText, headers }: TracedResponse): string {
 }
 
 function requestOf(invocation: Invocation<ApiOptions>): PathRequest {
-  const { args, options, argv } = invocation;
+  const { args, options } = invocation;
   const [target = '', ...texts] = args;
   const [path = ''] = target.split('?', 1);
   const search = target.slice(path.length + 1);
@@ -124,8 +123,8 @@ function requestOf(invocation: Invocation<ApiOptions>): PathRequest {
     if (value === '') throw emptyValue(name);
     checkParameter(name, value);
   }
-  const typed = Object.entries(typedParameters({ args: texts, options, argv }));
-  const query = freeForm(joinParameters([...inPath, ...typed]));
+  const typed = Object.entries(typedParameters({ args: texts, options }));
+  const query = joinParameters([...inPath, ...typed]);
   return { path: checkedPath(path.startsWith('/') ? path : `/${path}`), query };
 }
 

@@ -1,7 +1,6 @@
 import { Argument } from 'commander';
-import type { CallOptions } from '../../client/index.ts';
 import { operations } from '../../generated/operations.ts';
-import { decodedComponent, type Operation, type Parameter, parameterValue } from '../../operation.ts';
+import { CALL_OPTIONS, decodedComponent, type Operation, type Parameter, parameterValue } from '../../operation.ts';
 import { holdsKey } from '../../redactor.ts';
 import { type CliError, usageError } from '../errors/cli-error.ts';
 import { repeatableOption, type ValuesOf } from '../settings/options.ts';
@@ -41,11 +40,10 @@ export function wordsOf({ id, parameters }: Operation): string[] {
 
 /** Parameters typed as arguments, then those typed with `-p`, which may contain any characters. `operation`: for an example. */
 export function typedParameters(
-  { args, options, argv }: Pick<Invocation<ParamOptions>, 'args' | 'options' | 'argv'>,
+  { args, options }: Pick<Invocation<ParamOptions>, 'args' | 'options'>,
   operation?: Operation,
 ): Query {
   refusePastedQuery(args);
-  refuseFieldsOfJson(args, argv);
   return joinParameters([...args.map((text) => parseParameter(text, operation)), ...parametersOf(options, operation)]);
 }
 
@@ -91,6 +89,7 @@ export function checkParameter(name: string, value: string): void {
       'URLs end up in logs; the key is already sent in a header',
     );
   }
+  if (Object.hasOwn(CALL_OPTIONS, name)) throw usageError(`'${name}' is an option of the client, not a parameter`);
   if (holdsKey(value)) {
     throw usageError(`refusing to send the value of '${name}'`, 'it looks like an API key, and URLs end up in logs');
   }
@@ -118,13 +117,6 @@ export function refusePastedQuery(texts: readonly string[]): void {
     `e.g. ${parameters}`,
     `To send it as one parameter:  -p ${quoteForShell(pasted)}`,
   ]);
-}
-
-/** Other tools have `--json FIELDS`. */
-function refuseFieldsOfJson([first]: readonly string[], argv: readonly string[]): void {
-  if (first === undefined || first.includes('=') || argv[argv.indexOf(first) - 1] !== '--json') return;
-  const path = `--get ${first.split(',')[0]}`;
-  throw usageError(`--json has no value, got '${first}'`, undefined, [`One value:  ${path}; all:  --json`]);
 }
 
 function parseParameter(text: string, operation?: Operation): readonly [name: string, value: string] {
@@ -172,33 +164,11 @@ function plainName(name: string): string {
 
 /** The query of an operation, unchanged if it is free-form. @throws CliError for an unknown parameter or a missing one */
 export function queryOf(operation: Operation, typed: Query): Query {
-  if (operation.query === 'free-form') return freeForm(typed);
+  if (operation.query === 'free-form') return typed;
   const query = new Map(Object.entries(typed));
   checkNames(operation, query);
   return Object.fromEntries(operation.parameters.flatMap((parameter) => entryOf(parameter, query.get(parameter.name))));
 }
-
-/** @throws CliError for an option of the client among the parameters, which it refuses in the words of its own users */
-export function freeForm(query: Query): Query {
-  for (const name of Object.keys(query)) {
-    if (!Object.hasOwn(CLIENT_OPTIONS, name)) continue;
-    const option = CLIENT_OPTIONS[name as keyof typeof CLIENT_OPTIONS];
-    throw usageError(`'${name}' is an option of the client, not a parameter`, undefined, [
-      `On the command line:  ${option}`,
-    ]);
-  }
-  return query;
-}
-
-/** As in client/call/endpoint.ts. */
-const CLIENT_OPTIONS: Readonly<Record<Exclude<keyof CallOptions, 'signal' | 'priority' | 'headers'>, string>> = {
-  timeoutMs: '--timeout 10s',
-  deadlineMs: '--max-wait 10m',
-  maxRetries: '--retries 2',
-  onLimit: '--no-wait',
-  coalesce: 'fxrates batch, which shares equal queries',
-  maxAgeMs: '--cache 10m',
-};
 
 /** For help: `date=<date>` and `The day (required)`. */
 export function parameterEntry({ name, list, description, required, deprecated, ...rest }: Parameter): HelpEntry {

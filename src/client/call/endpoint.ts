@@ -5,6 +5,7 @@ import { type OperationId, operations } from '../../generated/operations.ts';
 import { querySchemas, responseSchemas } from '../../generated/schemas.ts';
 import { definedOf, isJsonObject } from '../../json.ts';
 import {
+  CALL_OPTIONS,
   createOperationFinder,
   hasDotSegment,
   isServicePath,
@@ -141,15 +142,8 @@ function buildTarget(path: string, query: QueryParameters): string {
   return withQuery(path, parameters);
 }
 
-/** Options of a call that no service has as parameters. Sent as parameters, they would have no effect. */
-const NOT_PARAMETERS: Readonly<Record<Exclude<keyof CallOptions, 'signal' | 'priority' | 'headers'>, true>> = {
-  timeoutMs: true,
-  deadlineMs: true,
-  maxRetries: true,
-  onLimit: true,
-  coalesce: true,
-  maxAgeMs: true,
-};
+type NotParameter = Exclude<keyof CallOptions, 'signal' | 'priority' | 'headers'>;
+const NOT_PARAMETERS: Readonly<Record<NotParameter, true>> = CALL_OPTIONS;
 
 /** A comma that separates parts is not encoded (RFC 6570 §3.2.8): some servers split before they decode. */
 function withQuery(path: string, parameters: readonly QueryParameterTexts[]): string {

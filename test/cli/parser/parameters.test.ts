@@ -56,9 +56,9 @@ test.each([
   [['api', '/x?=1'], "the name of the parameter '' is empty"],
   [['api', '/x?%20base=1'], 'starts or ends with white space'],
   // Options of the library, which refuses them in its own words.
-  [['latest', 'timeoutMs=5'], 'On the command line:  --timeout'],
+  [['latest', 'timeoutMs=5'], "'timeoutMs' is an option of the client, not a parameter"],
   [['latest', '--empty', 'coalesce'], "'coalesce' is an option of the client, not a parameter"],
-  [['api', '/api/v1/latest?maxAgeMs=1'], 'On the command line:  --cache'],
+  [['api', '/api/v1/latest?maxAgeMs=1'], "'maxAgeMs' is an option of the client, not a parameter"],
   [['api', ''], "api expects a path, got ''"],
   [['api', '?base=USD'], "api expects a path, got '?base=USD'"],
   [['api', '/api/v1/latest?base='], "'base=' has no value"],
