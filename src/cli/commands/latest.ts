@@ -10,7 +10,7 @@ import { asTable, dataOf } from '../output/print-json.ts';
 import type { CliCommand } from '../parser/command.ts';
 import { EXAMPLE_NAMES, type ParamOptions } from '../parser/parameters.ts';
 import type { OperationRequest } from '../request/send-request.ts';
-import { CliOption, outputFileOption, type ValuesOf } from '../settings/options.ts';
+import { CliOption, fileOption, type ValuesOf } from '../settings/options.ts';
 import { checkOutputFile } from '../settings/resolve-key.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { durationOption, formatDuration } from '../settings/values.ts';
@@ -34,7 +34,7 @@ const latestOptions = () => [
     conflicts: ['cache', 'fixtureOut', 'envelope'],
   }),
   new CliOption('--force', 'with --watch: continue even if that exhausts the quota').needs('watch'),
-  outputFileOption('--fixture-out <file>', 'append the response to a file for mock --replay'),
+  fileOption('--fixture-out <file>', 'append the response to a file for mock --replay'),
 ];
 
 type LatestCommandOptions = ParamOptions & ValuesOf<typeof latestOptions>;

@@ -8,7 +8,7 @@ import { CliCommand } from '../parser/command.ts';
 import { HttpTrace } from '../request/http-trace.ts';
 import { openConnection, sendQuotaRequest } from '../request/send-request.ts';
 import { requireBaseUrl } from '../settings/base-url.ts';
-import { CliOption, checkOptions, dataOptions, outputFileOption, type ValuesOf } from '../settings/options.ts';
+import { CliOption, checkOptions, dataOptions, fileOption, type ValuesOf } from '../settings/options.ts';
 import { checkOutputFile, type KeyInUse, requireKey } from '../settings/resolve-key.ts';
 import type { Invocation } from '../settings/settings.ts';
 import { formatDuration, wholeNumber } from '../settings/values.ts';
@@ -23,7 +23,7 @@ const probeOptions = () => [
     `maximum number of requests (default: ${USUAL_REQUESTS})`,
     wholeNumber(2, 99_999),
   ),
-  outputFileOption('--out <file>', 'write the JSON to this file'),
+  fileOption('--out <file>', 'write the JSON to this file'),
 ];
 
 export function probeCommand(): CliCommand {

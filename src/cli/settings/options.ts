@@ -243,21 +243,12 @@ type CamelCase<Text extends string> = Text extends `${infer Name} ${string}`
     ? `${Start}${Capitalize<CamelCase<End>>}`
     : Text;
 
-/** An option that accepts the path of a file. An empty path usually comes from a shell variable that is not set. */
+/** An empty path usually comes from a shell variable that is not set, and `-` would become the name of a file. */
 export function fileOption<Flags extends string>(flags: Flags, description: string): CliOption<Flags, string> {
-  return new CliOption(flags, description, filePath);
-}
-
-function filePath(text: string, label: string): string {
-  if (text.trim() === '') throw usageError(`${label} expects the path of a file, got '${text}'`);
-  return text;
-}
-
-/** For a file that is written. `-` is refused, because it would become the name of a file. */
-export function outputFileOption<Flags extends string>(flags: Flags, description: string): CliOption<Flags, string> {
   return new CliOption(flags, description, (text, label) => {
-    if (text !== '-') return filePath(text, label);
-    throw usageError(`${label} expects the path of a file, got '-'`, undefined, ['Standard output:  /dev/stdout']);
+    if (text.trim() !== '' && text !== '-') return text;
+    const hints = text === '-' ? ['Standard input and output:  /dev/stdin, /dev/stdout'] : [];
+    throw usageError(`${label} expects the path of a file, got '${text}'`, undefined, hints);
   });
 }
 

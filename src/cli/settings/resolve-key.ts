@@ -110,7 +110,6 @@ async function readStdin(stdin: Io['stdin']): Promise<string> {
 }
 
 async function readKeyFile(path: string, interrupted: AbortSignal): Promise<string> {
-  if (path === '-') throw usageError('--key-file expects a path', 'the key on standard input is --key-stdin');
   const bytes = await readLimited(path, interrupted, (cause) => {
     throw unusableKey(`cannot read the key file ${path}`, systemReason(cause), cause);
   });

@@ -120,12 +120,15 @@ test.each([
   expect(requests).toEqual([]);
 });
 
-test.each(['latest --fixture-out -', 'batch --each n=1 --failed-out -', 'probe --out -', 'mock --state -'])(
-  '%s is refused, because the file would be called -',
-  async (line) => {
-    expect(await usageError(line)).toContain('Standard output:  /dev/stdout');
-  },
-);
+test.each([
+  ...['latest --fixture-out', 'batch --each n=1 --failed-out', 'probe --out', 'quota --key-file'],
+  ...['mock --state', 'mock --setup', 'mock --replay', 'mock --tls-cert', 'mock --tls-key'],
+])('%s refuses an empty path, and -, which would be the name of a file', async (line) => {
+  for (const path of ['', ' ', '-']) {
+    expect(await usageError([...line.split(' '), path])).toContain(` expects the path of a file, got '${path}'`);
+  }
+  expect(await usageError(`${line} -`)).toContain('Standard input and output:  /dev/stdin, /dev/stdout');
+});
 
 test('a byte order mark before the key is ignored', async () => {
   const path = fileOf('windows-key', `\uFEFF${API_KEY}\r\n`);
@@ -150,12 +153,4 @@ test('a refused key is reported with its last characters, its source and the val
   expect(stderr).toContain(`the key is from --key-file ${join(folder, 'key')}`);
   expect(stderr).toContain('takes precedence over FXRATES_API_KEY.');
   expect(stderr).not.toContain(FILE);
-});
-
-test.each([
-  ['', "expects the path of a file, got ''"],
-  [' ', "expects the path of a file, got ' '"],
-  ['-', 'the key on standard input is --key-stdin'],
-])("--key-file '%s' is refused: %s", async (path, says) => {
-  expect(await usageError(['quota', '--key-file', path])).toContain(says);
 });

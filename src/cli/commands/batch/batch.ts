@@ -16,7 +16,7 @@ import {
   CliOption,
   connectionOptions,
   dataOptions,
-  outputFileOption,
+  fileOption,
   repeatableOption,
   type ValuesOf,
 } from '../../settings/options.ts';
@@ -38,7 +38,7 @@ const batchOptions = () => [
   ...parameterOptions([operations.latest]),
   cacheOption('use cached responses up to this age: 10m, snapshot'),
   new CliOption('--ordered', 'print the responses in the order of the queries'),
-  outputFileOption('--failed-out <file>', 'replace this file by the failed and unsent queries'),
+  fileOption('--failed-out <file>', 'replace this file by the failed and unsent queries'),
 ];
 
 type BatchCommandOptions = ValuesOf<typeof batchOptions>;

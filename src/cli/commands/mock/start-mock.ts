@@ -20,7 +20,7 @@ import { CliError, systemReason, usageError } from '../../errors/cli-error.ts';
 import { type ExitCode, exitCodes } from '../../io/exit-codes.ts';
 import { readLimited } from '../../io/io.ts';
 import { parseJsonFile } from '../../settings/json-file.ts';
-import { CliOption, fileOption, outputFileOption, repeatableOption, type ValuesOf } from '../../settings/options.ts';
+import { CliOption, fileOption, repeatableOption, type ValuesOf } from '../../settings/options.ts';
 import type { Invocation } from '../../settings/settings.ts';
 import { oneOf, parseDuration, wholeNumber } from '../../settings/values.ts';
 import { lowerFirst } from '../../terminal/text.ts';
@@ -50,7 +50,7 @@ export const mockOptions = () => [
   fileOption('--setup <file>', 'start with the keys and rules of a file'),
   fileOption('--replay <file>', 'respond to latest with recorded responses'),
   new CliOption('--journal-size <n>', 'requests that the journal keeps (default: 1000)', wholeNumber(0, 1_000_000)),
-  outputFileOption('--state <file>', 'persist the state; resume if the file exists'),
+  fileOption('--state <file>', 'persist the state; resume if the file exists'),
 ];
 
 export type MockOptions = ValuesOf<typeof mockOptions>;
