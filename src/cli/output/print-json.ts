@@ -1,12 +1,11 @@
 import { setImmediate as yieldToSignals } from 'node:timers/promises';
-import { nearestName } from '../../nearest-name.ts';
+import { nearestNames } from '../../nearest-name.ts';
 import { visible } from '../../text.ts';
 import { CliError } from '../errors/cli-error.ts';
 import type { CliSettings, GetPath, Invocation } from '../settings/settings.ts';
 import type { OutputFormat } from '../settings/values.ts';
 import {
   compactJson,
-  type JsonPath,
   leaves,
   memberTexts,
   prettyJson,
@@ -57,9 +56,9 @@ function linesOf(json: string, { get, output }: CliSettings, out: StreamStyle): 
   const values = get.map((wanted) => requireValue(json, wanted));
   const [only = json] = values;
   if (values.length > 1)
-    return [shown(output === 'json' ? `[${values.join(',')}]` : tsvLine(values.map(cellText)), out)];
+    return [forStream(output === 'json' ? `[${values.join(',')}]` : tsvLine(values.map(cellText)), out)];
   const isScalar = values.length === 1 && !isContainer(only);
-  if (isScalar && output !== 'json') return [shown(scalarText(only), out)];
+  if (isScalar && output !== 'json') return [forStream(scalarText(only), out)];
   return output === 'tsv' ? tableDocument('tsv')([], only) : [wholeText(only, output, out)];
 }
 
@@ -122,46 +121,24 @@ function* valueRows(json: string): Generator<CsvRow> {
 }
 
 /** A file or a pipe gets a text as it is. */
-function shown(text: string, { isTTY }: StreamStyle): string {
+function forStream(text: string, { isTTY }: StreamStyle): string {
   return isTTY ? visible(text) : text;
 }
 
-/** What a path of `--get` selects. @throws CliError that names the nearest value */
+/** What a path of `--get` selects. @throws CliError that says where the path ends */
 function requireValue(json: string, { text, path }: GetPath): string {
   const value = selectValue(json, path);
   if (value !== undefined) return value;
-  throw new CliError(`the response has no '${text}'`, {
-    code: 'missing_value',
-    hints: hintsFor(json, path),
-  });
-}
-
-/** The path as the response writes it, if it differs only in case or in dots; else the names where it leads nowhere. */
-function hintsFor(json: string, path: JsonPath): string[] {
-  const { found, rest, names } = knownStart(json, path);
-  const [wanted] = rest;
-  if (wanted === undefined) return [`Did you mean ${writeJsonPath(found)}?`];
-  if (names.length === 0) return [];
-  // A similar name is not much longer, and comparing a long one takes time.
-  const short = names.filter(({ length }) => length <= 1.5 * wanted.length);
-  const nearest = nearestName(wanted, short) ?? [];
-  const shown = [...new Set([nearest, names].flat())];
-  const first = shown.length > MOST_NAMES ? [...shown.slice(0, MOST_NAMES), '…'] : shown;
-  return [`${found.length === 0 ? 'The response' : writeJsonPath(found)} has: ${first.join(', ')}`];
-}
-
-/** The longest start of the path that exists, if case does not matter and names can contain dots, and the names behind it. */
-function knownStart(json: string, path: JsonPath): Record<'found' | 'rest' | 'names', JsonPath> {
-  const members = memberTexts(json);
-  const names = [...members.keys()];
-  for (let count = path.length; count > 0; count -= 1) {
-    const wanted = path.slice(0, count).join('.').toLowerCase();
-    const name = names.find((other) => other.toLowerCase() === wanted);
-    if (name === undefined) continue;
-    const { found, ...end } = knownStart(members.get(name) ?? '', path.slice(count));
-    return { found: [name, ...found], ...end };
-  }
-  return { found: [], rest: path, names };
+  const found = path.slice(
+    0,
+    path.findIndex((_, index) => selectValue(json, path.slice(0, index + 1)) === undefined),
+  );
+  const names = [...memberTexts(selectValue(json, found) ?? '').keys()];
+  const nearest = nearestNames(path[found.length] ?? '', names, MOST_NAMES);
+  const place = found.length === 0 ? 'The response' : writeJsonPath(found);
+  const more = names.length > nearest.length ? ', …' : '';
+  const hints = nearest.length === 0 ? [] : [`${place} has: ${nearest.join(', ')}${more}`];
+  throw new CliError(`the response has no '${text}'`, { code: 'missing_value', hints });
 }
 
 const MOST_NAMES = 12;

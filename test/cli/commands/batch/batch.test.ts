@@ -188,7 +188,7 @@ test('a path of --get that the first response lacks stops the batch, before it u
 
   expect([code, stdout]).toEqual([10, '']);
   expect(requests.length).toBeLessThan(40);
-  expect(stderr).toContain("fxrates: the response has no 'rates.eur'\n\n  Did you mean rates.EUR?\n");
+  expect(stderr).toContain("fxrates: the response has no 'rates.eur'\n\n  rates has: EUR");
   expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(101);
 });
 
