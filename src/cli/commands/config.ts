@@ -74,7 +74,7 @@ function pathCommand(): CliCommand {
       summary: 'path of config.json',
       description: 'Prints the path of config.json, even if the file does not exist.',
     })
-    .runs(printPath);
+    .runs(printConfigPath);
 }
 
 async function list(invocation: Invocation): Promise<void> {
@@ -120,7 +120,7 @@ function checkSetting(name: SettingName, value: string, { config, io }: Invocati
   if (name === 'profile') requireProfile({ profile: value }, { config, env: io.env });
 }
 
-async function printPath({ io, screen }: Invocation): Promise<void> {
+async function printConfigPath({ io, screen }: Invocation): Promise<void> {
   const path = configPath(io.env);
   if (path === undefined) throw noFolder();
   await screen.print(`${screen.isJson ? JSON.stringify({ path }) : path}\n`);

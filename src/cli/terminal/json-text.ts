@@ -93,7 +93,7 @@ export function prettyJson(text: string, palette: JsonPalette): string {
     depth += Math.min(change, 0);
     // Brackets that are not empty are on separate lines.
     if (change < 0 !== hasJustOpened) newLine();
-    line += token.kind === ':' ? ': ' : shown(text, token, palette);
+    line += token.kind === ':' ? ': ' : coloured(text, token, palette);
     hasJustOpened = change > 0;
     depth += Math.max(change, 0);
     if (token.kind === ',') newLine();
@@ -108,7 +108,7 @@ export function compactJson(text: string): string {
   return parts.join('');
 }
 
-function shown(text: string, { kind, start, end }: Token, palette: JsonPalette): string {
+function coloured(text: string, { kind, start, end }: Token, palette: JsonPalette): string {
   const lexeme = text.slice(start, end);
   if (kind === 'string') return (isName(text, end) ? palette.name : palette.string)(visible(lexeme));
   return kind === 'literal' ? palette.faint(lexeme) : lexeme;

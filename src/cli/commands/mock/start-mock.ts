@@ -175,8 +175,8 @@ function optionError(
   { setup = '', replay = '' }: Pick<MockOptions, 'setup' | 'replay'>,
 ): CliError {
   const message = stated.replace(/\.$/, '');
-  if (/^setup\b/.test(field)) return unusable(setup, message.replace(/^setup[.:] ?/, ''));
-  if (/^replay\b/.test(field)) return unusable(replay, message);
+  if (/^setup\b/.test(field)) return unusableFile(setup, message.replace(/^setup[.:] ?/, ''));
+  if (/^replay\b/.test(field)) return unusableFile(replay, message);
   return usageError(message, undefined, /^behaviour\b/.test(field) ? [ALL_SWITCHES] : []);
 }
 
@@ -188,7 +188,7 @@ function serveError(cause: unknown, options: StartOptions): unknown {
   if (ofState !== undefined) return ofState;
   const message = cause instanceof Error ? cause.message : '';
   const [, what] = /^tls .*?: (.*)\.$/.exec(message) ?? [];
-  if (what !== undefined) return unusable(`${tlsCert} and ${tlsKey}`, `expected ${what}`, { cause });
+  if (what !== undefined) return unusableFile(`${tlsCert} and ${tlsKey}`, `expected ${what}`, { cause });
   const freePort = 'Use a free port:  --port 0';
   const notHere = [`${host} is not an address of this machine`, 'The default is --host 127.0.0.1'] as const;
   const reasons: Readonly<Record<string, readonly [what: string, hint: string]>> = {
@@ -242,7 +242,7 @@ async function readSwitches(text: string, read: ReadFile): Promise<object> {
   const { value: switches } = jsonIn(await read(text, expected, hints), text, hints);
   if (typeof switches === 'string') return { preset: switches };
   if (isJsonObject(switches)) return switches;
-  throw unusable(text, 'expected an object of switches', { hints });
+  throw unusableFile(text, 'expected an object of switches', { hints });
 }
 
 function switchValue(text: string): unknown {
@@ -289,7 +289,7 @@ type ReadFile = (path: string, expected: string, hints?: readonly string[]) => P
 function fileReader({ io }: Invocation): ReadFile {
   return (path, expected, hints) =>
     readLimited(path, io.interrupts.signal, (cause) => {
-      throw unusable(path, `${systemReason(cause)}; expected ${expected}`, { cause, hints });
+      throw unusableFile(path, `${systemReason(cause)}; expected ${expected}`, { cause, hints });
     });
 }
 
@@ -303,12 +303,12 @@ async function readRecorded(path: string | undefined, read: ReadFile): Promise<s
 
 function jsonIn(bytes: Buffer, path: string, hints?: readonly string[]) {
   const json = parseJsonFile(bytes);
-  if ('problem' in json) throw unusable(path, json.problem, { hints });
+  if ('problem' in json) throw unusableFile(path, json.problem, { hints });
   return json;
 }
 
 type UnusableDetails = Pick<CliError['details'], 'cause' | 'hints'>;
 
-function unusable(path: string, why: string, details: UnusableDetails = {}): CliError {
+function unusableFile(path: string, why: string, details: UnusableDetails = {}): CliError {
   return new CliError(`cannot use ${path}`, { code: 'file', exitCode: exitCodes.usage, why, ...details });
 }
