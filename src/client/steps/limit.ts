@@ -1,4 +1,4 @@
-import type { AttemptFailure, Call, Refusal } from '../call/call.ts';
+import type { Call, Refusal } from '../call/call.ts';
 import {
   FxRatesError,
   NetworkError,
@@ -7,81 +7,28 @@ import {
   ServerError,
   TimeoutError,
 } from '../errors/errors.ts';
-import { isPermanent, wasNeverSent } from '../errors/network-failure.ts';
-import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-flight.ts';
-import type { NotSent, Place, RateLimiter } from '../limits/rate-limiter.ts';
-import { type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
+import { LONGEST_OUTAGE_MS } from '../limits/in-flight.ts';
+import type { NotSent } from '../limits/rate-limiter.ts';
 import type { KeyState } from '../state/key-state.ts';
-import { type Lookup, lookUpLimit } from './quota-lookup.ts';
-import type { StepContext } from './send.ts';
 
-interface SlotContext extends Pick<StepContext, 'events'> {
-  readonly limiter: RateLimiter;
-  /** The last refusal of the call. */
-  readonly refusal: Refusal | undefined;
-  /** For the limit of the plan, if the limiter wants it. */
-  readonly lookup: Lookup & { readonly state: KeyState };
-}
-
-/** Waits for the place of a call in the limit of its key. @throws an error with the reason if the call may not wait */
-export async function waitForPermit(place: Place | Promise<Place>, options: SlotContext): Promise<Permit> {
-  const { limiter, lookup, events, refusal } = options;
-  const { call, state } = lookup;
-  const learnLimit = () => {
-    if (call.ownReason === undefined && limiter.isLimitWanted) lookUpLimit(lookup);
-  };
-  state.join(events);
-  try {
-    learnLimit();
-    const sent = await place;
-    learnLimit();
-    // Not instanceof: another copy of the package may have created the limiter.
-    if (!('reason' in sent)) return sent;
-    const { reason, waitMs, failure } = sent;
-    if (reason === 'in_flight') throw lateError(call);
-    if (reason === 'outage' || failure !== undefined) throw unavailableError(call, sent);
-    throw limitedError(call, { state, reason, waitMs, refusal });
-  } finally {
-    state.leave(events);
-  }
-}
-
-/** Sent by a proxy in front of the service: the request was not counted. */
-const NOT_COUNTED_STATUSES: readonly (number | undefined)[] = [502, 503];
-
-interface FailedRequest {
-  readonly wasSent: boolean;
-  /** That of a Retry-After. */
-  readonly unit: RetryAfterUnit;
-}
-
-/** How the request of a failed attempt ended for the limiter. */
-export function endOf(failure: AttemptFailure, { wasSent: wasTried, unit }: FailedRequest): RequestEnd {
-  if (failure.kind === 'rate_limited') return { kind: 'refused', retryAfter: failure.retryAfter };
-  if (!wasTried) return { kind: 'unused' };
-  const { error } = failure;
-  const { status, retryAfter } = error instanceof FxRatesError ? error : {};
-  const wasSent = !wasNeverSent(error);
-  // Without a status, the caller aborted, or a function of the program failed.
-  if (!isOutage(error)) return { kind: status !== undefined ? 'accepted' : wasSent ? 'lost' : 'unused' };
-  const mayHaveCounted = wasSent && !NOT_COUNTED_STATUSES.includes(status);
-  const hintMs = retryAfterMs(retryAfter, unit);
-  return { kind: 'failed', hintMs, wasSent, mayHaveCounted, isTimeout: error instanceof TimeoutError, error };
-}
-
-/** Whether an error counts as a failure of the service. */
-function isOutage(error: unknown): boolean {
-  if (error instanceof NetworkError) return !isPermanent(error);
-  return error instanceof TimeoutError || (error instanceof FxRatesError && (error.status ?? 0) >= 500);
-}
-
-interface LimitedCall {
+interface NotSentParts {
   readonly state: KeyState;
+  /** The last refusal of the call; `undefined` if there was none. */
+  readonly refusal: Refusal | undefined;
+}
+
+/** The error of a call that the limiter does not admit. */
+export function notSentError(call: Call, sent: NotSent, { state, refusal }: NotSentParts): FxRatesError {
+  const { reason, waitMs, failure } = sent;
+  if (reason === 'in_flight') return lateError(call);
+  if (reason === 'outage' || failure !== undefined) return unavailableError(call, sent);
+  return limitedError(call, { state, reason, waitMs, refusal });
+}
+
+interface LimitedCall extends NotSentParts {
   readonly reason: RateLimitReason;
   /** Milliseconds until the next slot; `undefined` if unknown. */
   readonly waitMs: number | undefined;
-  /** The last refusal of the call; `undefined` if there was none. */
-  readonly refusal: Refusal | undefined;
 }
 
 const WHY: Record<RateLimitReason | NotSent['reason'], string> = {

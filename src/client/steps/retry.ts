@@ -21,15 +21,16 @@ import {
 import { isPermanent } from '../errors/network-failure.ts';
 import type { ApiKey } from '../key/api-key.ts';
 import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-flight.ts';
-import type { NotSent, Place, RateLimiter } from '../limits/rate-limiter.ts';
+import type { NotSent, Place } from '../limits/rate-limiter.ts';
+import type { AcquireOptions } from '../limits/request-queue.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import type { KeyState } from '../state/key-state.ts';
 import { Cancellation } from '../time/abort.ts';
 import { backoffMs, equalJitter } from '../time/clock.ts';
-import { endOf, limitedError, waitForPermit } from './limit.ts';
+import { limitedError, notSentError } from './limit.ts';
 import { QuotaGuard } from './quota-guard.ts';
-import { explainFailure, usedUpError } from './quota-lookup.ts';
-import { type EndedAttempt, type Send, type StepContext, send } from './send.ts';
+import { explainFailure, lookUpLimit, usedUpError } from './quota-lookup.ts';
+import { type EndedAttempt, endOf, type Send, type StepContext, send } from './send.ts';
 
 /** From 520 on: those of Cloudflare and of overloaded services that pass, so not 525 and 526, which are about certificates. */
 const RETRYABLE_STATUSES: readonly (number | undefined)[] = [
@@ -104,12 +105,12 @@ class Attempts {
     try {
       for (;;) {
         const state = await this.#admit();
-        const { outcome, wasSent } = await this.#attempt(state);
+        const { outcome, wasTransmitted } = await this.#attempt(state);
         if ('rawBody' in outcome) {
-          this.#permit?.end(wasSent ? ACCEPTED : UNUSED);
+          this.#permit?.end(wasTransmitted ? ACCEPTED : UNUSED);
           return outcome;
         }
-        await this.#prepareNext(await this.#report(outcome, state, wasSent), state);
+        await this.#prepareNext(await this.#report(outcome, state, wasTransmitted), state);
       }
     } finally {
       if (this.#admittedBy !== undefined) this.#leaveGuard();
@@ -121,9 +122,7 @@ class Attempts {
     const { signal } = this.#call;
     if (signal.aborted) throw signal.reason; // while the key was found
     try {
-      let state = this.#currentState();
-      while (!(await this.#waitForTurn(state))) state = this.#currentState();
-      return state;
+      return await this.#waitForTurn();
     } catch (error) {
       this.#permit?.end(UNUSED); // unless it has ended
       // Not sent, because the call may not wait: a retry would not be sent either.
@@ -151,52 +150,67 @@ class Attempts {
     return { call: this.#call, state, send: (own: Call) => new Attempts(own, this.#parts).run() };
   }
 
-  /** Passes the guard; if there is a limiter, waits for one of its slots. `false` if the wait has ended early. */
-  async #waitForTurn(state: KeyState): Promise<boolean> {
+  /** Passes the guard and, if there is a limiter, waits for a slot. If a wait ends early, it begins with the state of now. */
+  async #waitForTurn(): Promise<KeyState> {
     const { guard } = this.#parts;
-    if (guard !== undefined && this.#admittedBy !== state) {
-      this.#admittedBy = state;
-      if (!(await guard.admit(this.#lookup(state)))) this.#updatesLeft = 0;
+    for (;;) {
+      const state = this.#currentState();
+      if (guard !== undefined) await this.#enterGuard(guard, state);
+      this.#requireQuota(state);
+      const wait = new Cancellation();
+      const admission = state.limiter?.acquire(this.#slotOptions(wait));
+      if (isFree(admission)) this.#permit = admission;
+      else if (!(await this.#waitForSlot(admission, wait, state))) continue;
+      if (guard === undefined || (await this.#passGuard(guard, state))) return state;
     }
-    this.#requireQuota(state);
-    const { limiter } = state;
-    const hasSlot = limiter === undefined || this.#takeSlot(limiter, state);
-    if (hasSlot !== true && !(await hasSlot)) return false; // an `await` takes time also for a slot that is free
-    return guard === undefined || this.#passGuard(guard, state);
   }
 
-  /** `true` if a slot is free; otherwise waits for one. */
-  #takeSlot(limiter: RateLimiter, state: KeyState): true | Promise<boolean> {
-    const { settings } = this.#call;
-    const wait = new Cancellation();
-    const place = limiter.acquire({
-      signal: wait,
-      due: this.#call,
-      waits: settings.onLimit === 'wait',
-      priority: settings.priority,
+  async #enterGuard(guard: QuotaGuard, state: KeyState): Promise<void> {
+    if (this.#admittedBy === state) return;
+    this.#admittedBy = state;
+    if (!(await guard.admit(this.#lookup(state)))) this.#updatesLeft = 0;
+  }
+
+  #slotOptions(signal: Cancellation): AcquireOptions {
+    const call = this.#call;
+    const { onLimit, priority } = call.settings;
+    return {
+      signal,
+      due: call,
+      waits: onLimit === 'wait',
+      priority,
       isOwn: !this.#isForCaller,
-      isFree: !this.#call.endpoint.consumesQuota,
+      isFree: !call.endpoint.consumesQuota,
       retryOf: this.#permit, // a call that is sent again keeps its place in the queue
-    });
-    if (!('end' in place)) return this.#waitForSlot(place, wait, { limiter, state });
-    this.#permit = place;
-    return true;
+    };
   }
 
-  async #waitForSlot(
-    place: NotSent | Promise<Place>,
-    wait: Cancellation,
-    limit: { readonly limiter: RateLimiter; readonly state: KeyState },
-  ): Promise<boolean> {
+  /** `false` if the wait has ended early. @throws an error with the reason if the call may not wait */
+  async #waitForSlot(admission: NotSent | Promise<Place>, wait: Cancellation, state: KeyState): Promise<boolean> {
     const { keys, events } = this.#parts;
-    const { limiter, state } = limit;
     const ends = [...this.#endsByQuota(state), ...(this.#isForCaller ? [keys.waits] : [])];
-    const waiting = { limiter, lookup: this.#lookup(state), events, refusal: this.#refusal };
-    const permit = await this.#waited(() => waitForPermit(place, waiting), { wait, ends });
+    const admitted = async () => {
+      state.join(events);
+      try {
+        this.#learnLimit(state);
+        const sent = await admission;
+        this.#learnLimit(state);
+        // Not instanceof: another copy of the package may have created the limiter.
+        if ('reason' in sent) throw notSentError(this.#call, sent, { state, refusal: this.#refusal });
+        return sent;
+      } finally {
+        state.leave(events);
+      }
+    };
+    const permit = await this.#waited(admitted, { wait, ends });
     if (permit === undefined) return false;
     this.#permit = permit;
     this.#requireQuota(state); // another call may have been refused in the same moment
     return true;
+  }
+
+  #learnLimit(state: KeyState): void {
+    if (this.#isForCaller && state.limiter?.isLimitWanted) lookUpLimit(this.#lookup(state));
   }
 
   /** `false` if the call has to wait for a slot again, because the guard needed a newer quota record. */
@@ -257,7 +271,7 @@ class Attempts {
    * Reports the end of a failed attempt to the limiter, and returns the failure. If a refusal can be about the quota, `quota()`
    * explains it first. A call that is aborted meanwhile has still been refused.
    */
-  async #report(failure: AttemptFailure, state: KeyState, wasSent: boolean): Promise<AttemptFailure> {
+  async #report(failure: AttemptFailure, state: KeyState, wasTransmitted: boolean): Promise<AttemptFailure> {
     const { send, events } = this.#parts;
     const call = this.#call;
     const arrivedAt = state.time.datedNow(); // a hint counts from its response
@@ -267,7 +281,7 @@ class Attempts {
     );
     const isAborted = explained.kind === 'failed' && explained.error instanceof AbortError;
     if (explained.kind === 'rate_limited') state.lastRefusal = explained;
-    const end = endOf(isAborted ? failure : explained, { wasSent, unit: state.retryAfterUnit });
+    const end = endOf(isAborted ? failure : explained, { wasTransmitted, unit: state.retryAfterUnit });
     const reading = this.#permit?.end(end, arrivedAt);
     if (explained.kind === 'rate_limited') {
       state.sawRefusal(reading, explained.retryAfter, events);
@@ -350,6 +364,11 @@ class Attempts {
     const waitMs = state.limiter?.waitMs(settings.priority) ?? retryAfterMs(refusal.retryAfter, state.retryAfterUnit);
     throw limitedError(this.#call, { state, reason: 'policy', waitMs, refusal });
   }
+}
+
+/** Whether the call need not wait: an `await` takes time also for a slot that is free. */
+function isFree(admission: Place | Promise<Place> | undefined): admission is Permit | undefined {
+  return admission === undefined || 'end' in admission;
 }
 
 /**

@@ -1,12 +1,14 @@
 import type { QuotaData } from '../../generated/types.ts';
 import { VERSION } from '../../version.ts';
-import type { ApiResponse, AttemptOutcome, Call } from '../call/call.ts';
+import type { ApiResponse, AttemptFailure, AttemptOutcome, Call } from '../call/call.ts';
 import type { ClientEvents } from '../call/events.ts';
 import { parseResponse } from '../call/parse-response.ts';
-import { type Attempt, FxRatesError, TimeoutError } from '../errors/errors.ts';
-import { networkFailure } from '../errors/network-failure.ts';
+import { type Attempt, FxRatesError, NetworkError, TimeoutError } from '../errors/errors.ts';
+import { isPermanent, networkFailure, wasNeverSent } from '../errors/network-failure.ts';
 import { describeValue } from '../errors/program-values.ts';
 import type { ApiKey, KeySource } from '../key/api-key.ts';
+import type { RequestEnd } from '../limits/in-flight.ts';
+import { type RetryAfterUnit, retryAfterMs } from '../limits/retry-after.ts';
 import { resolveHeaders } from '../options/checks.ts';
 import type { AuthForm } from '../options/client-options.ts';
 import type { ClientSettings } from '../options/resolve-options.ts';
@@ -31,7 +33,7 @@ interface StartedAttempt {
   readonly state: KeyState;
   readonly startedAt: number;
   readonly spentBefore: number;
-  wasSent: boolean;
+  wasTransmitted: boolean;
 }
 
 /** An attempt that has ended. A middleware can end one without a request. */
@@ -39,7 +41,7 @@ export interface EndedAttempt {
   readonly outcome: AttemptOutcome;
   /** `undefined` if the call was aborted before. */
   readonly attempt: Attempt | undefined;
-  readonly wasSent: boolean;
+  readonly wasTransmitted: boolean;
 }
 
 /** Makes the next attempt of a call. `state`: that of its key. */
@@ -68,7 +70,7 @@ export function send({ settings, events }: StepContext): Send {
     const checked = (to: string, others: Headers) =>
       inTime(attempt, { time, signal: cancellation }, (ended) => {
         const checkedHeaders = resolveHeaders('middleware', others);
-        attempt.wasSent = true;
+        attempt.wasTransmitted = true;
         return transmit(to, checkedHeaders, ended);
       });
     const parts = { middleware, call, url: target, headers: plain, maxBytes };
@@ -83,10 +85,10 @@ export function send({ settings, events }: StepContext): Send {
     if (preparing !== undefined) await preparing;
     // The last caller may have aborted since the end of the wait.
     if (signal.aborted) {
-      return { outcome: { kind: 'failed', error: signal.reason }, attempt: undefined, wasSent: false };
+      return { outcome: { kind: 'failed', error: signal.reason }, attempt: undefined, wasTransmitted: false };
     }
-    const wasSent = middleware.length === 0; // a middleware can end an attempt without a request
-    const attempt = { call, state, startedAt: time.now(), spentBefore: state.quota.spent, wasSent };
+    const wasTransmitted = middleware.length === 0; // a middleware can end an attempt without a request
+    const attempt = { call, state, startedAt: time.now(), spentBefore: state.quota.spent, wasTransmitted };
     let outcome: AttemptOutcome;
     try {
       const response = await inTime(attempt, { time, signal }, (cancellation) => exchange(attempt, cancellation));
@@ -135,14 +137,14 @@ interface ReportParts {
 
 /** Reports the end of an attempt to the hooks and the quota of the key. */
 function report(started: StartedAttempt, parsed: AttemptOutcome, { time, events }: ReportParts): EndedAttempt {
-  const { call, state, startedAt, wasSent } = started;
+  const { call, state, startedAt, wasTransmitted } = started;
   const { reason, waitedMs } = call.next;
   const outcome = call.ownReason === undefined ? byContract(parsed) : parsed;
   const attempt: Attempt = { reason, waitedMs, ...resultOf(outcome) };
   if (events.reportsRequests) events.request(state, call, { attempt, durationMs: time.now() - startedAt, outcome });
-  if (wasSent) state.quota.sent(call, outcome);
+  if (wasTransmitted) state.quota.sent(call, outcome);
   if (call.endpoint.name === 'quota' && 'rawBody' in parsed) reportQuota(started, parsed, events);
-  return { outcome, attempt, wasSent };
+  return { outcome, attempt, wasTransmitted };
 }
 
 /** The program receives the documented types only; the client itself reads some fields of the record. */
@@ -172,6 +174,35 @@ function resultOf(outcome: AttemptOutcome): Pick<Attempt, 'status' | 'code'> {
   const { error } = outcome;
   if (!(error instanceof FxRatesError)) return { status: undefined, code: undefined };
   return { status: error.status, code: error.code ?? error.kind };
+}
+
+/** Sent by a proxy in front of the service: the request was not counted. */
+const NOT_COUNTED_STATUSES: readonly (number | undefined)[] = [502, 503];
+
+interface FailedRequest {
+  readonly wasTransmitted: boolean;
+  /** That of a Retry-After. */
+  readonly unit: RetryAfterUnit;
+}
+
+/** How the request of a failed attempt ended for the limiter. */
+export function endOf(failure: AttemptFailure, { wasTransmitted, unit }: FailedRequest): RequestEnd {
+  if (failure.kind === 'rate_limited') return { kind: 'refused', retryAfter: failure.retryAfter };
+  if (!wasTransmitted) return { kind: 'unused' };
+  const { error } = failure;
+  const { status, retryAfter } = error instanceof FxRatesError ? error : {};
+  const wasSent = !wasNeverSent(error);
+  // Without a status, the caller aborted, or a function of the program failed.
+  if (!isOutage(error)) return { kind: status !== undefined ? 'accepted' : wasSent ? 'lost' : 'unused' };
+  const mayHaveCounted = wasSent && !NOT_COUNTED_STATUSES.includes(status);
+  const hintMs = retryAfterMs(retryAfter, unit);
+  return { kind: 'failed', hintMs, wasSent, mayHaveCounted, isTimeout: error instanceof TimeoutError, error };
+}
+
+/** Whether an error counts as a failure of the service. */
+function isOutage(error: unknown): boolean {
+  if (error instanceof NetworkError) return !isPermanent(error);
+  return error instanceof TimeoutError || (error instanceof FxRatesError && (error.status ?? 0) >= 500);
 }
 
 interface KeyPlacement {

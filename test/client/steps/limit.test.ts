@@ -13,7 +13,7 @@ import {
   type Middleware,
   type WaitEvent,
 } from '../../../src/client/index.ts';
-import { endOf } from '../../../src/client/steps/limit.ts';
+import { endOf } from '../../../src/client/steps/send.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
 import { fakeFetch, type Reply } from '../../helpers/fake-fetch.ts';
@@ -347,6 +347,6 @@ test.each<[string, unknown, object]>([
   ['a failure of the service', new ServerError('down', { status: 500 }), { mayHaveCounted: true, isTimeout: false }],
   ['no response in time', LATE, { kind: 'failed', mayHaveCounted: true, isTimeout: true }],
 ])('for the limit, a request ends with %s', (_, error, expected) => {
-  expect(endOf({ kind: 'failed', error }, { wasSent: true, unit: 'seconds' })).toMatchObject(expected);
-  expect(endOf({ kind: 'failed', error }, { wasSent: false, unit: 'seconds' })).toEqual({ kind: 'unused' });
+  expect(endOf({ kind: 'failed', error }, { wasTransmitted: true, unit: 'seconds' })).toMatchObject(expected);
+  expect(endOf({ kind: 'failed', error }, { wasTransmitted: false, unit: 'seconds' })).toEqual({ kind: 'unused' });
 });
