@@ -4,6 +4,7 @@ import { type CallOptions, type Clock, FxRates, FxRatesError, type FxRatesOption
 import { ApiKey } from '../../src/client/key/api-key.ts';
 import { resolveOptions } from '../../src/client/options/resolve-options.ts';
 import { KeyStates } from '../../src/client/state/key-state.ts';
+import { Lifetime } from '../../src/client/state/lifetime.ts';
 import {
   createMockServer,
   type Failure,
@@ -81,7 +82,10 @@ export class ChaosRun {
       logger: { warn: () => undefined },
     };
     this.#fx = new FxRates(settings);
-    this.#states = new KeyStates(resolveOptions({ ...settings, baseUrl: settings.baseUrl ?? '' }));
+    this.#states = new KeyStates(resolveOptions({ ...settings, baseUrl: settings.baseUrl ?? '' }), {
+      lifetime: new Lifetime(),
+      onState() {},
+    });
   }
 
   /** Number of keys used so far. */

@@ -52,14 +52,16 @@ export function connect({ options, settings: open, ...parts }: ClientParts): Cli
   if (apiKey === undefined || baseUrl === undefined) return undefined;
   const proxy = options.proxy === 'env' ? environmentProxy(process.env, baseUrl) : undefined;
   const settings = { ...open, baseUrl, ...(proxy && { transport: proxyTransport(proxy) }) };
-  const states = new KeyStates(settings, lifetime);
-  const warn = (key: ApiKey) => {
+  const onState = (state: KeyState, key: ApiKey) => {
     if (!key.hasDocumentedForm) events.warnOnce(unusualKey(key));
-    const warning = ignoredOptionsWarning(sharedOptions(options), states.of(key));
+    const warning = ignoredOptionsWarning(sharedOptions(options), state);
     if (warning !== undefined) events.warnOnce(warning);
   };
-  const keys = shared ?? new KeySource(apiKey, settings, warn);
-  shared?.whenKnown(warn);
+  const states = new KeyStates(settings, { lifetime, onState });
+  // The options of this client are those of the state, even if one created from it makes the first call.
+  const keys = shared ?? new KeySource(apiKey, settings, (key) => states.of(key));
+  const key = keys.known();
+  if (key !== undefined) states.of(key);
   return { keys, states, calls: createPipeline({ ...parts, settings, keys, states }) };
 }
 

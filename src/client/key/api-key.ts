@@ -71,8 +71,6 @@ interface CallLimit {
   readonly timeoutMs: number;
 }
 
-const MOST_CALLBACKS = 100;
-
 /** The source of the key for the next request. It keeps the key until a caller requests a replacement. */
 export class KeySource {
   /** The waits that end when another key replaces the one in use. */
@@ -80,28 +78,21 @@ export class KeySource {
   readonly #provide: () => string | Promise<string>;
   readonly #limit: CallLimit;
   readonly #onKey: (key: ApiKey) => void;
-  readonly #onFirstKey: ((key: ApiKey) => void)[] = [];
   /** The call of the provider in flight: one, even for a hundred calls that are refused together. */
   readonly #loading = new SharedWork<ApiKey>();
   #key: ApiKey | undefined;
 
-  /** Calls `onKey` with each new key. @throws ConfigError if a fixed key is invalid */
+  /** Calls `onKey` with each new key of the provider. @throws ConfigError if a fixed key is invalid */
   constructor(option: ApiKeyOption, limit: CallLimit, onKey: (key: ApiKey) => void) {
     this.#provide = typeof option === 'function' ? option : () => option;
     this.#limit = limit;
     this.#onKey = onKey;
-    if (typeof option !== 'function') this.#use(ApiKey.from(option));
+    if (typeof option !== 'function') this.#key = ApiKey.from(option);
   }
 
   /** The key in use; `undefined` before the first call of the provider. */
   known(): ApiKey | undefined {
     return this.#key;
-  }
-
-  /** Calls back with the key in use, or with the first one. A program can create a client per request while it has no key. */
-  whenKnown(callback: (key: ApiKey) => void): void {
-    if (this.#key !== undefined) callback(this.#key);
-    else if (this.#onFirstKey.length < MOST_CALLBACKS) this.#onFirstKey.push(callback);
   }
 
   /** The key to use instead of `refused`; `undefined` if there is no other. */
@@ -135,7 +126,6 @@ export class KeySource {
     this.#key = key;
     if (!isNew) return;
     this.#onKey(key);
-    for (const callback of this.#onFirstKey.splice(0)) callback(key);
     for (const wait of this.waits) wait.cancel(undefined);
   }
 }

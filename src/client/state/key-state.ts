@@ -13,7 +13,7 @@ import type { Warning } from '../options/hooks.ts';
 import type { ClientSettings } from '../options/resolve-options.ts';
 import { type Cancellation, SharedWork } from '../time/abort.ts';
 import type { Clock, SteadyTime } from '../time/clock.ts';
-import { Lifetime, type RetainedState } from './lifetime.ts';
+import type { Lifetime, RetainedState } from './lifetime.ts';
 import { QuotaLedger } from './quota-ledger.ts';
 import { perMinuteIn } from './quota-record.ts';
 
@@ -239,17 +239,23 @@ type StatesByName = Map<string, KeyState>;
  */
 type Shared = WeakMap<Clock | Lifetime, StatesByName>;
 
+interface KeyStatesParts {
+  readonly lifetime: Lifetime;
+  /** Called with the state of each key that the client uses. */
+  readonly onState: (state: KeyState, key: ApiKey) => void;
+}
+
 /** Finds the state of a key: one per origin and key in the process. */
 export class KeyStates {
   readonly #settings: ClientSettings;
-  readonly #lifetime: Lifetime;
+  readonly #parts: KeyStatesParts;
   readonly #generations = keyGenerations();
   /** One look-up per key, not one per request. */
   #latest: { readonly key: ApiKey; readonly state: KeyState } | undefined;
 
-  constructor(settings: ClientSettings, lifetime = new Lifetime()) {
+  constructor(settings: ClientSettings, parts: KeyStatesParts) {
     this.#settings = settings;
-    this.#lifetime = lifetime;
+    this.#parts = parts;
   }
 
   of(key: ApiKey): KeyState {
@@ -262,17 +268,19 @@ export class KeyStates {
 
   #find(key: ApiKey, generation: number | undefined): KeyState {
     const settings = this.#settings;
-    const states = statesOf(isolatesRequests() ? this.#lifetime.root : settings.clock);
+    const { lifetime, onState } = this.#parts;
+    const states = statesOf(isolatesRequests() ? lifetime.root : settings.clock);
     const name = stateName(key.hash, settings);
     const found = states.get(name);
-    if (this.#lifetime.isClosed) return new KeyState(key, settings, { generation }); // it must not affect other clients
+    if (lifetime.isClosed) return new KeyState(key, settings, { generation }); // it must not affect other clients
     const isCurrent = found !== undefined && found.generation === generation;
     const state = isCurrent ? found : new KeyState(key, settings, { generation, onForgotten });
     function onForgotten() {
       if (states.get(name) === state) states.delete(name);
     }
     states.set(name, state);
-    this.#lifetime.retain(state);
+    lifetime.retain(state);
+    onState(state, key);
     return state;
   }
 }

@@ -161,7 +161,10 @@ test('onKey is called once with the key of a provider', async () => {
 });
 
 function statesOf(options: FxRatesOptions, lifetime = new Lifetime()): KeyStates {
-  return new KeyStates(resolveOptions({ ...options, baseUrl: options.baseUrl ?? BASE_URL }), lifetime);
+  return new KeyStates(resolveOptions({ ...options, baseUrl: options.baseUrl ?? BASE_URL }), {
+    lifetime,
+    onState() {},
+  });
 }
 
 function keyNumber(index: number): ApiKey {
@@ -192,7 +195,7 @@ test('two copies of the package in one process share the state of a key', async 
   const settings = { ...resolve({}), baseUrl: BASE_URL };
 
   expect(copy.KeyStates).not.toBe(KeyStates);
-  expect(new copy.KeyStates(settings).of(keyNumber(0))).toBe(state);
+  expect(new copy.KeyStates(settings, { lifetime: new Lifetime(), onState() {} }).of(keyNumber(0))).toBe(state);
   expect(settings.time).toBe(state.time);
 });
 
