@@ -20,15 +20,13 @@ import { perMinuteIn } from './quota-record.ts';
 /** What the registry needs of a state. */
 interface Registration {
   readonly generation?: number | undefined;
-  readonly onForgotten?: () => void;
+  readonly onClosed?: () => void;
 }
 
 /** The state that all calls with one key share, even if they belong to different clients. */
 export class KeyState implements RetainedState {
   /** Clients that use it and have not been closed. */
   clients = 0;
-  /** Removes it from the registry, so that the next client of the key creates a new state. */
-  readonly forget: () => void;
   /** That of its key when it was created; a mock server in this process that is reset begins another one. */
   readonly generation: number | undefined;
   /** The key, masked. */
@@ -49,21 +47,18 @@ export class KeyState implements RetainedState {
   /** How Retry-After is read, with the next step, for the errors of refused calls; `undefined` for plain seconds. */
   unitInWords: Warning | undefined;
   #unit: RetryAfterUnit | undefined;
-  #lookupEnded: Promise<void> | undefined;
+  readonly #onClosed: (() => void) | undefined;
   /** Clients and the number of their waiting calls. Each receives one event per wait. */
   readonly #waiting = new Map<ClientEvents, number>();
   /** The client of the last call that waited. It receives a warning if no call waits. */
   #last: ClientEvents | undefined;
 
-  constructor({ masked, hash }: ApiKey, settings: ClientSettings, { generation, onForgotten }: Registration = {}) {
+  constructor({ masked, hash }: ApiKey, settings: ClientSettings, { generation, onClosed }: Registration = {}) {
     const { clock } = settings;
     this.generation = generation;
     this.key = masked;
     this.time = settings.time;
-    this.forget = () => {
-      this.#lookupEnded = this.lookups.asking.cancel(new AbortError());
-      onForgotten?.();
-    };
+    this.#onClosed = onClosed;
     this.options = sharedOptions(settings);
     this.quota = new QuotaLedger(clock);
     this.limiter = createLimiter(this, stateName(hash, settings), settings);
@@ -135,9 +130,14 @@ export class KeyState implements RetainedState {
     );
   }
 
-  /** Resolves when the store has the results of all its calls, or has failed. */
-  async stored(): Promise<void> {
-    await this.#lookupEnded;
+  /**
+   * Its last client is closed: the next client of the key creates a new state. Resolves when the store has the results of
+   * all its calls, or has failed.
+   */
+  async close(): Promise<void> {
+    const lookupEnded = this.lookups.asking.cancel(new AbortError());
+    this.#onClosed?.(); // before the first `await`, so that a client that is created meanwhile does not use it
+    await lookupEnded;
     await this.limiter?.shared?.stored();
   }
 }
@@ -228,7 +228,7 @@ function shown(value: unknown): string {
 }
 
 /** Ends with the version of the shape of `Shared`, which includes `KeyState` and the limiter. */
-const SHARED = 'key-states.21';
+const SHARED = 'key-states.22';
 
 /** A state is removed when the last client that used it is closed. */
 type StatesByName = Map<string, KeyState>;
@@ -274,8 +274,8 @@ export class KeyStates {
     const found = states.get(name);
     if (lifetime.isClosed) return new KeyState(key, settings, { generation }); // it must not affect other clients
     const isCurrent = found !== undefined && found.generation === generation;
-    const state = isCurrent ? found : new KeyState(key, settings, { generation, onForgotten });
-    function onForgotten() {
+    const state = isCurrent ? found : new KeyState(key, settings, { generation, onClosed });
+    function onClosed() {
       if (states.get(name) === state) states.delete(name);
     }
     states.set(name, state);

@@ -6,10 +6,8 @@ import { Cancellation } from '../time/abort.ts';
 export interface RetainedState {
   /** Clients that use it and have not been closed. */
   clients: number;
-  /** Removes it from the registry, so that the next client of the key creates a new state. */
-  forget(): void;
-  /** Resolves when the store has the results of all its calls, or has failed. */
-  stored(): Promise<void>;
+  /** Its last client is closed. Resolves when the store has the results of all its calls, or has failed. */
+  close(): Promise<void>;
 }
 
 type EndableCall = Pick<Call, 'signal' | 'attempts'>;
@@ -111,12 +109,9 @@ export class Lifetime {
     await Promise.allSettled(own().map(({ response }) => response)); // a call that had its response stores it
     const entries = [...this.#entries];
     this.#entries.clear();
-    for (const entry of entries) {
-      entry.clients -= 1;
-      if (entry.clients === 0) entry.forget();
-    }
+    for (const entry of entries) entry.clients -= 1;
     // Otherwise, a process that exits now would hold its slots until it is considered dead.
-    await Promise.all(entries.filter(({ clients }) => clients === 0).map((entry) => entry.stored()));
+    await Promise.all(entries.filter(({ clients }) => clients === 0).map((entry) => entry.close()));
   }
 }
 
