@@ -9,8 +9,7 @@ import { hasProgram } from '../helpers/has-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const [definition = '', ...lines] = readDocument(process.cwd(), 'docs/mock-server.md').http;
-const LONG = 'x'.repeat(200_000);
-const RECORDED = `{"success":true,"data":{"note":"${LONG}","USD":1.10}}`;
+const SETUP = { keys: [{ plan: 'developer' }], rules: [{ respond: { data: { note: 'x'.repeat(200_000) } } }] };
 
 /** The effect of each line, by its beginning. */
 const EFFECTS: Readonly<Record<string, (mock: MockServer, output: string) => unknown>> = {
@@ -29,19 +28,13 @@ const EFFECTS: Readonly<Record<string, (mock: MockServer, output: string) => unk
   'POST requests/find': (_, output) => expect(JSON.parse(output)).toMatchObject({ entries: [], total: 0 }),
   'POST requests/verify': (_, output) => expect(JSON.parse(output)).toEqual({ count: 0 }),
   'POST setup': (_, output) => expect(JSON.parse(output).keys).toHaveLength(1),
-  'PUT latest/replay': async (mock) => {
-    const authorization = mock.createKey().key;
-    const response = await mock.fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization } });
-    expect(await response.text()).toBe(RECORDED);
-  },
   'POST reset': (mock) => expect(mock.keys.list()).toMatchObject([{ id: 'key_1', state: 'active' }]),
 };
 
 describe.skipIf(!hasProgram('curl'))('the shell function of docs/mock-server.md', () => {
   const cwd = temporaryFolder();
   beforeAll(async () => {
-    await writeFile(join(cwd, 'rates.ndjson'), `{"*":${RECORDED}}\n`.repeat(2));
-    await writeFile(join(cwd, 'setup.json'), '{"keys":[{"plan":"developer"}]}');
+    await writeFile(join(cwd, 'setup.json'), JSON.stringify(SETUP));
   });
 
   test.each(lines)('%s', async (line) => {

@@ -6,6 +6,7 @@ import type { Parameter } from '../../scripts/generator/contract.ts';
 import { exampleOf } from '../../scripts/generator/examples.ts';
 import { contractOf } from '../../scripts/generator/main.ts';
 import type { FxRates } from '../../src/client/index.ts';
+import { recordedRules } from '../../src/mock-server/index.ts';
 import type { FakeIoOptions } from '../helpers/cli-io.ts';
 import { sender } from '../helpers/mock-with-key.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -247,7 +248,7 @@ test('a mock server replays what a command has recorded of a query with a list',
   const file = join(temporaryFolder(), 'rates.ndjson');
 
   await fxrates('latest', 'base=EUR', 'symbols=USD,GBP', '--fixture-out', file);
-  mock.latest.replay(await readFile(file, 'utf8'));
+  mock.setUp({ rules: recordedRules(await readFile(file, 'utf8')) });
 
   expect(await fx.latest({ base: 'EUR', symbols: ['USD', 'GBP'] })).toMatchObject({ base: 'EUR' });
 });

@@ -23,7 +23,6 @@ import { checkLength, expectedText, fieldError, invalidOption, show, within } fr
 import { MOST_ANSWERS, preparedAnswer } from './answers.ts';
 import {
   addRules,
-  checkedRules,
   isLatest,
   isRecorded,
   LATEST,
@@ -50,13 +49,7 @@ export interface MockLatest {
    */
   set(data: LatestData, options?: LatestOptions): void;
   /**
-   * Responds from a recording of `fxrates latest --fixture-out`: the text of the file. Adds the rules of `recordedRules()`, in
-   * place of earlier ones and of the data for all queries.
-   * @throws MockServerError with code `invalid_option`.
-   */
-  replay(recording: string): void;
-  /**
-   * Removes the rules of `set` and `replay`; with `base`, only the rule for that base. Without such a rule, it has no effect.
+   * Removes the rules of `set` and of a recording; with `base`, only the rule for that base. Without such a rule, it has no effect.
    * @throws MockServerError with code `invalid_option`, for an invalid base.
    */
   reset(options?: LatestOptions): void;
@@ -85,7 +78,6 @@ export interface LatestOptions extends ValueOf<typeof latestOptions> {}
 export function createMockLatest(context: RuleContext): MockLatest {
   return {
     set: (data, options) => atOnce(setLatestSteps(context, data, options)),
-    replay: (recording) => atOnce(replaySteps(context, recording)),
     reset(options = {}) {
       const base = baseOf(options);
       removeRules(context, (id) => (base === undefined ? isLatest(id) : id === latestId(base)));
@@ -99,13 +91,6 @@ export function* setLatestSteps(context: RuleContext, data: unknown, options: La
   const respond = yield* checkedLatest(data);
   if (base === undefined) removeRules(context, isRecorded);
   addRules(context, [{ id: latestId(base), match: latestMatch(base), counted: true, respond }]);
-}
-
-/** `latest.replay()`. */
-export function* replaySteps(context: RuleContext, recording: string): Steps<void> {
-  const rules = yield* checkedRules(yield* rulesOf(recording));
-  removeRules(context, (id) => id === LATEST || isRecorded(id));
-  addRules(context, rules);
 }
 
 function baseOf(options: LatestOptions): string | undefined {
@@ -153,27 +138,25 @@ function unquoted(json: string): string {
 }
 
 /**
- * The rules of a recording, for the option `rules`: one for each recorded query, and one below them, which responds to other
- * queries with `*` of the recording or with 501 `not_recorded`. The recording is the JSON text of one envelope
+ * The rules of a recording of `fxrates latest --fixture-out`, for the option `rules` or `mock.setUp()`: one for each recorded
+ * query, and one below them, which responds to other queries with `*` of the recording or with 501 `not_recorded`.
+ * `mock.latest.reset()` removes them. The recording is the JSON text of one envelope
  * (`{ success, data }`) for every query, or of objects with one response per query, as an envelope or as `data`. The order of
  * parameters does not matter. Numbers keep their digits (`1.10`).
  * @throws MockServerError with code `invalid_option`.
  * @example createMockServer({ rules: recordedRules(await readFile('rates.ndjson', 'utf8')) })
  */
 export function recordedRules(recording: string): readonly RuleOptions[] {
-  return atOnce(rulesOf(recording));
-}
-
-function* rulesOf(recording: string): Steps<readonly RuleOptions[]> {
-  if (typeof recording !== 'string') throw invalidOption('replay', recording, EXPECTED);
+  if (typeof recording !== 'string') throw invalidOption('recording', recording, EXPECTED);
   const documents = documentsIn(recording.trim()); // also removes a byte order mark
   const [first] = documents;
   if (documents.length === 1 && first !== undefined && isEnvelope(first.value)) {
-    return [recordedRule(RECORDED, {}, recordedAnswer('replay', first))];
+    return [recordedRule(RECORDED, {}, recordedAnswer('recording', first))];
   }
   const byQuery = recordedMembers(documents);
-  if (byQuery.size === 0) throw invalidOption('replay', first?.value ?? recording, expectedText(recording, EXPECTED));
-  return yield* rulesByQuery(byQuery);
+  if (byQuery.size === 0)
+    throw invalidOption('recording', first?.value ?? recording, expectedText(recording, EXPECTED));
+  return rulesByQuery(byQuery);
 }
 
 const EXPECTED = 'the text of a recorded envelope, or of an object of responses by query such as { "base=EUR": … }';
@@ -188,22 +171,21 @@ function documentsIn(text: string): readonly JsonDocument[] {
   for (const { name } of members(text)) {
     queries += 1;
     if (queries <= MOST_QUERIES) continue;
-    throw fieldError('replay', `has more than ${MOST_QUERIES} queries, such as ${show(name)}; record fewer.`);
+    throw fieldError('recording', `has more than ${MOST_QUERIES} queries, such as ${show(name)}; record fewer.`);
   }
   return jsonDocuments(text);
 }
 
 type RecordedByQuery = ReadonlyMap<string, JsonDocument>;
 
-function* rulesByQuery(byQuery: RecordedByQuery): Steps<readonly RuleOptions[]> {
-  checkLength('replay', Array.from(byQuery.keys()), MOST_QUERIES);
+function rulesByQuery(byQuery: RecordedByQuery): readonly RuleOptions[] {
+  checkLength('recording', Array.from(byQuery.keys()), MOST_QUERIES);
   const answers = new Map<string, Answer>();
   for (const [text, recorded] of byQuery) {
     const query = text === ANY ? ANY : canonicalQuery(text);
     if (answers.has(query))
-      throw invalidOption('replay', text, 'each query once; the order of its parameters does not matter');
+      throw invalidOption('recording', text, 'each query once; the order of its parameters does not matter');
     answers.set(query, recordedAnswer(placeOf(text), recorded));
-    yield;
   }
   const { [ANY]: other, ...known } = Object.fromEntries(answers);
   const rules = Object.entries(known).map(([query, answer], index) =>
@@ -213,7 +195,7 @@ function* rulesByQuery(byQuery: RecordedByQuery): Steps<readonly RuleOptions[]> 
 }
 
 function placeOf(query: string): string {
-  return `replay[${JSON.stringify(query)}]`;
+  return `recording[${JSON.stringify(query)}]`;
 }
 
 function recordedRule(id: string, match: RuleMatch, respond: Answer): RuleOptions {

@@ -26,7 +26,7 @@ import {
 import { closeMock, type MockState } from '../mock/mock-state.ts';
 import { setupKey, setupParts } from '../mock/options.ts';
 import { snapshotSchema } from '../mock/snapshot.ts';
-import { latestOptions, replaySteps, setLatestSteps } from '../rules/latest-rules.ts';
+import { latestOptions, setLatestSteps } from '../rules/latest-rules.ts';
 import { addRuleSteps } from '../rules/mock-rules.ts';
 import { addedRule, ruleInput } from '../rules/rule-schema.ts';
 import { account, accountOptions, newPlan } from '../service/accounts.ts';
@@ -185,13 +185,6 @@ export const adminRoutes: readonly AdminRoute[] = [
     query: latestOptions,
     body: latestData,
     steps: setLatestSteps,
-    isText: true,
-  }),
-  method('PUT /latest/replay', 'latest.replay', {
-    tag: 'rules',
-    summary: 'Respond to `latest` from a recording of `fxrates latest --fixture-out`',
-    body: object,
-    steps: replaySteps,
     isText: true,
   }),
   method('DELETE /latest', 'latest.reset', {

@@ -158,18 +158,17 @@ test('a recording becomes rules with bodies below all others, which list() retur
 });
 
 test.each([
-  ['file.json', 'replay is "file.json"; expected the text of a recorded envelope'],
-  ['{}', 'replay is {}'],
-  [recorded, 'replay is {"success":true,"data":{"rate":1.25},"meta":{"more":"kept"}}; expected the text of'],
-  ['{ "base=EUR": [] }', 'replay["base=EUR"] is []; expected an envelope, or the data of one.'],
-  ['[]', 'replay is []; expected the text of a recorded envelope, or of an object of responses by query'],
+  ['file.json', 'recording is "file.json"; expected the text of a recorded envelope'],
+  ['{}', 'recording is {}'],
+  [recorded, 'recording is {"success":true,"data":{"rate":1.25},"meta":{"more":"kept"}}; expected the text of'],
+  ['{ "base=EUR": [] }', 'recording["base=EUR"] is []; expected an envelope, or the data of one.'],
+  ['[]', 'recording is []; expected the text of a recorded envelope, or of an object of responses by query'],
   ['rates.ndjson', '}: the content of the file, not its path.'],
-  [undefined, 'replay is missing; expected the text of a recorded envelope'],
-  ['{ "base=EUR": 7 }', 'replay["base=EUR"] is 7; expected an envelope, or the data of one.'],
-  ['{ "a=1&b=2": {}, "b=2&a=1": {} }', 'replay is "b=2&a=1"; expected each query once'],
-  ['{ "success": false, "error": { "code": "x" } }', 'replay.error is {"code":"x"}; expected a recorded error'],
+  [undefined, 'recording is missing; expected the text of a recorded envelope'],
+  ['{ "base=EUR": 7 }', 'recording["base=EUR"] is 7; expected an envelope, or the data of one.'],
+  ['{ "a=1&b=2": {}, "b=2&a=1": {} }', 'recording is "b=2&a=1"; expected each query once'],
+  ['{ "success": false, "error": { "code": "x" } }', 'recording.error is {"code":"x"}; expected a recorded error'],
 ])('the recording %j is refused', (recording, message) => {
-  expect(() => createMockServer().latest.replay(recording as never)).toThrow(message);
   expect(() => recordedRules(recording as never)).toThrow(message);
 });
 
@@ -218,7 +217,7 @@ test('the data for all queries and a recording replace each other; reset() remov
   expect(await data()).toEqual({ n: 'recorded' });
   mock.latest.set({ n: 'set' });
   expect(await data('?base=EUR')).toEqual({ n: 'set' });
-  mock.latest.replay('{"":{"n":"again"}}');
+  mock.setUp({ rules: recordedRules('{"":{"n":"again"}}') });
   expect([await data(), (await latest('?base=EUR')).status]).toEqual([{ n: 'again' }, 501]);
 
   mock.latest.reset();

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createMockServer, type MockServer, type Setup } from '../../../src/mock-server/index.ts';
+import { createMockServer, type MockServer, recordedRules, type Setup } from '../../../src/mock-server/index.ts';
 import { mockWithKey, sender } from '../../helpers/mock-with-key.ts';
 
 const SETUP = `{
@@ -122,10 +122,10 @@ const TOO_MANY: Readonly<Record<string, (mock: MockServer) => unknown>> = {
   'rules[0].respond has 10001 entries; expected at most 10000.': (mock) =>
     mock.setUp({ rules: [{ respond: Array(10_001).fill({ status: 503 }) }] }),
   'latest has 10001 entries; expected at most 10000.': (mock) => mock.latest.set(Array(10_001).fill({})),
-  'replay has 2000 entries; expected at most 1999.': (mock) =>
-    mock.latest.replay(Array.from({ length: 2_000 }, (_, day) => `{"date=${day}":{}}`).join('\n')),
-  'replay has more than 1999 queries, such as "date=1999"; record fewer.': (mock) =>
-    mock.latest.replay(JSON.stringify(queries(2_001))),
+  'recording has 2000 entries; expected at most 1999.': () =>
+    recordedRules(Array.from({ length: 2_000 }, (_, day) => `{"date=${day}":{}}`).join('\n')),
+  'recording has more than 1999 queries, such as "date=1999"; record fewer.': () =>
+    recordedRules(JSON.stringify(queries(2_001))),
   'expected at most 1000 values of set-cookie.': (mock) => mock.rules.add({ respond: { body: '', headers: cookies } }),
   'match.path is "/**': (mock) => mock.rules.add({ delayMs: 1, match: { path: `/${'*'.repeat(16_384)}` } }),
   'expected at most 100 names.': (mock) => mock.rules.add({ delayMs: 1, match: { query: names(101) } }),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createMockServer, type MockServer, type RuleOptions } from '../../../src/mock-server/index.ts';
+import { createMockServer, type MockServer, type RuleOptions, recordedRules } from '../../../src/mock-server/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import { mockWithKey, STILL, sender } from '../../helpers/mock-with-key.ts';
 
@@ -493,7 +493,7 @@ test('expectAllUsed() names the rules that no request used, with the requests th
   const { mock, send } = mockWithKey();
   mock.rules.add({ id: 'typo', match: { query: { bse: 'EUR' } }, respond: { data: 1 } });
   mock.rules.add({ id: 'refused', respond: { data: 1 } });
-  mock.latest.replay('{"base=EUR":{},"base=USD":{}}');
+  mock.setUp({ rules: recordedRules('{"base=EUR":{},"base=USD":{}}') });
   mock.rules.add({ id: 'used', delayMs: 0 });
   await send('/api/v1/latest', { headers: {} });
 

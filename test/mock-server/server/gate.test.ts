@@ -217,7 +217,6 @@ test.each([
   ['POST', '/rules', 4 * 1024 * 1024],
   ['PUT', '/latest', 4 * 1024 * 1024],
   ['POST', '/setup', 4 * 1024 * 1024],
-  ['PUT', '/latest/replay', 4 * 1024 * 1024],
   ['PUT', '/state', 4 * 1024 * 1024],
 ])('%s %s refuses a body of more than %i bytes unread', async (method, path, most) => {
   const sent = await send(it.server.url, `/__fxrates${path}`, {
@@ -235,7 +234,6 @@ test.each([
   ['POST', '/rules', `{"respond":{"data":[${'1,'.repeat(100_000)}1]}}`],
   ['POST', '/setup', `{${Array.from({ length: 100_001 }, (_, number) => `"n${number}":1`).join(',')}}`],
   ['PUT', '/state', `{"accounts":[${'{},'.repeat(100_000)}{}]}`],
-  ['PUT', '/latest/replay', `{"a":[${'[],'.repeat(100_000)}[]]}`],
 ])('%s %s refuses a body of too many values', async (method, path, body) => {
   const sent = await it.admin(method, path, body);
 
@@ -246,7 +244,6 @@ test.each([
 test.each([
   ['POST', '/rules', '{', 'rule is "{"; expected a rule as JSON.'],
   ['PUT', '/latest', '{', 'latest is "{"; expected an object'],
-  ['PUT', '/latest/replay', '{', 'replay is "{"; expected the text of a recorded envelope'],
   ['POST', '/rules', JSON.stringify('x_'.repeat(1_000_000)), 'rule is "x_x_'],
   ['POST', '/rules', `{"${'x_'.repeat(1_000_000)}":1}`, 'is not a field of a rule'],
   ['POST', '/setup', JSON.stringify({ keys: Array(90_000).fill(1) }), 'keys has 90000 entries'],

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { inTurns } from '../../../src/mock-server/clock/event-loop.ts';
-import { createMockServer, type MockServer, recordedRules } from '../../../src/mock-server/index.ts';
+import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
 import type { Steps } from '../../../src/mock-server/input/checked-input.ts';
 import { createHandler } from '../../../src/mock-server/mock/handle-request.ts';
 import { MockMethods } from '../../../src/mock-server/mock/mock-methods.ts';
@@ -46,7 +46,6 @@ function snapshotOf(fill: (mock: ReturnType<typeof createMockServer>) => unknown
 }
 
 const rules = listOf((index) => ({ match: { query: { base: `X${index}` } }, respond: { status: 503 } }));
-const recording = Object.fromEntries(listOf((index) => [`date=${index}`, { base: 'EUR' }]) as [string, object][]);
 
 test.each<[string, string, unknown]>([
   ['setUp', 'keys', JSON.stringify({ keys: listOf(() => ({ usage: { minute: 1 } })) })],
@@ -54,7 +53,6 @@ test.each<[string, string, unknown]>([
   ['setUp', 'responses of a rule', JSON.stringify({ rules: [{ respond: listOf((data) => ({ data })) }] })],
   ['rules.add', 'responses', JSON.stringify({ respond: listOf((data) => ({ data })) })],
   ['latest.set', 'responses', JSON.stringify(listOf((base) => ({ base })))],
-  ['latest.replay', 'recorded responses', JSON.stringify(recording)],
   ['restore', 'keys', snapshotOf((mock) => listOf(() => mock.createKey()))],
   ['restore', 'rules', snapshotOf((mock) => mock.setUp({ rules: rules as never }))],
 ])('the route of %s checks no two %s in one step', (id, _, body) => {
@@ -182,14 +180,4 @@ test('the server checks a body in turns', async () => {
   const response = await it.admin('PUT', '/state', '{}');
 
   expect([response.status, hadTurnInTime]).toEqual([204, true]);
-});
-
-test('the rules of a recording are the same, checked at once or in turns', () => {
-  const { mock: checkedInTurns, steps } = stepsOf('latest.replay', JSON.stringify(recording));
-  const checkedAtOnce = createMockServer({ rules: recordedRules(JSON.stringify(recording)) });
-
-  while (!steps.next().done);
-
-  const withoutTimes = (mock: MockMethods) => mock.rules.list().map(({ addedAt: _, ...rule }) => rule);
-  expect(withoutTimes(checkedInTurns)).toEqual(withoutTimes(checkedAtOnce));
 });

@@ -120,7 +120,10 @@ export async function startMock(options: StartOptions, invocation: Invocation): 
   });
   // The command line takes precedence over the state file.
   if (behaviour !== undefined) mock.behaviour.set(behaviour);
-  if (isResumed && replay !== undefined) mock.latest.replay(replay);
+  if (isResumed && replay !== undefined) {
+    mock.latest.reset();
+    mock.setUp({ rules: await rulesOf(replay) });
+  }
   // The state of another seed or setup has other keys.
   const known = mock.setupKeys.map((key) => printedKey(key, mock));
   const isUsable = known.some((key) => isDeepStrictEqual(key, wanted));
@@ -161,13 +164,17 @@ async function createMock(
   { recording, ...options }: MockServerOptions & { readonly recording: string | undefined },
   paths: Pick<MockOptions, 'setup' | 'replay'>,
 ): Promise<MockServer> {
-  const { createMockServer, MockServerError, recordedRules } = await import('../../../mock-server/index.ts');
+  const { createMockServer, MockServerError } = await import('../../../mock-server/index.ts');
   try {
-    const rules = recording === undefined ? [] : recordedRules(recording);
-    return createMockServer({ ...options, rules });
+    return createMockServer({ ...options, rules: await rulesOf(recording) });
   } catch (error) {
     throw error instanceof MockServerError ? (stateError(error, exitCodes.usage) ?? optionError(error, paths)) : error;
   }
+}
+
+async function rulesOf(recording: string | undefined): Promise<MockServerOptions['rules']> {
+  const { recordedRules } = await import('../../../mock-server/index.ts');
+  return recording === undefined ? [] : recordedRules(recording);
 }
 
 function optionError(
@@ -176,7 +183,7 @@ function optionError(
 ): CliError {
   const message = stated.replace(/\.$/, '');
   if (/^setup\b/.test(field)) return unusableFile(setup, message.replace(/^setup[.:] ?/, ''));
-  if (/^replay\b/.test(field)) return unusableFile(replay, message);
+  if (/^recording\b/.test(field)) return unusableFile(replay, message);
   return usageError(message, undefined, /^behaviour\b/.test(field) ? [ALL_SWITCHES] : []);
 }
 

@@ -170,7 +170,10 @@ test.each([
   [['--behaviour', 'rateWindw=token-bucket'], /\n\n {2}All switches and their values: {2}docs\/switches\.md, or TAB/],
   [['--behaviour', fileOf('broken.json', '{ "rateWindow": }')], /broken\.json — it is not valid JSON/],
   [['--setup', fileOf('u16.json', Buffer.from('\uFEFF{}', 'utf16le'))], /u16\.json — it is UTF-16; save it as UTF-8/],
-  [['--replay', fileOf('keyz.json', '{ "keyz": [] }')], /keyz\.json — replay\["keyz"\] is \[\]; expected an envelope/],
+  [
+    ['--replay', fileOf('keyz.json', '{ "keyz": [] }')],
+    /keyz\.json — recording\["keyz"\] is \[\]; expected an envelope/,
+  ],
   [['--behaviour', fileOf('typo.json', '{ "rateWindows": "fixed-epoch" }')], /behaviour\.rateWindows is not a switch/],
   [['--behaviour', fileOf('number.json', '7')], /number\.json — expected an object of switches/],
   [['--behaviour', 'rateWindow=fixed'], /behaviour\.rateWindow is "fixed"; expected one of "sliding-log"/],
@@ -185,7 +188,7 @@ test.each([
   [['--limit', '2/25h'], /--limit expects requests and a time, got '2\/25h'/],
   [['--limit', '2/s'], /--limit expects a duration, got 's'/],
   [['--setup', SETUP, '--plan', 'free'], /--plan has no effect — .*setup\.json has keys with plans/],
-  [['--replay', fileOf('empty.json', '{}')], /replay is \{\}; expected the text of a recorded envelope/],
+  [['--replay', fileOf('empty.json', '{}')], /recording is \{\}; expected the text of a recorded envelope/],
   [['--tls-cert', CERT], /--tls-cert needs --tls-key — the private key of the certificate/],
   [['--tls-key', KEY], /--tls-key needs --tls-cert — the certificate of the key/],
   [

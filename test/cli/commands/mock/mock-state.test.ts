@@ -50,8 +50,11 @@ test('a file that exists overrides some options, and one warning names those tha
   expect(await warnings(['--setup', setup, '--frozen'])).toEqual([
     `${state} exists, which overrides --frozen, --setup; ${advice}`,
   ]);
+  // The command line takes precedence.
+  await warnings(['--replay', fileOf('earlier.json', '{ "base=EUR": { "USD": 2 } }')]);
   expect(await warnings(['--replay', replay])).toEqual([]);
-  expect(readFileSync(state, 'utf8')).toContain('"id":"recorded"'); // the command line takes precedence
+  const { rules } = JSON.parse(readFileSync(state, 'utf8')).snapshot;
+  expect(rules).toMatchObject([{ id: 'recorded', respond: [{ body: expect.stringContaining('"USD": 1') }] }]);
 });
 
 test('a state overrides --setup: the keys are those of the first run, as they are now', async () => {
