@@ -111,20 +111,29 @@ describe.skipIf(!hasBundle)('the built command and its home folder', () => {
   });
 
   test.runIf(process.geteuid?.() === 0 && hasProgram('setpriv'))(
-    'a HOME of another user prevents no call whose URL and key are set, and is named once',
+    'a HOME of another user prevents no call, and is named once',
     async () => {
       await chmod(folder, 0o700); // of root
-      const as = ['--reuid=999', '--regid=999', '--clear-groups', process.execPath, BUNDLE, 'quota', '--get', 'plan'];
+      const as = ['--reuid=999', '--regid=999', '--clear-groups', process.execPath, BUNDLE];
       const env = { HOME: folder, FXRATES_SHARE_LIMIT: 'on' };
       const given = { ...env, FXRATES_BASE_URL: server.url, FXRATES_API_KEY: key };
+      const runAs = (line: string, more: Record<string, string> = given) =>
+        new Running('setpriv', [...as, ...line.split(' ')], { env: more }).ended;
+      const unreadable = /^fxrates: cannot read \S*config\.json — permission denied; its settings are not used\n/;
+      const refused = /^fxrates: cannot read \S*config\.json — permission denied\n/;
 
-      const withKey = await new Running('setpriv', as, { env: given }).ended;
-      const without = await new Running('setpriv', as, { env }).ended;
+      const withKey = await runAs('quota --get plan');
+      const withoutUrl = await runAs('quota', env);
+      const ofProfile = await runAs('quota --profile work');
 
       expect(withKey).toMatchObject({ code: 0, stdout: 'free\n' });
-      expect(withKey.stderr.match(/cannot read .*config\.json — permission denied/g)).toHaveLength(1);
-      expect(withKey.stderr.trim().split('\n')).toHaveLength(1);
-      expect(without).toMatchObject({ code: 3, stdout: '' });
+      expect(withKey.stderr.replace(unreadable, '')).toBe('');
+      expect(withoutUrl).toMatchObject({ code: 3, stderr: expect.stringMatching(unreadable) });
+      expect(withoutUrl.stderr).toContain('no base URL');
+      expect(ofProfile).toMatchObject({ code: 0, stderr: expect.stringMatching(unreadable) });
+      expect((await runAs('auth login --key-file /nowhere')).stderr.replace(unreadable, '')).toMatch(refused);
+      for (const line of ['list', 'get timeout', 'set timeout 5s', 'unset timeout'])
+        expect(await runAs(`config ${line}`)).toMatchObject({ code: 3, stderr: expect.stringMatching(refused) });
     },
   );
 

@@ -16,7 +16,7 @@ import {
 } from '../settings/options.ts';
 import { checkKey, requireKey } from '../settings/resolve-key.ts';
 import type { CliSettings, Invocation } from '../settings/settings.ts';
-import { changeConfig, changeCredential, profilesWithKey } from '../settings/stored-files.ts';
+import { changeConfig, changeCredential, profilesWithKey, requireConfig } from '../settings/stored-files.ts';
 import type { Screen } from '../terminal/screen.ts';
 import { wrap } from '../terminal/text.ts';
 import { accessOf, attempt, checkService, printFindings } from './doctor.ts';
@@ -89,6 +89,7 @@ function commandsOfKey(): readonly CliCommand[] {
 
 /** Stores a key and the base URL that it belongs to under the profile. */
 async function login(given: Invocation<ValuesOf<typeof loginOptions>>): Promise<void> {
+  requireConfig(given.config); // it gets the base URL
   const settings = await withBaseUrl(given);
   const invocation = { ...given, settings };
   const { screen, io, options } = invocation;

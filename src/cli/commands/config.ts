@@ -65,7 +65,9 @@ function commandsOfOneSetting(): readonly CliCommand[] {
     examples: [{ command: 'fxrates config unset timeout', comment: '' }],
   });
   for (const command of [get, set, unset]) command.takes(nameArgument(), SETTING_NAMES).with(() => [profileOption()]);
-  return [get.runs(printSetting), set.takes(new Argument('<value>')).runs(change), unset.runs(change)];
+  set.takes(new Argument('<value>'));
+  const traits = { survivesBrokenConfig: true }; // they report it themselves
+  return [get.runs(printSetting, traits), set.runs(change, traits), unset.runs(change, traits)];
 }
 
 function pathCommand(): CliCommand {
@@ -92,6 +94,7 @@ async function list(invocation: Invocation): Promise<void> {
 }
 
 async function printSetting({ args: [typed], config, settings, screen }: Invocation): Promise<void> {
+  requireConfig(config);
   const name = settingName(typed);
   const value = configValue(config, name, settings.profile);
   if (value === undefined) throw new CliError(`${name} is not set`, { code: 'not_set' });
@@ -101,6 +104,7 @@ async function printSetting({ args: [typed], config, settings, screen }: Invocat
 /** Stores the value; without one, which `unset` does not accept, removes the setting. */
 async function change(invocation: Invocation): Promise<void> {
   const { args, io, config, settings, screen, options } = invocation;
+  requireConfig(config);
   const [typed, value] = args;
   const name = settingName(typed);
   if (value !== undefined) checkSetting(name, value, invocation);

@@ -8,7 +8,6 @@ import { createNodeIo } from '../io/node-io.ts';
 import type { CliCommand } from '../parser/command.ts';
 import { helpText } from '../parser/help-page.ts';
 import { explainParserError, refuseTypedKey, requireOptions } from '../parser/parser-error.ts';
-import type { SharedOptions } from '../settings/options.ts';
 import {
   type Invocation,
   requireProfile,
@@ -16,7 +15,7 @@ import {
   type SettingSource,
   unknownSettings,
 } from '../settings/settings.ts';
-import { readConfig, requireConfig } from '../settings/stored-files.ts';
+import { readConfig, unreadableConfig } from '../settings/stored-files.ts';
 import { Screen } from '../terminal/screen.ts';
 import { parseLine } from './program.ts';
 
@@ -72,25 +71,17 @@ interface ResolvedLine extends Pick<Invocation, 'argv' | 'io' | 'config' | 'scre
 }
 
 async function execute(command: CliCommand, { argv, io, config, screen, resolved }: ResolvedLine): Promise<number> {
-  const { env } = io;
   requireValid(resolved, command, ['option']);
   requireOptions(command);
   const options = command.values();
   const needsConfig = command.has('--profile') && !command.traits.survivesBrokenConfig;
-  const problem = needsConfig ? requireConfig(config, !isIndependent(options, env)) : undefined;
+  const problem = needsConfig ? unreadableConfig(config) : undefined;
   if (problem !== undefined) await screen.warn(problem);
   // A command that only changes stored settings must also work if one of them is invalid.
   requireValid(resolved, command, isStrict(command) ? ['variable', 'config.json'] : ['variable']);
   const { settings } = resolved;
   if (isStrict(command)) await checkConfig(command, { config, settings, screen, io });
   return (await command.run?.({ io, settings, config, screen, argv, args: command.args, options })) ?? exitCodes.ok;
-}
-
-/** Whether the URL and the key are set without the stored files. */
-function isIndependent({ baseUrl, keyFile, keyStdin, profile }: SharedOptions, env: Env): boolean {
-  const hasKey = keyStdin || keyFile !== undefined || env['FXRATES_API_KEY'] || env['FXRATES_API_KEY_FILE'];
-  const hasProfile = profile !== undefined || env['FXRATES_PROFILE'];
-  return Boolean((baseUrl ?? env['FXRATES_BASE_URL']) && hasKey && !hasProfile);
 }
 
 /** Whether the command calls the service, so that a wrong setting could cost quota. Not the command that reports them. */

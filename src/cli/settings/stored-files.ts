@@ -43,14 +43,18 @@ export function readConfig(env: Env): ConfigFile {
   }
 }
 
-/**
- * Returns a warning for a file that this user cannot read, if it `isNeeded` for nothing. @throws CliError if it cannot be used
- */
-export function requireConfig({ problem }: ConfigFile, isNeeded = true): string | undefined {
-  if (problem === undefined) return undefined;
-  const code = problem instanceof CliError ? codeOf(problem.cause) : undefined;
-  if (isNeeded || !(problem instanceof CliError) || (code !== 'EACCES' && code !== 'EPERM')) throw problem;
-  return `${problem.message}; its settings are not used`;
+/** @throws CliError if the file cannot be used */
+export function requireConfig({ problem }: ConfigFile): void {
+  if (problem !== undefined) throw problem;
+}
+
+/** Returns a warning for a file that this user may not read, such as that of another user. @throws CliError for a broken one */
+export function unreadableConfig(config: ConfigFile): string | undefined {
+  const { problem } = config;
+  const isForbidden = problem instanceof CliError && /^(EACCES|EPERM)$/.test(codeOf(problem.cause) ?? '');
+  if (isForbidden) return `${problem.message}; its settings are not used`;
+  requireConfig(config);
+  return undefined;
 }
 
 function entriesOf(value: unknown): Entries {
