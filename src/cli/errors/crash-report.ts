@@ -11,7 +11,8 @@ export function crashReport(error: unknown, argv: readonly string[], env: Env): 
   const message = `unexpected failure — ${why}`;
   const isVerbose = argv.includes('-vv') || env['FXRATES_DEBUG'] === '2';
   const stack = isVerbose && error instanceof Error ? `\n${visible(error.stack ?? '')}\n` : '';
-  const text = argv.includes('--json')
+  const isJson = /(^| )(--json|(-o|--output)[ =]?json)( |$)/.test(argv.join(' ')) || env['FXRATES_OUTPUT'] === 'json';
+  const text = isJson
     ? jsonLine({ error: { code: 'internal', message, exit_code: 1 } }).trimEnd()
     : `fxrates: ${visible(message)}\n\n  ${nextStep}`;
   return `${secrets.redactMessage(text + stack).replace(/Bearer [^\s"]+/g, 'Bearer …')}\n`;

@@ -52,7 +52,8 @@ function excessArguments(command: CliCommand): CliError {
   const { registeredArguments, path, args } = command;
   const most = registeredArguments.length;
   const isParameter = args.some((arg) => /^[^=]+=/.test(arg));
-  const accepted = most > 0 ? `at most ${most} argument` : `no ${isParameter ? 'parameters' : 'arguments'}`;
+  const accepted =
+    most > 0 ? `at most ${most} argument${most === 1 ? '' : 's'}` : `no ${isParameter ? 'parameters' : 'arguments'}`;
   const got = most > 0 ? `got ${args.map((arg) => `'${arg}'`).join(', ')}` : undefined;
   return usageError(`${path.join(' ')} accepts ${accepted}`, got, [helpHint(command)]);
 }
@@ -83,13 +84,24 @@ function unknownOption(command: CliCommand): CliError {
   const hint = hintFor(flag, command);
   if (hint !== undefined) return usageError(what, undefined, [hint]);
   if (command.has(flag)) return usageError(what, `${flag} has no value`);
-  if (sharedOptions().some(({ long }) => long === flag)) return inapplicable(flag, command);
+  const isShared = sharedOptions().some(({ long }) => long === flag);
+  if (
+    isShared ||
+    rootOf(command)
+      .all()
+      .some((other) => other.has(flag))
+  )
+    return inapplicable(flag, command);
   const flags = [...command.options.flatMap(({ long, hidden }) => (hidden ? [] : (long ?? []))), '--help'];
   const meant = flag.startsWith('--') ? nearestName(flag, flags) : undefined;
   if (meant !== undefined) return usageError(what, undefined, [`Did you mean ${meant}?`]);
   return usageError(what, command.takesParameters ? 'parameters are written name=value, e.g. base=USD' : undefined, [
     helpHint(command),
   ]);
+}
+
+function rootOf(command: CliCommand): CliCommand {
+  return command.parent === null ? command : rootOf(command.parent);
 }
 
 /** For an option of another tool. `undefined` if the command lacks the option that does the same. */

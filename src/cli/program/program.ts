@@ -124,8 +124,11 @@ function optionsPage(style: StreamStyle): string {
 }
 
 function noPage(path: readonly string[], program: CliCommand): Error {
-  const names = (program.find(path.slice(0, -1))?.commands ?? []).map((command) => command.name());
+  const parent = program.find(path.slice(0, -1));
+  const names = (parent?.commands ?? []).map((command) => command.name());
   const nearest = nearestName(path.at(-1) ?? '', path.length === 1 ? [...names, OPTIONS] : names);
   const meant = nearest && `Did you mean ${commandLine(['help', ...path.slice(0, -1), nearest])}?`;
-  return usageError(`no help about '${path.join(' ')}'`, undefined, [meant ?? 'Commands: fxrates --help']);
+  return usageError(`no help about '${path.join(' ')}'`, undefined, [
+    meant ?? `Commands: ${(parent ?? program).fullName} --help`,
+  ]);
 }

@@ -139,8 +139,13 @@ test.each([
   expect((await printed(error)).stderr).toBe(report);
 });
 
-test('with --json the report is one line of JSON', () => {
-  const report = crashReport(new Error('boom\nmore'), ['quota', '--json'], {});
+test.each([
+  ['quota --json', {}],
+  ['quota -o json', {}],
+  ['--output=json quota', {}],
+  ['quota', { FXRATES_OUTPUT: 'json' }],
+])('the report of %s is one line of JSON with %j', (line, env) => {
+  const report = crashReport(new Error('boom\nmore'), line.split(' '), env);
 
   expect(report.endsWith('}\n')).toBe(true);
   expect(JSON.parse(report)).toEqual({
