@@ -159,8 +159,20 @@ describe.skipIf(!hasBundle || !hasTerminal || process.platform !== 'linux')('at 
     },
   );
 
-  test.each(['\u001a', 'SIGTSTP'])(
-    'a key pasted after %j and fg is read, and reaches neither screen nor shell',
+  test('Ctrl-Z does nothing', async () => {
+    const { shell, type, after, folder } = await startLogin();
+    await type('fx_typed\u001a');
+
+    const shown = await after('_0123456789\r', '<echo >');
+
+    expect(shown).not.toContain('typed');
+    expect(await readFile(join(folder, 'credentials.json'), 'utf8')).toContain('"fx_typed_0123456789"');
+    shell.write('exit\n');
+    await shell.ended;
+  });
+
+  test.each(['SIGTSTP', 'SIGSTOP'])(
+    'a key pasted after %s and fg is read, and reaches neither screen nor shell',
     async (stop) => {
       const { shell, type, after, folder } = await startLogin();
       await type('half-a-key');

@@ -1,5 +1,5 @@
+import type { Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Prompt, SignalName } from './io.ts';
 
 interface Terminal {
@@ -44,13 +44,21 @@ export async function readTypedLine(
   };
   stdin.on('keypress', onKey);
   editor.on('SIGINT', () => receive('SIGINT'));
-  const endSuspension = handleSuspension(stdin, editor, { ask, leave: () => stderr.write('\n') });
+  editor.on('SIGTSTP', () => undefined); // Ctrl-Z does nothing
+  const onContinue = () => {
+    // The mode of the terminal can have changed while the process was stopped. Node.js ignores a mode that it has set before.
+    stdin.setRawMode(false).setRawMode(true);
+    editor.write(null, { ctrl: true, name: 'e' });
+    editor.write(null, { ctrl: true, name: 'u' });
+    ask();
+  };
+  process.on('SIGCONT', onContinue);
   try {
     ask();
     await lineOrInterrupt(editor, interrupted);
     return lines[0] ?? '';
   } finally {
-    endSuspension();
+    process.off('SIGCONT', onContinue);
     stdin.off('keypress', onKey);
     const rest = [...lines.slice(1), editor.line].join('\r');
     editor.close(); // turns the echo on
@@ -62,52 +70,10 @@ export async function readTypedLine(
 const CTRL_BACKSLASH = '\u001c';
 
 /** Resolves with the first line and at the end of the input. */
-function lineOrInterrupt(editor: LineEditor, interrupted: AbortSignal): Promise<void> {
+function lineOrInterrupt(editor: Interface, interrupted: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     editor.once('line', () => resolve());
     editor.once('close', resolve);
     interrupted.addEventListener('abort', () => reject(interrupted.reason), { once: true });
   });
-}
-
-type LineEditor = import('node:readline/promises').Interface;
-
-/** Longest time in which the system stops the process, in milliseconds. It does not if no shell could continue it. */
-const STOPPED_WITHIN_MS = 50;
-
-/**
- * Ctrl-Z, SIGTSTP and SIGSTOP: the shell gets the terminal with its echo. The mode of the terminal can have changed when the
- * process continues, so the echo is turned off again before the question is repeated; what was typed before is dropped.
- */
-function handleSuspension(
-  stdin: NodeJS.ReadStream,
-  editor: LineEditor,
-  { ask, leave }: { readonly ask: () => void; readonly leave: () => void },
-): () => void {
-  let isSuspended = false;
-  const suspend = async () => {
-    isSuspended = true;
-    leave();
-    stdin.setRawMode(false);
-    process.off('SIGTSTP', suspend);
-    process.kill(process.pid, 'SIGTSTP');
-    await sleep(STOPPED_WITHIN_MS);
-    if (isSuspended) resume();
-  };
-  const resume = () => {
-    isSuspended = false;
-    process.off('SIGTSTP', suspend).on('SIGTSTP', suspend);
-    editor.pause();
-    stdin.setRawMode(false); // Node.js ignores a mode that it has set before
-    stdin.setRawMode(true);
-    editor.write(null, { ctrl: true, name: 'e' });
-    editor.write(null, { ctrl: true, name: 'u' });
-    ask();
-  };
-  editor.on('SIGTSTP', suspend);
-  process.on('SIGTSTP', suspend).on('SIGCONT', resume);
-  return () => {
-    isSuspended = false;
-    process.off('SIGTSTP', suspend).off('SIGCONT', resume);
-  };
 }
