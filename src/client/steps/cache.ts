@@ -14,7 +14,7 @@ import { granularityMs } from '../state/quota-record.ts';
 import { Cancellation } from '../time/abort.ts';
 import type { SteadyTime } from '../time/clock.ts';
 import { StoreGuard } from '../time/store-guard.ts';
-import { refreshQuota } from './quota-guard.ts';
+import { refreshQuota } from './quota-lookup.ts';
 import type { StepContext } from './send.ts';
 
 /** An entry that is further in the future is ignored, because its age is unknown. */

@@ -1,40 +1,13 @@
 import type { QuotaData } from '../../generated/types.ts';
 import type { Call } from '../call/call.ts';
-import { FxRatesError, QuotaExhaustedError } from '../errors/errors.ts';
+import { QuotaExhaustedError } from '../errors/errors.ts';
 import { callHook } from '../errors/program-values.ts';
 import type { QuotaEstimate, QuotaGuardOptions } from '../options/client-options.ts';
-import type { ClientSettings } from '../options/resolve-options.ts';
 import type { KeyState } from '../state/key-state.ts';
 import { type QuotaLedger, SHARED_KEY_MS } from '../state/quota-ledger.ts';
 import { perMinuteIn, remainingOf, resetsAtMsIn } from '../state/quota-record.ts';
-import { type Lookup, updateRecord } from './quota-lookup.ts';
+import { type Lookup, refreshQuota } from './quota-lookup.ts';
 import type { StepContext } from './send.ts';
-
-/**
- * Updates the quota record of a call's key, unless it is younger than `maxAgeMs` or `quota()` has just failed. `false` if it
- * fails now; warns once about options that then have no effect.
- */
-export async function refreshQuota(
-  { events, settings }: Pick<StepContext, 'events' | 'settings'>,
-  lookup: Lookup,
-  maxAgeMs: number,
-): Promise<boolean> {
-  const { call, state } = lookup;
-  const error = await updateRecord(lookup, maxAgeMs);
-  if (error !== undefined && state.quota.estimate() === undefined)
-    events.warnOnce(unknownQuotaWarning(call.key.masked, error, settings));
-  return error === undefined;
-}
-
-function unknownQuotaWarning(key: string, error: unknown, { quotaGuard, cache }: ClientSettings): string {
-  const { status, code, kind = 'error' } = FxRatesError.is(error) ? error : {};
-  const why = status !== undefined && status >= 400 ? status : (code ?? kind);
-  const effects = [
-    ...(quotaGuard ? ['quotaGuard rejects no call'] : []),
-    ...(cache?.maxAgeMs === 'snapshot' ? ["cache: 'snapshot' does not know its interval"] : []),
-  ];
-  return `quota() failed (${why}), so the quota of key ${key} is unknown; until it succeeds, ${effects.join(' and ')}`;
-}
 
 /** Before the guard rejects a call, it updates an older record, because the plan may have changed. */
 const CERTAIN_MS = 60_000;

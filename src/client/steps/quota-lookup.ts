@@ -4,15 +4,18 @@ import { operationEndpoint } from '../call/endpoint.ts';
 import {
   AbortError,
   AuthenticationError,
+  FxRatesError,
   QuotaExhaustedError,
   RateLimitError,
   RequestError,
   TimeoutError,
 } from '../errors/errors.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
+import type { ClientSettings } from '../options/resolve-options.ts';
 import type { KeyState } from '../state/key-state.ts';
 import { isExhausted, resetsAtMsIn } from '../state/quota-record.ts';
 import type { Cancellation } from '../time/abort.ts';
+import type { StepContext } from './send.ts';
 
 /** The longest usual wait for a per-minute limit, with the jitter of servers. */
 const LONGEST_RATE_WAIT_MS = 75_000;
@@ -31,15 +34,32 @@ export interface Lookup {
 }
 
 /**
- * Calls `quota()` unless the record is young enough. If that fails, the calls continue with the known record, and the
- * service decides. Returns the error of the failure.
+ * Calls `quota()` unless the record is younger than `maxAgeMs` or `quota()` has just failed. `false` if it fails now: the
+ * calls continue with the known record, and the service decides. Warns once about options that then have no effect.
  */
-export async function updateRecord(lookup: Lookup, maxAgeMs: number): Promise<unknown> {
-  if (lookup.state.quota.isUpToDate(maxAgeMs)) return undefined;
-  const { error, isOwn } = await tryUpdate(lookup);
+export async function refreshQuota(
+  { events, settings }: Pick<StepContext, 'events' | 'settings'>,
+  lookup: Lookup,
+  maxAgeMs: number,
+): Promise<boolean> {
+  const { call, state } = lookup;
+  if (state.quota.isUpToDate(maxAgeMs)) return true;
+  let { error, isOwn } = await tryUpdate(lookup);
   // The deadline and `onLimit` were those of another call.
-  const isForOther = error instanceof RateLimitError && !isOwn;
-  return isForOther ? (await tryUpdate(lookup)).error : error;
+  if (error instanceof RateLimitError && !isOwn) ({ error, isOwn } = await tryUpdate(lookup));
+  if (error !== undefined && state.quota.estimate() === undefined)
+    events.warnOnce(unknownQuotaWarning(call.key.masked, error, settings));
+  return error === undefined;
+}
+
+function unknownQuotaWarning(key: string, error: unknown, { quotaGuard, cache }: ClientSettings): string {
+  const { status, code, kind = 'error' } = FxRatesError.is(error) ? error : {};
+  const why = status !== undefined && status >= 400 ? status : (code ?? kind);
+  const effects = [
+    ...(quotaGuard ? ['quotaGuard rejects no call'] : []),
+    ...(cache?.maxAgeMs === 'snapshot' ? ["cache: 'snapshot' does not know its interval"] : []),
+  ];
+  return `quota() failed (${why}), so the quota of key ${key} is unknown; until it succeeds, ${effects.join(' and ')}`;
 }
 
 /** `isOwn`: the call started the `quota()`; otherwise, it joined that of another call. */
