@@ -19,9 +19,9 @@ export type RequestEnd =
 /** How a request failed. */
 export interface RequestFailure {
   readonly kind: 'failed';
-  /** Whether the request was sent, and whether the service may have counted it. */
+  /** Whether the request was sent, and whether the service may have counted it for the minute. */
   readonly wasSent: boolean;
-  readonly mayHaveCounted: boolean;
+  readonly mayHaveUsedSlot: boolean;
   /** Milliseconds that the Retry-After of the failure asks to wait. */
   readonly hintMs?: number | undefined;
   /** Whether the time of the attempt was up, which the caller sets. */

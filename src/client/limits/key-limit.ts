@@ -92,7 +92,7 @@ export class LocalLimit implements Limit {
     const { state } = this;
     const isBesideOthers = priority === 'low' && areOthersCalling(state, now);
     const mayTest = !isBesideOthers;
-    const at = estimate === 'expected' ? expectedSlotAt(state, now, ahead) : slotAt(state, now, ahead, mayTest);
+    const at = estimate === 'expected' ? expectedSlotAt(state, now, ahead) : earliestSlotAt(state, now, ahead, mayTest);
     return isBesideOthers ? Math.max(at, lowSlotAt(state, now, ahead)) : at;
   }
 
@@ -253,7 +253,7 @@ function nextLowAskAt(state: LimiterState, now: number): number {
 
 function nextAskAt(state: LimiterState, now: number): number {
   const { pace, log, limit, configured, testAt, isCap, inFlight } = state;
-  const expiryAt = (place: number) => log.expiresAt(Math.max(0, place)) ?? UNBOUNDED;
+  const expiryAt = (index: number) => log.expiresAt(Math.max(0, index)) ?? UNBOUNDED;
   const paceAt = pace === null ? 0 : pace.at + Math.max(0, 1 - pace.tokens) / pace.perMs;
   const overCap = log.size + inFlight - configured;
   const capAt = isCap && overCap >= 0 ? expiryAt(overCap) : 0;
@@ -269,7 +269,7 @@ function nextAskAt(state: LimiterState, now: number): number {
  * The earliest time at which a call with `ahead` others before it can be sent, by the most optimistic kind of window
  * that fits what was seen. `mayTest`: whether the call may be the request that tests the window.
  */
-export function slotAt(state: LimiterState, now: number, ahead: number, mayTest = true): number {
+export function earliestSlotAt(state: LimiterState, now: number, ahead: number, mayTest = true): number {
   const { pace, limit, configured, gate, testAt, isCap } = state;
   const expectedAt = expectedSlotAt(state, now, ahead);
   if (pace !== null || isUnknown(state)) return expectedAt;

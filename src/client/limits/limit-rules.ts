@@ -240,7 +240,7 @@ function isLearned({ configured }: LimiterState): boolean {
  * the requests behind the gate before.
  */
 function isOwnSlot({ log, gate: { opensAt }, test }: LimiterState, { accepted }: Gate): boolean {
-  const isAtExpiry = (place: number) => Math.abs(opensAt - (log.expiresAt(place) ?? UNBOUNDED)) <= 2 * ROUNDING_MS;
+  const isAtExpiry = (index: number) => Math.abs(opensAt - (log.expiresAt(index) ?? UNBOUNDED)) <= 2 * ROUNDING_MS;
   // A few can also expire when a window ends. The requests behind the gate then show whether more are accepted.
   return isAtExpiry(0) && (accepted > 0 || test === 'sliding' || isAtExpiry(Math.floor(log.size / 2)));
 }

@@ -235,15 +235,15 @@ export class AcceptedLog {
   toJSON(): string {
     return this.#times
       .slice(this.#first)
-      .map((at, place, all) => at - (all[place - 1] ?? 0))
+      .map((at, index, all) => at - (all[index - 1] ?? 0))
       .join();
   }
 
   /** A log of every `n`th request, in a clock that is `aheadMs` ahead. */
   copy(aheadMs = 0, n = 1): AcceptedLog {
     const copy = new AcceptedLog();
-    for (let place = this.#first; place < this.#times.length; place += n) {
-      copy.#times.push((this.#times[place] ?? 0) + aheadMs);
+    for (let index = this.#first; index < this.#times.length; index += n) {
+      copy.#times.push((this.#times[index] ?? 0) + aheadMs);
     }
     return copy;
   }
@@ -270,9 +270,9 @@ export class AcceptedLog {
     this.#first = 0;
   }
 
-  /** When the request at `place` (0 is the oldest) expires; `undefined` if the log has fewer. */
-  expiresAt(place: number): number | undefined {
-    const at = this.#times[this.#first + place];
+  /** When the request at `index` (0 is the oldest) expires; `undefined` if the log has fewer. */
+  expiresAt(index: number): number | undefined {
+    const at = this.#times[this.#first + index];
     return at === undefined ? undefined : at + WINDOW_MS;
   }
 }

@@ -59,7 +59,7 @@ export interface NotSent {
 }
 
 /** The permit of a call, or the reason why it is not sent. */
-export type Place = Permit | NotSent;
+export type Admission = Permit | NotSent;
 
 /** The state of a key's limit, from `fx.limits()`. */
 export interface KeyLimits {
@@ -95,7 +95,7 @@ interface Eta {
 type Admitted = Pick<AcquireOptions, 'retryOf'>;
 
 interface WaitingCall extends QueuedCall, Admitted {
-  readonly settle: (place: Place) => void;
+  readonly settle: (admitted: Admission) => void;
 }
 
 /**
@@ -131,21 +131,21 @@ export class RateLimiter {
    * Returns the permit of a call that need not wait, or the reason why it is not sent. If it waits, returns a promise of
    * these, which rejects with the signal's reason on abort. Report the result of the request on the permit.
    */
-  acquire(options: AcquireOptions): Place | Promise<Place> {
+  acquire(options: AcquireOptions): Admission | Promise<Admission> {
     const { signal, due, priority, waits, isOwn, retryOf } = options;
     const now = this.#time.datedNow();
     this.#sawCall(now, options);
-    const place = this.#permitNow(now, options) ?? this.#whyNotSent(now, options);
-    if (place !== undefined) return place;
+    const admission = this.#permitNow(now, options) ?? this.#whyNotSent(now, options);
+    if (admission !== undefined) return admission;
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         this.#queue.remove(call);
         this.#serveSoon();
         reject(signal.reason);
       };
-      const settle = (place: Place) => {
+      const settle = (admitted: Admission) => {
         signal.unlisten(onAbort);
-        resolve(place);
+        resolve(admitted);
       };
       // A `quota()` of the client is sent first: after the calls that wait, nothing needs it.
       const { ticket = isOwn ? 0 : ++this.#lastTicket, failures = 0 } = retryOf ?? {};
@@ -248,11 +248,11 @@ export class RateLimiter {
     return Math.max(now, this.#limit.slotAt(now, ahead, options), this.#inFlight.health.retryAt);
   }
 
-  /** `ticket`: that of a call that has waited. A call that is sent again keeps its ticket, and so its place. */
-  #permit(now: number, { retryOf, ticket }: Admitted & { readonly ticket?: number }): Permit {
-    const place = ticket ?? retryOf?.ticket ?? ++this.#lastTicket;
+  /** `waited`: the ticket of a call that has waited. A call that is sent again keeps its ticket. */
+  #permit(now: number, { retryOf, ticket: waited }: Admitted & { readonly ticket?: number }): Permit {
+    const ticket = waited ?? retryOf?.ticket ?? ++this.#lastTicket;
     const { skippedMs } = this.#time;
-    const permit = new Permit(this.#end, { sentAt: now, skippedMs, ticket: place, retryOf });
+    const permit = new Permit(this.#end, { sentAt: now, skippedMs, ticket, retryOf });
     this.#inFlight.add(permit);
     return permit;
   }
@@ -393,6 +393,6 @@ export class RateLimiter {
   #resultOf(end: RequestEnd): Pick<Extract<Report, { sentAt: number }>, 'kind' | 'retryAfter'> {
     if (end.kind !== 'failed') return end;
     // A cap counts all requests, even those that the service did not.
-    return { kind: end.mayHaveCounted || (end.wasSent && this.#limit.state.isCap) ? 'lost' : 'unused' };
+    return { kind: end.mayHaveUsedSlot || (end.wasSent && this.#limit.state.isCap) ? 'lost' : 'unused' };
   }
 }

@@ -119,7 +119,7 @@ export class QuotaLedger {
 
   /** An attempt was sent and has ended. A request counts if it may have: a 429 is free (docs/facts.md, Limits). */
   sent(call: Call, outcome: AttemptOutcome): void {
-    if (!call.endpoint.consumesQuota || !mayHaveCounted(outcome)) return;
+    if (!call.endpoint.consumesQuota || !mayHaveUsedQuota(outcome)) return;
     this.spent += 1;
     if ('rawBody' in outcome) this.release(call); // it is counted now
   }
@@ -188,7 +188,7 @@ export class QuotaLedger {
 }
 
 /** Whether a request counts toward the quota, or may count: the service does not document which failed ones do. */
-function mayHaveCounted(outcome: AttemptOutcome): boolean {
+function mayHaveUsedQuota(outcome: AttemptOutcome): boolean {
   if ('rawBody' in outcome) return true;
   if (outcome.kind === 'rate_limited') return !FREE_STATUSES.includes(outcome.status);
   const { error } = outcome; // another copy of the package may have created it

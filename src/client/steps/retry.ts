@@ -21,7 +21,7 @@ import {
 import { isPermanent } from '../errors/network-failure.ts';
 import type { ApiKey } from '../key/api-key.ts';
 import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-flight.ts';
-import type { NotSent, Place } from '../limits/rate-limiter.ts';
+import type { NotSent, Admission } from '../limits/rate-limiter.ts';
 import type { AcquireOptions } from '../limits/request-queue.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import type { KeyState } from '../state/key-state.ts';
@@ -186,7 +186,7 @@ class Attempts {
   }
 
   /** `false` if the wait has ended early. @throws an error with the reason if the call may not wait */
-  async #waitForSlot(admission: NotSent | Promise<Place>, wait: Cancellation, state: KeyState): Promise<boolean> {
+  async #waitForSlot(admission: NotSent | Promise<Admission>, wait: Cancellation, state: KeyState): Promise<boolean> {
     const { keys, events } = this.#parts;
     const ends = [...this.#endsByQuota(state), ...(this.#isForCaller ? [keys.waits] : [])];
     const admitted = async () => {
@@ -367,7 +367,7 @@ class Attempts {
 }
 
 /** Whether the call need not wait: an `await` takes time also for a slot that is free. */
-function isFree(admission: Place | Promise<Place> | undefined): admission is Permit | undefined {
+function isFree(admission: Admission | Promise<Admission> | undefined): admission is Permit | undefined {
   return admission === undefined || 'end' in admission;
 }
 

@@ -194,9 +194,9 @@ export function endOf(failure: AttemptFailure, { wasTransmitted, unit }: FailedR
   const wasSent = !wasNeverSent(error);
   // Without a status, the caller aborted, or a function of the program failed.
   if (!isOutage(error)) return { kind: status !== undefined ? 'accepted' : wasSent ? 'lost' : 'unused' };
-  const mayHaveCounted = wasSent && !NOT_COUNTED_STATUSES.includes(status);
+  const mayHaveUsedSlot = wasSent && !NOT_COUNTED_STATUSES.includes(status);
   const hintMs = retryAfterMs(retryAfter, unit);
-  return { kind: 'failed', hintMs, wasSent, mayHaveCounted, isTimeout: error instanceof TimeoutError, error };
+  return { kind: 'failed', hintMs, wasSent, mayHaveUsedSlot, isTimeout: error instanceof TimeoutError, error };
 }
 
 /** Whether an error counts as a failure of the service. */

@@ -5,7 +5,7 @@ import { quiet } from '../../helpers/fake-clock.ts';
 import { ask, hint, type NotSentError, type StrictLimiter, setUpLimiter } from '../../helpers/strict-limiter.ts';
 
 const ERROR = new Error('503');
-const FAILED: RequestFailure = { kind: 'failed', wasSent: true, mayHaveCounted: true, error: ERROR };
+const FAILED: RequestFailure = { kind: 'failed', wasSent: true, mayHaveUsedSlot: true, error: ERROR };
 
 /** A 503 with that Retry-After. */
 const failedFor = (seconds: string): RequestFailure => ({ ...FAILED, hintMs: 1_000 * Number(seconds) });
@@ -23,10 +23,10 @@ async function outage(retryAfter: string, options: Partial<RateLimiterOptions> =
 }
 
 test.each([
-  ['that may have counted', { perMinute: 'learn' }, { wasSent: true, mayHaveCounted: true }, 1],
-  ['that was not counted', { perMinute: 'learn' }, { wasSent: true, mayHaveCounted: false }, 0],
-  ['that was not counted, with a cap on all requests,', { perMinute: 2 }, { wasSent: true, mayHaveCounted: false }, 1],
-  ['that was not sent, with a cap,', { perMinute: 2 }, { wasSent: false, mayHaveCounted: false }, 0],
+  ['that may have counted', { perMinute: 'learn' }, { wasSent: true, mayHaveUsedSlot: true }, 1],
+  ['that was not counted', { perMinute: 'learn' }, { wasSent: true, mayHaveUsedSlot: false }, 0],
+  ['that was not counted, with a cap on all requests,', { perMinute: 2 }, { wasSent: true, mayHaveUsedSlot: false }, 1],
+  ['that was not sent, with a cap,', { perMinute: 2 }, { wasSent: false, mayHaveUsedSlot: false }, 0],
 ] as const)('a failed request %s uses a slot, or returns it', async (_, options, failure, used) => {
   const { limiter } = setUp(options);
   limiter.configure(2);

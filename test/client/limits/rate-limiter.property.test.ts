@@ -208,7 +208,7 @@ test('an outage at any time costs few requests and no call; a failure raises no 
       const failure = (): RequestFailure | undefined => {
         if (clock.now() < startsAt || clock.now() >= startsAt + outage.lastsMs) return undefined;
         failures += 1;
-        return { kind: 'failed', hintMs, wasSent: true, mayHaveCounted: false, error: new Error('503') };
+        return { kind: 'failed', hintMs, wasSent: true, mayHaveUsedSlot: false, error: new Error('503') };
       };
       const server = new LimitedServer({ window, limit: 30, hint: 'seconds' });
       const random = seededRandom(seed);

@@ -22,7 +22,7 @@ function learned(perMinute: number, options: Partial<RateLimiterOptions> = {}) {
 test('a call that need not wait has its permit without a promise', async () => {
   const { start, limiter } = setUpLimiter({ perMinute: 2 });
   const failed = await limiter.acquire();
-  failed.end({ kind: 'failed', error: new Error('ECONNRESET'), wasSent: false, mayHaveCounted: false });
+  failed.end({ kind: 'failed', error: new Error('ECONNRESET'), wasSent: false, mayHaveUsedSlot: false });
 
   const again = limiter.tryAcquire({ retryOf: failed, due: { deadlineAt: start } });
 
@@ -51,7 +51,7 @@ test.each<[string, (first: Permit, limiter: StrictLimiter) => unknown, number?]>
   expect(limiter.limits()).toMatchObject({ inFlight });
 });
 
-const BROKEN = { kind: 'failed', error: new Error('HTTP 500'), wasSent: true, mayHaveCounted: true } as const;
+const BROKEN = { kind: 'failed', error: new Error('HTTP 500'), wasSent: true, mayHaveUsedSlot: true } as const;
 
 const ACCEPTED = { kind: 'accepted' } as const;
 
@@ -137,7 +137,7 @@ test.each([
     permit.end({ kind: 'lost' });
     permit.end({ kind: 'unused' });
 
-    permit.end({ kind: 'failed', hintMs: 30_000, wasSent: true, mayHaveCounted: true, error: new Error('503') });
+    permit.end({ kind: 'failed', hintMs: 30_000, wasSent: true, mayHaveUsedSlot: true, error: new Error('503') });
 
     expect(permit.end({ kind: 'refused', retryAfter: hint('30') })).toBeUndefined();
     expect(permit.failures).toBe(0);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { expectedSlotAt, LocalLimit, slotAt } from '../../../src/client/limits/key-limit.ts';
+import { earliestSlotAt, expectedSlotAt, LocalLimit } from '../../../src/client/limits/key-limit.ts';
 import { advancePace } from '../../../src/client/limits/limit-rules.ts';
 import {
   AcceptedLog,
@@ -253,7 +253,7 @@ describe('5 window test', () => {
     limit.accept(200);
     expect(limit.send(200)).toBe(2); // it has: the requests since the test count, not the log
     limit.accept(300, 2);
-    expect(slotAt(limit.state, 300, 0)).toBe(60_200); // the log has forgotten the others
+    expect(earliestSlotAt(limit.state, 300, 0)).toBe(60_200); // the log has forgotten the others
   });
 
   test.each<[string, object, Partial<Gate>, 'due' | 'done' | 'sliding']>([
@@ -767,8 +767,8 @@ test('15 deadlines: a slot is judged by the most optimistic window that fits wha
   limit.sendRefused(1_000, '20');
 
   // A new fixed window at the end of the hint has thirty slots at once; a sliding one would have the first at 60 s.
-  expect(slotAt(limit.state, 1_000, 29)).toBe(21_000);
-  expect(slotAt(limit.state, 1_000, 30)).toBe(81_000);
+  expect(earliestSlotAt(limit.state, 1_000, 29)).toBe(21_000);
+  expect(earliestSlotAt(limit.state, 1_000, 30)).toBe(81_000);
 });
 
 test('15 deadlines: a slot of the log is that of its place in the order of expiry, however full the log is', () => {

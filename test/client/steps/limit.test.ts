@@ -341,11 +341,11 @@ const LATE = new TimeoutError({ scope: 'attempt', limitMs: 1_000 });
 test.each<[string, unknown, object]>([
   ['a response that is no refusal', new RequestError('no', { status: 404 }), { kind: 'accepted' }],
   ['no response, because the caller aborted', new Error('aborted'), { kind: 'lost' }],
-  ['no connection', new NetworkError('down', { code: 'ECONNREFUSED' }), { wasSent: false, mayHaveCounted: false }],
-  ['no response on a connection', new NetworkError('down', { code: 'ECONNRESET' }), { mayHaveCounted: true }],
-  ['a proxy without its service', new ServerError('down', { status: 503 }), { wasSent: true, mayHaveCounted: false }],
-  ['a failure of the service', new ServerError('down', { status: 500 }), { mayHaveCounted: true, isTimeout: false }],
-  ['no response in time', LATE, { kind: 'failed', mayHaveCounted: true, isTimeout: true }],
+  ['no connection', new NetworkError('down', { code: 'ECONNREFUSED' }), { wasSent: false, mayHaveUsedSlot: false }],
+  ['no response on a connection', new NetworkError('down', { code: 'ECONNRESET' }), { mayHaveUsedSlot: true }],
+  ['a proxy without its service', new ServerError('down', { status: 503 }), { wasSent: true, mayHaveUsedSlot: false }],
+  ['a failure of the service', new ServerError('down', { status: 500 }), { mayHaveUsedSlot: true, isTimeout: false }],
+  ['no response in time', LATE, { kind: 'failed', mayHaveUsedSlot: true, isTimeout: true }],
 ])('for the limit, a request ends with %s', (_, error, expected) => {
   expect(endOf({ kind: 'failed', error }, { wasTransmitted: true, unit: 'seconds' })).toMatchObject(expected);
   expect(endOf({ kind: 'failed', error }, { wasTransmitted: false, unit: 'seconds' })).toEqual({ kind: 'unused' });

@@ -63,8 +63,8 @@ export function decide(shared: SharedState | undefined, given: OwnPart, storeNow
   const missing = inFlight + own.reports.filter(isResult).length - before.inFlight;
   const limit = withReports(shared, { ...own, reports: [...own.reports, ...dead] }, { missing, now });
   const sharers = sharersOf(leases, { id, now, isLow: demand.low === demand.wanted });
-  const place = sharers.findIndex(([name]) => name === id);
-  const share = shareAt(place, sharers.length, limit.freeSlots(now));
+  const index = sharers.findIndex(([name]) => name === id);
+  const share = shareAt(index, sharers.length, limit.freeSlots(now));
   const grant = limit.grant(now, atMost(Math.min(share, roomUnder(limit.state, settings)), demand));
   const { count } = grant;
   const waiting = demand.wanted - count;
@@ -159,8 +159,8 @@ function sharersOf(
 }
 
 /** How many of the free slots a process may use: an equal share, but none if the processes before it need all of them. */
-function shareAt(place: number, processes: number, slots: number): number {
-  return slots > 0 && place >= slots ? 0 : Math.max(1, Math.ceil(slots / processes));
+function shareAt(index: number, processes: number, slots: number): number {
+  return slots > 0 && index >= slots ? 0 : Math.max(1, Math.ceil(slots / processes));
 }
 
 /** A refusal of an unknown limit meets all requests in flight: together, the processes send as many as one would. */
