@@ -1,6 +1,7 @@
 import type { RetryAfter } from '../../src/client/errors/errors.ts';
 import { Permit } from '../../src/client/limits/in-flight.ts';
 import type { LimiterSettings } from '../../src/client/limits/limit-state.ts';
+import { initialState, type LimiterState } from '../../src/client/limits/limit-state.ts';
 import { type NotSent, RateLimiter, type RateLimiterOptions } from '../../src/client/limits/rate-limiter.ts';
 import type { AcquireOptions } from '../../src/client/limits/request-queue.ts';
 import { parseRetryAfter } from '../../src/client/limits/retry-after.ts';
@@ -78,4 +79,9 @@ export function setUpLimiter(options: Partial<RateLimiterOptions> = {}) {
 /** The Retry-After of a response without a `Date`. */
 export function hint(text: string | undefined, date?: string): RetryAfter | undefined {
   return parseRetryAfter(text, { date, nowMs: 0 });
+}
+
+/** The state before the first request of a key with this limit. */
+export function stateWithLimit(perMinute: number): LimiterState {
+  return { ...initialState(), configured: perMinute, limit: perMinute };
 }

@@ -61,7 +61,7 @@ export class ClientEvents {
   readonly reportsCalls: boolean;
   readonly reportsRequests: boolean;
 
-  constructor(hooks: EventHooks, warned = new Map<string, number>()) {
+  constructor(hooks: EventHooks, warned: Map<string, number>) {
     const { logLevel, logger = logLevel && consoleLogger() } = hooks;
     const levels = LEVELS.slice(0, 1 + LEVELS.indexOf(logLevel ?? 'warn'));
     this.#hooks = hooks;

@@ -46,7 +46,7 @@ export class Permit {
   readonly #onEnd: OnEnd;
   #isOpen = true;
 
-  constructor(onEnd: OnEnd, { sentAt, skippedMs = 0, ticket, retryOf }: PermitFields) {
+  constructor(onEnd: OnEnd, { sentAt, skippedMs, ticket, retryOf }: PermitFields) {
     this.#onEnd = onEnd;
     this.sentAt = sentAt;
     this.skippedMs = skippedMs;
@@ -63,8 +63,7 @@ export class Permit {
   }
 }
 
-type PermitFields = Pick<Permit, 'sentAt' | 'ticket'> &
-  Partial<Pick<Permit, 'skippedMs'>> & { readonly retryOf: Permit | undefined };
+type PermitFields = Pick<Permit, 'sentAt' | 'skippedMs' | 'ticket'> & { readonly retryOf: Permit | undefined };
 
 /** So many failures in a row are an outage. */
 const OUTAGE_FAILURES = 3;
@@ -161,7 +160,7 @@ export class InFlight {
   }
 
   /** The service works: it sent a success or a refusal. */
-  responded(permit: Permit, now: number, tookMs = now - permit.sentAt): void {
+  responded(permit: Permit, tookMs: number): void {
     const isNews = this.#probe === permit || permit.sentAt >= this.#downAt;
     if (this.size >= this.maxConcurrent) this.maxConcurrent = Math.min(this.#atMost, this.maxConcurrent + 1);
     this.left(permit);
@@ -183,7 +182,7 @@ export class InFlight {
   failed(
     permit: Permit,
     now: number,
-    { hintMs, isTimeout = false, error, tookMs = now - permit.sentAt }: RequestFailure & { readonly tookMs?: number },
+    { hintMs, isTimeout = false, error, tookMs }: RequestFailure & { readonly tookMs: number },
   ): void {
     const isProbe = this.#probe === permit;
     // Others have succeeded since the call first failed, or usual round trips are longer than its timeout.

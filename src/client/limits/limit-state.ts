@@ -125,12 +125,12 @@ export interface LimiterSettings {
 }
 
 /** The state before the first request. */
-export function initialState(perMinute = UNBOUNDED): LimiterState {
+export function initialState(): LimiterState {
   return {
-    configured: perMinute,
+    configured: UNBOUNDED,
     isCap: false,
     configuredAt: LONG_AGO,
-    limit: perMinute,
+    limit: UNBOUNDED,
     inFlight: 0,
     gate: {
       opensAt: LONG_AGO,

@@ -383,7 +383,7 @@ export class RateLimiter {
     const { sentAt } = permit;
     const tookMs = Math.max(0, now - sentAt - (this.#time.skippedMs - permit.skippedMs));
     if (end.kind === 'failed') this.#inFlight.failed(permit, now, { ...end, tookMs });
-    else if (end.kind === 'accepted' || end.kind === 'refused') this.#inFlight.responded(permit, now, tookMs);
+    else if (end.kind === 'accepted' || end.kind === 'refused') this.#inFlight.responded(permit, tookMs);
     else this.#inFlight.left(permit);
     const reading = this.#limit.report({ sentAt, now, ...this.#resultOf(end) });
     if (this.#queue.size > 0) this.#serveSoon();

@@ -73,12 +73,12 @@ function resolveTransport({ fetch, dispatcher, proxy }: Pick<CheckedOptions, Sen
 
 interface BaseUrlCheck {
   /** That of the option or the variable. */
-  readonly name?: string;
+  readonly name: string;
   readonly allowInsecureHttp: boolean;
 }
 
 /** The base URL without a trailing slash. @throws ConfigError if the key must not be sent there, or cannot be. */
-export function checkBaseUrl(value: unknown, { name = 'baseUrl', allowInsecureHttp }: BaseUrlCheck): string {
+export function checkBaseUrl(value: unknown, { name, allowInsecureHttp }: BaseUrlCheck): string {
   const expected = "an http or https URL such as 'https://api.example.com'";
   if (typeof value !== 'string' && !isUrl(value)) return refuse(name, value, expected);
   const shown = withoutCredentials(String(value));

@@ -21,7 +21,7 @@ import {
 import { isPermanent } from '../errors/network-failure.ts';
 import type { ApiKey } from '../key/api-key.ts';
 import { LONGEST_OUTAGE_MS, type Permit, type RequestEnd } from '../limits/in-flight.ts';
-import type { NotSent, Admission } from '../limits/rate-limiter.ts';
+import type { Admission, NotSent } from '../limits/rate-limiter.ts';
 import type { AcquireOptions } from '../limits/request-queue.ts';
 import { retryAfterMs } from '../limits/retry-after.ts';
 import type { KeyState } from '../state/key-state.ts';

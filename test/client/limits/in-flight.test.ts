@@ -202,13 +202,14 @@ test('the limit is wanted again when a refusal contradicts it, but not in an out
 function requests(maxConcurrent = 16) {
   const flight = new InFlight({ maxConcurrent, random: () => 0.5 });
   const send = (sentAt: number, retryOf?: Permit) => {
-    const permit = new Permit(() => undefined, { sentAt, ticket: 0, retryOf });
+    const permit = new Permit(() => undefined, { sentAt, skippedMs: 0, ticket: 0, retryOf });
     flight.add(permit);
     return permit;
   };
   const fail = (permit: Permit, now: number, more: Partial<RequestFailure> = {}) =>
-    flight.failed(permit, now, { ...FAILED, ...more });
-  return { flight, send, fail };
+    flight.failed(permit, now, { ...FAILED, tookMs: now - permit.sentAt, ...more });
+  const succeed = (permit: Permit, now: number) => flight.responded(permit, now - permit.sentAt);
+  return { flight, send, fail, succeed };
 }
 
 /** Three requests that fail together, at 100. */
@@ -243,12 +244,12 @@ test.each<[string, readonly Sent[], number?]>([
   ['failures of requests sent before the last successful one are none', [...successes, ...failures(3, 9, 40)]],
   ['failures of requests sent with it', [...successes, ...failures(3, 10, 40)], 40],
 ])('three failures in a row are an outage: %s', (_, sent, downAt) => {
-  const { flight, send, fail } = requests();
+  const { flight, send, fail, succeed } = requests();
 
   const permits = sent.map(([, sentAt]) => send(sentAt));
   sent.forEach(([kind, , at], place) => {
     if (kind === 'failed') fail(permits[place]!, at);
-    else flight.responded(permits[place]!, at);
+    else succeed(permits[place]!, at);
   });
 
   const { isDown, since, retryAt } = flight.health;
@@ -256,11 +257,11 @@ test.each<[string, readonly Sent[], number?]>([
 });
 
 test('a call that fails again and again while others succeed is no outage', () => {
-  const { flight, send, fail } = requests();
+  const { flight, send, fail, succeed } = requests();
   let own = send(0);
   fail(own, 10);
-  flight.responded(send(10), 15); // sent when the call failed, so not after it
-  flight.responded(send(11), 20);
+  succeed(send(10), 15); // sent when the call failed, so not after it
+  succeed(send(11), 20);
   for (const at of [30, 40, 50, 60]) {
     own = send(at, own);
     fail(own, at);
@@ -273,10 +274,10 @@ test('a call that fails again and again while others succeed is no outage', () =
 });
 
 test('a call whose first failure came with the last success counts toward an outage', () => {
-  const { flight, send, fail } = requests();
+  const { flight, send, fail, succeed } = requests();
   const calls = [1, 2, 3].map(() => send(0));
   for (const permit of calls.slice(0, 2)) fail(permit, 10);
-  flight.responded(send(10), 12);
+  succeed(send(10), 12);
   for (const permit of calls.map((call) => send(20, call))) fail(permit, 30);
 
   expect(flight.health.isDown).toBe(true);
@@ -287,8 +288,8 @@ test.each([
   ['timeouts as long as a usual round trip', 1_000, true, true],
   ['other failures, however fast,', 1, false, true],
 ])('three %s', (_, afterMs, isTimeout, isOutage) => {
-  const { flight, send, fail } = requests();
-  flight.responded(send(0), 1_000);
+  const { flight, send, fail, succeed } = requests();
+  succeed(send(0), 1_000);
   for (const permit of [1, 2, 3].map(() => send(1_000))) fail(permit, 1_000 + afterMs, { isTimeout });
 
   expect(flight.health.isDown).toBe(isOutage);
@@ -298,11 +299,11 @@ test.each([
   ['sent before it does not end', 0, true],
   ['that is not the probe, but sent during it, ends', 100, false],
 ])('a response to a request %s an outage', (_, sentAt, isDown) => {
-  const { flight, send, early } = down();
+  const { flight, send, early, succeed } = down();
   const sent = sentAt === 0 ? early : send(sentAt);
   send(101); // the probe now
 
-  flight.responded(sent, 200);
+  succeed(sent, 200);
 
   expect(flight.health.isDown).toBe(isDown);
 });
@@ -323,7 +324,7 @@ test('the first probe is due at once; each failed one lengthens the wait by half
 });
 
 test('a probe is sent when it is due; no other request is, and the outage lasts until it ends', () => {
-  const { flight, send, fail } = down();
+  const { flight, send, fail, succeed } = down();
   fail(send(100), 100);
   expect([flight.room(662), flight.room(663), flight.nextRoomAt]).toEqual([0, 1, 663]);
 
@@ -331,7 +332,7 @@ test('a probe is sent when it is due; no other request is, and the outage lasts 
 
   expect([flight.room(663), flight.nextRoomAt]).toEqual([0, Number.POSITIVE_INFINITY]);
   expect(flight.healthAt(1_000_000).isDown).toBe(true);
-  flight.responded(probe, 700);
+  succeed(probe, 700);
   expect([flight.health.isDown, flight.nextRoomAt]).toEqual([false, Number.POSITIVE_INFINITY]);
 });
 
@@ -347,8 +348,8 @@ test('calls do not wait for an outage that is announced to be longer than they w
 });
 
 test('with a margin, a response takes the average and four average deviations', () => {
-  const { flight, send } = requests();
-  const take = (...durations: readonly number[]) => durations.map((ms) => flight.responded(send(0), ms));
+  const { flight, send, succeed } = requests();
+  const take = (...durations: readonly number[]) => durations.map((ms) => succeed(send(0), ms));
   take(100);
   expect([flight.responseMs(), flight.responseMs(true)]).toEqual([100, 100]);
 
@@ -374,17 +375,17 @@ test('an outage that no request has tested for longer than calls wait is forgott
 });
 
 test('the first probe is due at once again after the service has worked', () => {
-  const { flight, send, fail } = down();
+  const { flight, send, fail, succeed } = down();
   fail(send(475), 475);
-  flight.responded(send(2_000), 2_010);
+  succeed(send(2_000), 2_010);
   for (const at of [3_000, 3_001, 3_002]) fail(send(at), at);
 
   expect(flight.health).toEqual({ isDown: true, since: 3_002, retryAt: 3_002 });
 });
 
 test('a probe that fails by itself does not lengthen the wait, unless the service asks for one', () => {
-  const { flight, send, fail } = requests();
-  flight.responded(send(0), 1_000);
+  const { flight, send, fail, succeed } = requests();
+  succeed(send(0), 1_000);
   for (const at of [1_000, 1_001, 1_002]) fail(send(at), at);
   const { retryAt } = flight.health;
   fail(send(retryAt), retryAt + 10, { isTimeout: true }); // shorter than a usual round trip
@@ -395,16 +396,16 @@ test('a probe that fails by itself does not lengthen the wait, unless the servic
 });
 
 test('a round trip is an average over about eight', () => {
-  const { flight, send } = requests();
-  flight.responded(send(0), 800);
+  const { flight, send, succeed } = requests();
+  succeed(send(0), 800);
   expect(flight.roundTripMs).toBe(800);
-  flight.responded(send(1_000), 1_080);
+  succeed(send(1_000), 1_080);
 
   expect(flight.roundTripMs).toBe(800 - 720 / 8);
 });
 
 test('timeouts halve the number of requests in flight once for all sent before', () => {
-  const { flight, send, fail } = requests(8);
+  const { flight, send, fail, succeed } = requests(8);
   const sent = [1, 2, 3].map(() => send(0));
   fail(sent[0]!, 10, { isTimeout: true });
   fail(sent[1]!, 20, { isTimeout: true });
@@ -412,9 +413,9 @@ test('timeouts halve the number of requests in flight once for all sent before',
   fail(send(10), 30, { isTimeout: true }); // sent when it was halved
   expect(flight.maxConcurrent).toBe(2);
 
-  flight.responded(sent[2]!, 40); // one of two was in flight
+  succeed(sent[2]!, 40); // one of two was in flight
   expect(flight.maxConcurrent).toBe(2);
   const full = [send(50), send(50)];
-  flight.responded(full[0]!, 60);
+  succeed(full[0]!, 60);
   expect(flight.maxConcurrent).toBe(3);
 });

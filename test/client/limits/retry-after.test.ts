@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { applyReport, type RequestResult, weighRefusal } from '../../../src/client/limits/limit-rules.ts';
-import { initialState } from '../../../src/client/limits/limit-state.ts';
 import {
   parseHttpDate,
   parseRetryAfter,
@@ -10,7 +9,7 @@ import {
   type UnitState,
   unitOf,
 } from '../../../src/client/limits/retry-after.ts';
-import { DEFAULT_LIMITER_SETTINGS, hint } from '../../helpers/strict-limiter.ts';
+import { DEFAULT_LIMITER_SETTINGS, hint, stateWithLimit } from '../../helpers/strict-limiter.ts';
 
 const UNKNOWN_UNIT: UnitState = { evidence: 'assumed', endsAt: 0 };
 const DATE = 'Tue, 14 Nov 2023 22:13:20 GMT';
@@ -103,7 +102,7 @@ test('a date in a response without `Date` is compared with the local clock', () 
 
 /** The unit after the response to a request. */
 function respond(unit: UnitState, report: RequestResult & { readonly kind: 'accepted' | 'refused' }): UnitState {
-  return applyReport({ ...initialState(60), unit }, report, DEFAULT_LIMITER_SETTINGS).unit;
+  return applyReport({ ...stateWithLimit(60), unit }, report, DEFAULT_LIMITER_SETTINGS).unit;
 }
 
 function accept(unit: UnitState, sentAt: number): UnitState {
@@ -185,7 +184,7 @@ test.each(['seconds', 'milliseconds'] as const)('a unit set to %s is not doubted
   const refusal = { kind: 'refused', retryAfter: hint('3000'), sentAt: 0, now: 0 } as const;
 
   expect(unitAfter(state, 4_000, unit)).toBe(unit);
-  expect(applyReport(initialState(60), refusal, settings).unit).toEqual(UNKNOWN_UNIT);
+  expect(applyReport(stateWithLimit(60), refusal, settings).unit).toEqual(UNKNOWN_UNIT);
 });
 
 test('a decimal or a date is no evidence', () => {

@@ -5,13 +5,12 @@ import { advancePace } from '../../../src/client/limits/limit-rules.ts';
 import {
   AcceptedLog,
   type Gate,
-  initialState,
   type LimiterSettings,
   type LimiterState,
   type Pace,
   windowKind,
 } from '../../../src/client/limits/limit-state.ts';
-import { DEFAULT_LIMITER_SETTINGS, hint } from '../../helpers/strict-limiter.ts';
+import { DEFAULT_LIMITER_SETTINGS, hint, stateWithLimit } from '../../helpers/strict-limiter.ts';
 
 /** The rules of src/client/limits/README.md that are about the limit alone, without a queue. Times are in milliseconds. */
 
@@ -539,7 +538,7 @@ test.each<[string, number, Partial<LimiterState>, number, number]>([
 ])('15 deadlines: a call is expected to wait for %s', (_, limit, changes, ahead, expected) => {
   const log = new AcceptedLog();
   for (let call = 0; call < 10; call += 1) log.add(100 * call);
-  const state = { ...initialState(limit), log, ...changes };
+  const state = { ...stateWithLimit(limit), log, ...changes };
 
   expect(expectedSlotAt(state, 1_000, ahead)).toBe(expected);
 });
@@ -788,7 +787,7 @@ test('15 deadlines: a slot of the log is that of its place in the order of expir
       const sent = [...used, ...Array.from({ length: inFlight }, () => now)];
       for (let call = 0; call <= ahead; call += 1) sent.push(Math.max(now, expiryOf(sent.at(-limit)) ?? now));
 
-      expect(expectedSlotAt({ ...initialState(limit), log, inFlight }, now, ahead)).toBe(sent.at(-1));
+      expect(expectedSlotAt({ ...stateWithLimit(limit), log, inFlight }, now, ahead)).toBe(sent.at(-1));
     }),
   );
 });

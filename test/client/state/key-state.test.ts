@@ -26,7 +26,8 @@ function client() {
   const waits: WaitEvent[] = [];
   const warnings: string[] = [];
   const logger = { warn: (message: string) => warnings.push(message) };
-  return { events: new ClientEvents({ logger, onWait: (event) => waits.push(event) }), waits, warnings };
+  const hooks = { logger, onWait: (event: WaitEvent) => waits.push(event) };
+  return { events: new ClientEvents(hooks, new Map()), waits, warnings };
 }
 
 test.each<[FxRatesOptions, number, number | undefined]>([

@@ -3,6 +3,7 @@ import type { Demand } from '../../../../src/client/limits/key-limit.ts';
 import { AcceptedLog, initialState, LONG_AGO } from '../../../../src/client/limits/limit-state.ts';
 import { decide, type OwnPart } from '../../../../src/client/limits/shared/shared-decision.ts';
 import type { Lease, SharedState } from '../../../../src/client/limits/shared/store-exchange.ts';
+import { stateWithLimit } from '../../../helpers/strict-limiter.ts';
 
 const NOW = 1_000_000;
 const settings = {
@@ -35,7 +36,7 @@ function stateWith(free: number, leases: Readonly<Record<string, Lease>> = {}): 
   const log = new AcceptedLog();
   for (let used = free; used < 30; used += 1) log.add(NOW - 1_000);
   const inFlight = Object.values(leases).reduce((sum, one) => sum + one.inFlight, 0);
-  return { at: NOW, limit: { ...initialState(30), test: 'done', log, inFlight }, leases };
+  return { at: NOW, limit: { ...stateWithLimit(30), test: 'done', log, inFlight }, leases };
 }
 
 const others = { a: lease({ waiting: 9 }), b: lease({ waiting: 9 }) };

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
-import { AcceptedLog, initialState } from '../../../../src/client/limits/limit-state.ts';
+import { AcceptedLog } from '../../../../src/client/limits/limit-state.ts';
 import type { LimitExchange, LimitOffer } from '../../../../src/client/limits/shared/limit-store.ts';
 import { parseState, type SharedState, StoreExchange } from '../../../../src/client/limits/shared/store-exchange.ts';
 import { FakeClock } from '../../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
+import { stateWithLimit } from '../../../helpers/strict-limiter.ts';
 
 function stateAt(at: number, limit = 30): SharedState {
-  return { at, limit: initialState(limit), leases: {} };
+  return { at, limit: stateWithLimit(limit), leases: {} };
 }
 
 function setUp({ takesMs = 0, aheadMs = 0 } = {}) {
@@ -47,7 +48,7 @@ function scripted(clock: FakeClock, response: (offer: LimitOffer | undefined) =>
 
 test.each([
   ['ten minutes', {}, 600_000],
-  ['longer by the wait of the gate', { gate: { ...initialState(30).gate, opensAt: 90_000 } }, 650_000],
+  ['longer by the wait of the gate', { gate: { ...stateWithLimit(30).gate, opensAt: 90_000 } }, 650_000],
   ['longer by the wait for a longer quota', { blockedUntil: 100_000.5 }, 660_001],
 ])('a state is kept for %s', async (_, changes, keepMs) => {
   const offers: (LimitOffer | undefined)[] = [];
@@ -55,7 +56,7 @@ test.each([
     offers.push(offer);
     return {};
   });
-  const state = { ...stateAt(40_000), limit: { ...initialState(30), ...changes } };
+  const state = { ...stateAt(40_000), limit: { ...stateWithLimit(30), ...changes } };
 
   await exchange.commit(() => ({ state, isNews: true }));
 
@@ -127,7 +128,7 @@ function stored(change: (state: ReturnType<typeof asJson>) => unknown): (now: nu
 
 function asJson(now: number) {
   const log = new AcceptedLog(`${now - 3_000},1000,2000`);
-  const limit = { ...initialState(30), log, limit: 7, inFlight: 2, pace: PACE(now) };
+  const limit = { ...stateWithLimit(30), log, limit: 7, inFlight: 2, pace: PACE(now) };
   const lease = { inFlight: 2, waiting: 1, low: 0, seenAt: now, askedAt: 0, reported: 0 };
   return JSON.parse(JSON.stringify({ at: now, limit, leases: { other: lease } }));
 }
@@ -217,8 +218,8 @@ test.each<[string, (now: number) => string, number?]>([
 
 test('infinite numbers of a state are null in the store, and come back', async () => {
   const at = Date.UTC(2026, 0);
-  const text = JSON.stringify({ at, limit: initialState(Number.POSITIVE_INFINITY), leases: {} });
+  const text = JSON.stringify({ at, limit: stateWithLimit(Number.POSITIVE_INFINITY), leases: {} });
 
   expect(text).not.toMatch(/1e999|Infinity/);
-  expect(parseState(text)?.limit).toEqual(initialState(Number.POSITIVE_INFINITY));
+  expect(parseState(text)?.limit).toEqual(stateWithLimit(Number.POSITIVE_INFINITY));
 });
