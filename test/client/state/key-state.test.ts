@@ -260,6 +260,16 @@ test('clients of two copies of the package do not warn of different stores for o
   expect(warnings).toEqual([]);
 });
 
+test('a client that is created while the state of its key is closed gets another state', async () => {
+  const key = keyNumber(9);
+  const state = statesOf({}).of(key);
+
+  const closing = state.close();
+
+  expect(statesOf({}).of(key)).not.toBe(state);
+  await closing;
+});
+
 test('in a Cloudflare Worker, only a client and its withOptions() share the state of a key', () => {
   vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
   onTestFinished(() => void vi.unstubAllGlobals());
