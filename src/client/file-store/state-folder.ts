@@ -180,9 +180,19 @@ export class StateFolder {
     const names = this.#list(aside);
     // Since this process found its folder damaged, another one has repaired it.
     const isRepaired = path === this.#path && names !== 'missing' && currentIdOf(names) !== undefined;
-    if (isRepaired) this.#files.renameSync(aside, path);
+    if (isRepaired) this.#moveBack(aside);
     else this.#remove(aside);
     return !isRepaired;
+  }
+
+  /** Unless another process, which found no folder meanwhile, has created a new one. */
+  #moveBack(aside: string): void {
+    try {
+      this.#files.renameSync(aside, this.#path);
+    } catch (error) {
+      if (!this.#exists('')) throw error;
+      this.#remove(aside);
+    }
   }
 
   #remove(path: string): void {

@@ -118,6 +118,33 @@ test('of two processes that repair a damaged folder, one writes first, whatever 
   }
 });
 
+test('a repaired folder that was moved aside is removed if another process has created a new one meanwhile', () => {
+  for (let step = 0, wasPaused = true; wasPaused; step += 1) {
+    const { root, writes, update, current } = setUp();
+    const folder = join(root, createHash('sha256').update('key').digest('hex'));
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    wasPaused = false;
+    let renamedAt = Number.POSITIVE_INFINITY;
+
+    update(
+      steppingFiles((place, name) => {
+        if (name === 'renameSync' && renamedAt === Number.POSITIVE_INFINITY) {
+          renamedAt = place;
+          update();
+        }
+        if (place !== renamedAt + 1 + step) return;
+        wasPaused = true;
+        update();
+      }),
+    );
+
+    const { version } = current();
+    expect(writes.map(({ to }) => to)).toContain(version);
+    expect(fs.readdirSync(root)).toEqual([basename(folder)]);
+    expect(step).toBeLessThan(STEPS_AT_MOST);
+  }
+});
+
 /** A process that pauses at steps, where others run meanwhile, which pause in turn; or one that is killed at a step. */
 interface Process {
   readonly killedAt: number | undefined;
