@@ -52,6 +52,8 @@ export class SharedLimit implements Limit {
   /** Those of them that no call has used yet. */
   #granted = NO_GRANT;
   #demand = NO_DEMAND;
+  /** Since when calls wait, or one with an earlier deadline than the others. */
+  #waitsSince = LONG_AGO;
   #asksForLimit = false;
   #askAt = Number.NEGATIVE_INFINITY;
   /** Until when this process relies on what it knows: the shared state, or that the store has failed. */
@@ -109,21 +111,21 @@ export class SharedLimit implements Limit {
 
   grant(now: number, demand: Demand): Grant {
     const isDue = now >= this.#askAt || isFirstBeside(this.#demand, demand);
-    this.#demand = demand;
+    this.#observe(now, demand);
     const granted = this.#handOut(demand.wanted);
     if (granted) return granted;
     if (demand.wanted === 0) return this.#endWait(now);
     if (this.#decidesAlone(now)) return this.#grantAlone(now, demand);
     if (isDue) this.#exchangeSoon();
-    const askedAt = this.#exchange.askedAt ?? now;
-    const patientUntil = patienceEnd(askedAt, demand.deadlineAt);
+    const waitsFrom = Math.max(this.#exchange.askedAt ?? now, this.#waitsSince);
+    const patientUntil = patienceEnd(waitsFrom, demand.deadlineAt);
     if (now >= patientUntil) {
       this.#continueAlone(now);
       return this.#grantAlone(now, demand);
     }
     const askAt = this.#hasMore ? UNBOUNDED : this.#askAt;
     // An exchange that takes longer than its own limit fails, which wakes the calls: this wait is not for a slot.
-    const mayEndFirst = this.#exchanging && patientUntil < askedAt + EXCHANGE_TIMEOUT_MS;
+    const mayEndFirst = this.#exchanging && patientUntil < waitsFrom + EXCHANGE_TIMEOUT_MS;
     return { count: 0, askAgainAt: Math.min(askAt, mayEndFirst ? patientUntil : UNBOUNDED) };
   }
 
@@ -177,11 +179,22 @@ export class SharedLimit implements Limit {
     const { count: granted } = this.#granted;
     this.#granted = NO_GRANT;
     const count = Math.min(granted, wanted);
-    const { low, queued } = this.#demand;
-    const left = wanted - count;
-    this.#demand = { ...this.#demand, wanted: left, low: Math.min(low, left), queued: queued - count };
+    this.#serve(count);
     this.#return(granted - count);
     return count === 0 ? undefined : { count, askAgainAt: wanted > count ? this.#askAt : UNBOUNDED };
+  }
+
+  #observe(now: number, demand: Demand): void {
+    const { wanted, deadlineAt } = this.#demand;
+    if (wanted === 0 || demand.deadlineAt < deadlineAt) this.#waitsSince = now;
+    this.#demand = demand;
+  }
+
+  /** These calls no longer wait. */
+  #serve(count: number): void {
+    const { wanted, low, queued } = this.#demand;
+    const left = wanted - count;
+    this.#demand = { ...this.#demand, wanted: left, low: Math.min(low, left), queued: queued - count };
   }
 
   /** Reports granted slots that no call uses. */
@@ -195,6 +208,7 @@ export class SharedLimit implements Limit {
     const { awayUntil = now } = this.#exchange.guard;
     if (now >= awayUntil) this.#exchangeSoon();
     const { count, askAgainAt } = this.#known.grant(now, demand);
+    this.#serve(count);
     this.#inFlight += count;
     this.#hasGrantedAlone ||= count > 0;
     return { count, askAgainAt: Math.min(askAgainAt, this.#exchanging ? UNBOUNDED : awayUntil) };

@@ -97,8 +97,11 @@ export class StoreExchange {
   /** Without `offered`, only reads. Returns whether it was written. The timeout is that of one try: a busy store has not failed. */
   async #exchange(offered?: SharedState): Promise<boolean> {
     const { store } = this.#options;
-    const ask = async () => parseReply(await store.exchange(this.#name, this.version, offered && offerOf(offered)));
-    const { isWritten, version, state, nowMs } = await this.guard.use(ask);
+    const offer = offered && offerOf(offered);
+    const ask = async () => parseReply(await store.exchange(this.#name, this.version, offer));
+    const { isWritten: isAccepted, version, state, nowMs } = await this.guard.use(ask);
+    // A Redis client that loses its connection before the reply sends the offer again.
+    const isWritten = isAccepted || version === offer?.version;
     this.#observe(nowMs);
     this.version = version;
     if (isWritten && offered) this.state = offered;

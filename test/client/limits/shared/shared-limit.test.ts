@@ -5,7 +5,8 @@ import { Permit } from '../../../../src/client/limits/in-flight.ts';
 import { AcceptedLog, LIMITER_STATE_VERSION } from '../../../../src/client/limits/limit-state.ts';
 import type { LongWait, RateLimiterOptions, Wait } from '../../../../src/client/limits/rate-limiter.ts';
 import type { AcquireOptions } from '../../../../src/client/limits/request-queue.ts';
-import type { LimitStore } from '../../../../src/client/limits/shared/limit-store.ts';
+import type { LimitOffer, LimitStore } from '../../../../src/client/limits/shared/limit-store.ts';
+import { parseState } from '../../../../src/client/limits/shared/store-exchange.ts';
 import { Cancellation } from '../../../../src/client/time/abort.ts';
 import { FakeClock, quiet } from '../../../helpers/fake-clock.ts';
 import { MemoryLimitStore } from '../../../helpers/memory-limit-store.ts';
@@ -68,6 +69,19 @@ function linkTo(store: LimitStore) {
     },
   };
   return link;
+}
+
+/** A store to which others always write first, in exchanges of 20 ms. */
+function busyStore(clock: FakeClock, onOffer: (offer: LimitOffer) => void = () => undefined): LimitStore {
+  let version = 0;
+  return {
+    async exchange(_name, _known, offer) {
+      if (offer) onOffer(offer);
+      await clock.sleep(20);
+      version += 1;
+      return { isWritten: false, version: `${version}`, state: '', nowMs: clock.now() };
+    },
+  };
 }
 
 test('four processes with deadlines use every slot before one of their calls is rejected', async () => {
@@ -594,20 +608,56 @@ test.each([
   [10_000, 2_000],
 ])('a call with %i ms left waits %i ms for a store to which others always write first', async (leftMs, waitedMs) => {
   const { clock, startProcess } = setUp();
-  let version = 0;
-  const busy: LimitStore = {
-    async exchange() {
-      await clock.sleep(20);
-      version += 1;
-      return { isWritten: false, version: `${version}`, state: '', nowMs: clock.now() };
-    },
-  };
+  const offered: number[] = [];
+  const busy = busyStore(clock, (offer) => {
+    const [lease] = Object.values(parseState(offer.state)?.leases ?? {});
+    offered.push((lease?.inFlight ?? 0) + (lease?.waiting ?? 0));
+  });
   const startedAt = clock.now();
 
   const sent = startProcess({ link: busy }).acquire({ due: { deadlineAt: startedAt + leftMs } });
   await clock.advance(leftMs + 1_000);
 
   expect((await sent).sentAt - startedAt).toBe(waitedMs);
+  expect(new Set(offered)).toEqual(new Set([1])); // it asks for no slot beside that of the call that it has sent
+});
+
+test.each([
+  ['of a response', false, 300, 60],
+  ['of a response', false, 100, 25],
+  ['of a call without a deadline', true, 300, 60],
+])('a call that arrives while the write %s is tried waits its own time', async (_, isCall, leftMs, waitedMs) => {
+  const { clock, store, startProcess, send } = setUp();
+  const link = { ...linkTo(store) };
+  const limiter = startProcess({ link });
+  const [permit] = await send(limiter, 1);
+  link.exchange = busyStore(clock).exchange;
+  if (isCall) ask(limiter, 1);
+  else permit?.end({ kind: 'accepted' });
+  await clock.advance(160);
+  const startedAt = clock.now();
+
+  const sent = limiter.acquire({ due: { deadlineAt: startedAt + leftMs } });
+  await clock.advance(leftMs);
+
+  expect((await sent).sentAt - startedAt).toBe(waitedMs);
+});
+
+test('the patience of a call counts from the time at which another request leaves room for it', async () => {
+  const { clock, store, startProcess, send } = setUp({ maxConcurrent: 1 });
+  const link = { ...linkTo(store) };
+  const limiter = startProcess({ link });
+  const [permit] = await send(limiter, 1);
+  link.exchange = busyStore(clock).exchange;
+  const startedAt = clock.now();
+  limiter.configure(30);
+  const sent = limiter.acquire({ due: { deadlineAt: startedAt + 460 } });
+  await clock.advance(160);
+
+  permit?.end({ kind: 'accepted' });
+  await clock.advance(300);
+
+  expect((await sent).sentAt - startedAt).toBe(160 + 60);
 });
 
 test.each<[string, string, number, Partial<AcquireOptions>]>([
@@ -680,6 +730,28 @@ test.each([
 
   const { limit } = JSON.parse(store.stateOf(STATE_NAME));
   expect([limit.inFlight, new AcceptedLog(limit.log).size]).toEqual([0, 5]);
+});
+
+test('the results of a process that has ended count once if its last write is sent again', async () => {
+  const { clock, store, startProcess, send } = setUp({ perMinute: 30 });
+  // As a Redis client does that loses its connection before the reply.
+  let lost = 0;
+  const link: LimitStore = {
+    async exchange(...parts) {
+      lost -= 1;
+      if (lost === 0) await store.exchange(...parts);
+      return store.exchange(...parts);
+    },
+  };
+  const limiter = startProcess({ link });
+  const granted = await send(limiter, 5);
+  for (const permit of granted) permit.end({ kind: 'accepted' });
+  lost = 1;
+
+  await Promise.all([limiter.shared?.stored(), clock.advance(20)]);
+
+  const { limit, leases } = JSON.parse(store.stateOf(STATE_NAME));
+  expect([new AcceptedLog(limit.log).size, leases]).toEqual([5, {}]);
 });
 
 test('a store that fails when a process ends is not reported: the process limits no further calls', async () => {
