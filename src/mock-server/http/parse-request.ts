@@ -160,15 +160,10 @@ export function shortened(text: string): string {
   return Buffer.from(text.slice(0, MOST_BODY_CHARACTERS)).toString();
 }
 
-/** The body of a request; of a longer one, its first bytes, one more than `mostBytes`. `check` can refuse it while it arrives. */
-export async function readBody(
-  incoming: IncomingMessage,
-  mostBytes: number,
-  check: (chunk: Buffer) => void = () => undefined,
-): Promise<Buffer> {
+/** The body of a request; of a longer one, its first bytes, one more than `mostBytes`. */
+export async function readBody(incoming: IncomingMessage, mostBytes: number): Promise<Buffer> {
   const body = new CollectedBytes();
   for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
-    check(chunk);
     body.add(chunk);
     if (body.length > mostBytes) break;
   }

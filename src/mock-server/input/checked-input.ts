@@ -128,21 +128,16 @@ export const idSchema = expected(
 /** A field that the mock adds. It is ignored in an input, so that a value that was read can be added again. */
 export const ADDED_FIELD = z.unknown().optional().describe('Ignored.').meta({ readOnly: true });
 
-/** Work on a large value in many steps, between which a server can handle other requests. */
+/** Work on a list of any length in many steps, between which a server can handle other requests. */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
-/** Checks the entries of a list, one in each step. The error names the entry: `keys[2].plan`. */
-export function* eachOf<Entry, Result>(
+/** Checks the entries of a list. The error names the entry: `keys[2].plan`. */
+export function eachOf<Entry, Result>(
   field: string,
   entries: readonly Entry[],
   check: (entry: Entry, index: number) => Result,
-): Steps<readonly Result[]> {
-  const checked: Result[] = [];
-  for (const [index, entry] of entries.entries()) {
-    checked.push(within(`${field}[${index}]`, () => check(entry, index)));
-    yield;
-  }
-  return checked;
+): readonly Result[] {
+  return entries.map((entry, index) => within(`${field}[${index}]`, () => check(entry, index)));
 }
 
 /** The result of all steps at once. */

@@ -79,30 +79,13 @@ export function within<Result>(entry: string, act: () => Result): Result {
   try {
     return act();
   } catch (error) {
-    throw placed(entry, error);
+    if (!(error instanceof MockServerError)) throw error;
+    const { code, status, message, field } = error;
+    const about = fieldProblems.get(error);
+    if (about === undefined)
+      throw new MockServerError(`${entry}: ${message}`, { code, status, field: entry, cause: error });
+    throw fieldError(about.isWhole ? entry : `${entry}.${field}`, about.problem, { code, status });
   }
-}
-
-/** As `within()`, for a check in steps. */
-export function* stepsWithin<Result>(
-  entry: string,
-  steps: Generator<undefined, Result, undefined>,
-): Generator<undefined, Result, undefined> {
-  try {
-    return yield* steps;
-  } catch (error) {
-    throw placed(entry, error);
-  }
-}
-
-function placed(entry: string, error: unknown): unknown {
-  if (!(error instanceof MockServerError)) return error;
-  const { code, status, message, field } = error;
-  const about = fieldProblems.get(error);
-  if (about === undefined) {
-    return new MockServerError(`${entry}: ${message}`, { code, status, field: entry, cause: error });
-  }
-  return fieldError(about.isWhole ? entry : `${entry}.${field}`, about.problem, { code, status });
 }
 
 /**

@@ -11,8 +11,8 @@ import {
   parseInstant,
 } from '../clock/clock.ts';
 import { BEFORE_THE_END, DrivenClock } from '../clock/driven-clock.ts';
-import { atOnce, checkedInput, idSchema, type Steps, strictObject, type ValueOf } from '../input/checked-input.ts';
-import { freeName, invalidOption, MockServerError, withId, within } from '../input/mock-server-error.ts';
+import { atOnce, checkedInput, eachOf, idSchema, strictObject, type ValueOf } from '../input/checked-input.ts';
+import { freeName, invalidOption, MockServerError, withId } from '../input/mock-server-error.ts';
 import { type Audit, auditOf, type RequestFilter } from '../journal/journal.ts';
 import {
   createExpectation,
@@ -46,7 +46,7 @@ import {
   type MockState,
   startState,
 } from './mock-state.ts';
-import { checkedSetup, type Setup, type SetupResult } from './options.ts';
+import { type CheckedSetup, checkedSetup, type Setup, type SetupResult } from './options.ts';
 import { checkedSnapshot, restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
 
 /** Client options that send requests to a mock in process and use its clock. */
@@ -114,7 +114,9 @@ export class MockMethods {
    * @example const { keys } = mock.setUp({ keys: [{ plan: 'developer' }], rules: [{ nth: 3, respond: { status: 503 } }] })
    */
   setUp(setup: Setup | string): SetupResult {
-    return atOnce(setUpSteps(this.#mock, setup));
+    const checked = checkedSetup(setup);
+    checkPossible(checked, this.#mock);
+    return applySetup(checked, this.#mock);
   }
 
   /**
@@ -161,7 +163,7 @@ export class MockMethods {
    * @example mock.restore(prepared)
    */
   restore(snapshot: Snapshot): void {
-    atOnce(restoreSteps(this.#mock, snapshot));
+    restoreSnapshot(this.#mock, checkedSnapshot(snapshot, this.#mock.behaviour));
   }
 
   /**
@@ -184,22 +186,14 @@ export class MockMethods {
   }
 }
 
-/** `setUp()`: checks the setup, and applies it to the mock as it is then. */
-export function* setUpSteps(mock: MockState, setup: Setup | string): Steps<SetupResult> {
-  const checked = yield* checkedSetup(setup);
-  const { behaviour, state, adapters } = mock;
-  if (checked.behaviour !== undefined) behaviour.copy(checked.behaviour); // throws for a wrong value
+/** Throws for a part of a setup that this mock cannot have. */
+function checkPossible({ behaviour, keys, rules }: CheckedSetup, mock: MockState): void {
+  const { state, adapters } = mock;
+  if (behaviour !== undefined) mock.behaviour.copy(behaviour); // throws for a wrong value
   // Rules can name the keys that the setup creates.
-  const created = checked.keys.map((_, index) => `key_${state.lastKey + index + 1}`);
-  checkKeyIds(checked.rules, new Set([...state.keys.keys(), ...created]));
-  for (const [index, rule] of checked.rules.entries())
-    within(`rules[${index}]`, () => checkAdapterSupport(rule, adapters.inUse));
-  return applySetup(checked, mock);
-}
-
-/** `restore()`: checks the snapshot, and restores it. */
-export function* restoreSteps(mock: MockState, snapshot: unknown): Steps<void> {
-  restoreSnapshot(mock, yield* checkedSnapshot(snapshot, mock.behaviour));
+  const created = keys.map((_, index) => `key_${state.lastKey + index + 1}`);
+  checkKeyIds(rules, new Set([...state.keys.keys(), ...created]));
+  eachOf('rules', rules, (rule) => checkAdapterSupport(rule, adapters.inUse));
 }
 
 /** The public clock: it also advances to times of the service, and never moves back. */

@@ -4,11 +4,9 @@ import type { BehaviourOptions } from '../behaviour/behaviour.ts';
 import type { PresetName } from '../behaviour/switch.ts';
 import type { ClockOptions } from '../clock/clock.ts';
 import {
-  atOnce,
   checkedInput,
   eachOf,
   expected,
-  type Steps,
   strictObject,
   trueOrFalse,
   type ValueOf,
@@ -109,8 +107,8 @@ export function checkOptions(options: MockServerOptions): CheckedMockOptions {
   const { rules: given = [], ...checked } = checkedInput(optionsShape, options, {
     what: 'an option of createMockServer',
   });
-  const setup = within('setup', () => atOnce(checkedSetup(checked.setup ?? {})));
-  const rules = atOnce(checkedRules(given));
+  const setup = within('setup', () => checkedSetup(checked.setup ?? {}));
+  const rules = checkedRules(given);
   const keyIds = new Set(setup.keys.map((_, index) => `key_${index + 1}`));
   within('setup', () => checkKeyIds(setup.rules, keyIds));
   checkKeyIds(rules, keyIds);
@@ -179,7 +177,7 @@ export interface SetupResult {
 }
 
 /** A setup, or JSON text of one, in which numbers of responses keep their digits. */
-export function* checkedSetup(given: Setup | string): Steps<CheckedSetup> {
+export function checkedSetup(given: Setup | string): CheckedSetup {
   const json = typeof given === 'string' ? given.trim() : undefined; // also removes a byte order mark
   const setup = json === undefined ? given : parseJson(json);
   if (json !== undefined && setup === undefined) {
@@ -191,14 +189,14 @@ export function* checkedSetup(given: Setup | string): Steps<CheckedSetup> {
   const { behaviour, keys = [], rules = [] } = checkedInput(setupParts, setup, { what: 'a field of a setup' });
   return {
     behaviour,
-    keys: yield* checkedKeys(keys),
-    rules: yield* checkedRules(rules, json && memberText(json, 'rules')),
+    keys: checkedKeys(keys),
+    rules: checkedRules(rules, json && memberText(json, 'rules')),
   };
 }
 
-function* checkedKeys(given: readonly SetupKey[]): Steps<readonly SetupKey[]> {
+function checkedKeys(given: readonly SetupKey[]): readonly SetupKey[] {
   checkLength('keys', given, MOST_KEYS);
-  const keys = yield* eachOf('keys', given, checkedKey);
+  const keys = eachOf('keys', given, checkedKey);
   const counted = keys.reduce((sum, { usage }) => sum + (usage?.minute ?? 0), 0);
   if (counted <= MOST_COUNTED) return keys;
   throw fieldError('keys', `have ${counted} requests in usage.minute; expected at most ${MOST_COUNTED} of all keys.`);

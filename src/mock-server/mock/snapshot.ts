@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Behaviour } from '../behaviour/behaviour.ts';
 import { type BehaviourValues, SWITCH_NAMES, switches } from '../behaviour/switches.ts';
 import { LATEST_MS } from '../clock/clock.ts';
-import { checkedInput, eachOf, expected, type Immutable, type Steps, wholeFrom } from '../input/checked-input.ts';
+import { checkedInput, eachOf, expected, type Immutable, wholeFrom } from '../input/checked-input.ts';
 import { fieldError, invalidOption, MockServerError, show } from '../input/mock-server-error.ts';
 import { restoredRules, savedRuleOf } from '../rules/mock-rules.ts';
 import { type RuleRecord, type RuleState, type SavedRule, savedRule } from '../rules/rule-schema.ts';
@@ -156,25 +156,25 @@ function addKey(state: ServiceState, { accountId, ...saved }: SavedKey, { rateWi
  * A copy of a snapshot, with the default of each switch that it lacks. Throws `MockServerError` with code `invalid_snapshot`
  * for a damaged one, because it would cause errors later, and for switches that a mock with `behaviour` does not accept.
  */
-export function* checkedSnapshot(snapshot: unknown, behaviour: Behaviour): Steps<Snapshot> {
+export function checkedSnapshot(snapshot: unknown, behaviour: Behaviour): Snapshot {
   try {
-    return yield* checkedParts(snapshot, behaviour);
+    return checkedParts(snapshot, behaviour);
   } catch (error) {
     if (!(error instanceof MockServerError)) throw error;
     throw invalid(`snapshot.${error.message}`, error.field);
   }
 }
 
-function* checkedParts(snapshot: unknown, behaviour: Behaviour): Steps<Snapshot> {
+function checkedParts(snapshot: unknown, behaviour: Behaviour): Snapshot {
   const { version } = Object(snapshot);
   if (version !== 1) throw invalidOption('version', version, 'version 1, as mock.snapshot() returns it');
   const data = checkedInput(outerSchema, snapshot, { what: 'a field of a snapshot' });
   const partOf = (schema: z.ZodType) => (part: unknown) => checkedInput(schema, part, { what: 'a field' });
   const checked = {
     ...data,
-    accounts: yield* eachOf('accounts', data.accounts, partOf(savedAccount)),
-    keys: yield* eachOf('keys', data.keys, partOf(savedKey)),
-    rules: yield* eachOf('rules', data.rules, partOf(savedRule)),
+    accounts: eachOf('accounts', data.accounts, partOf(savedAccount)),
+    keys: eachOf('keys', data.keys, partOf(savedKey)),
+    rules: eachOf('rules', data.rules, partOf(savedRule)),
     behaviour: behaviour.checkedValues(data.behaviour),
   } as Snapshot; // each part has been checked
   checkIds(checked);

@@ -8,7 +8,6 @@ import type { Behaviour } from '../behaviour/behaviour.ts';
 import { LATEST_MS } from '../clock/clock.ts';
 import { systemNow } from '../clock/driven-clock.ts';
 import { monotonicNow, nextTurn, pause } from '../clock/event-loop.ts';
-import { atOnce } from '../input/checked-input.ts';
 import { MockServerError, show } from '../input/mock-server-error.ts';
 import type { MockState } from './mock-state.ts';
 import { checkedSnapshot, restoreSnapshot, type Snapshot, takeSnapshot } from './snapshot.ts';
@@ -159,7 +158,7 @@ export function readStateFile(path: string, behaviour: Behaviour): SavedState | 
     throw unusable(path, `${text}; use the release that wrote it, or ${BEGIN_ANEW}`);
   }
   if (typeof savedAt !== 'number' || savedAt < 0 || savedAt > LATEST_MS) throw damaged(path, 'savedAt is no time');
-  return { savedAt, snapshot: checked(path, () => atOnce(checkedSnapshot(snapshot, behaviour))) };
+  return { savedAt, snapshot: checked(path, () => checkedSnapshot(snapshot, behaviour)) };
 }
 
 /**

@@ -2,7 +2,7 @@ import { isLostInJson } from '../../foreign-values.ts';
 import { isJson, isJsonObject, members, parseJson } from '../../json.ts';
 import { readHeaders } from '../http/message.ts';
 import { codeOfStatus, errorBody, reasonPhrase, STATUSES_WITHOUT_BODY, successBody } from '../http/responses.ts';
-import { checkedInput, eachOf, type Steps } from '../input/checked-input.ts';
+import { checkedInput, eachOf } from '../input/checked-input.ts';
 import { checkLength, invalidOption, within } from '../input/mock-server-error.ts';
 import { type Answer, type AnswerFunction, answerSchema, type SentAnswer } from './rule-schema.ts';
 
@@ -10,7 +10,7 @@ import { type Answer, type AnswerFunction, answerSchema, type SentAnswer } from 
  * The field `respond` of a rule, checked: its responses as they are sent, or its function. `json` is its text, whose numbers
  * keep their digits.
  */
-export function* preparedAnswers(respond: unknown, json = ''): Steps<readonly SentAnswer[] | AnswerFunction> {
+export function preparedAnswers(respond: unknown, json = ''): readonly SentAnswer[] | AnswerFunction {
   if (typeof respond === 'function') {
     if (respond.constructor.name !== 'AsyncFunction') return respond as AnswerFunction;
     throw invalidOption('respond', respond, 'a function that is not async');
@@ -19,7 +19,7 @@ export function* preparedAnswers(respond: unknown, json = ''): Steps<readonly Se
   if (respond.length === 0) throw invalidOption('respond', respond, 'a response, or several');
   checkLength('respond', respond, MOST_ANSWERS);
   const texts = Array.from(members(json), ({ text }) => text);
-  return yield* eachOf('respond', respond, (answer, index) => preparedAnswer(answer, texts[index]));
+  return eachOf('respond', respond, (answer, index) => preparedAnswer(answer, texts[index]));
 }
 
 /** Of one rule. */

@@ -9,15 +9,7 @@ import {
   parseJson,
 } from '../../json.ts';
 import { successBody, withoutTags } from '../http/responses.ts';
-import {
-  atOnce,
-  checkedInput,
-  eachOf,
-  expected,
-  type Steps,
-  strictObject,
-  type ValueOf,
-} from '../input/checked-input.ts';
+import { checkedInput, eachOf, expected, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { recordedQuery } from '../input/masked-keys.ts';
 import { checkLength, expectedText, fieldError, invalidOption, show, within } from '../input/mock-server-error.ts';
 import { MOST_ANSWERS, preparedAnswer } from './answers.ts';
@@ -77,20 +69,17 @@ export interface LatestOptions extends ValueOf<typeof latestOptions> {}
 
 export function createMockLatest(context: RuleContext): MockLatest {
   return {
-    set: (data, options) => atOnce(setLatestSteps(context, data, options)),
+    set(data, options = {}) {
+      const base = baseOf(options);
+      const respond = checkedLatest(data);
+      if (base === undefined) removeRules(context, isRecorded);
+      addRules(context, [{ id: latestId(base), match: latestMatch(base), counted: true, respond }]);
+    },
     reset(options = {}) {
       const base = baseOf(options);
       removeRules(context, (id) => (base === undefined ? isLatest(id) : id === latestId(base)));
     },
   };
-}
-
-/** `latest.set()`. */
-export function* setLatestSteps(context: RuleContext, data: unknown, options: LatestOptions = {}): Steps<void> {
-  const base = baseOf(options);
-  const respond = yield* checkedLatest(data);
-  if (base === undefined) removeRules(context, isRecorded);
-  addRules(context, [{ id: latestId(base), match: latestMatch(base), counted: true, respond }]);
 }
 
 function baseOf(options: LatestOptions): string | undefined {
@@ -111,14 +100,14 @@ const DATA = 'an object, an array of objects, or JSON text of one of these';
 const USE_RULE = `${DATA}; for a function, use mock.rules.add({ match: { operation: 'latest' }, respond: … })`;
 
 /** The responses of `mock.latest.set()`. */
-function* checkedLatest(data: unknown): Steps<readonly SentAnswer[]> {
+function checkedLatest(data: unknown): readonly SentAnswer[] {
   if (typeof data === 'function') throw invalidOption('latest', data, USE_RULE);
   const isList = typeof data === 'string' && data.trimStart().startsWith('[') && isJson(data);
   const values = isList ? Array.from(members(data), ({ text }) => unquoted(text)) : data;
   if (!Array.isArray(values)) return [within('latest', () => latestAnswer(values, DATA))];
   if (values.length === 0) throw invalidOption('latest', data, DATA);
   checkLength('latest', values, MOST_ANSWERS);
-  return yield* eachOf('latest', values, (value) => latestAnswer(value, OBJECT));
+  return eachOf('latest', values, (value) => latestAnswer(value, OBJECT));
 }
 
 const OBJECT = 'an object';

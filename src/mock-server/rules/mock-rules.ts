@@ -2,7 +2,7 @@ import { isJsonObject, members, parseJson } from '../../json.ts';
 import type { ResponseDelays } from '../clock/response-delays.ts';
 import type { AdapterName } from '../http/message.ts';
 import { isAdminPath } from '../http/parse-request.ts';
-import { atOnce, checkedInput, type Steps } from '../input/checked-input.ts';
+import { checkedInput, eachOf } from '../input/checked-input.ts';
 import {
   checkId,
   checkLength,
@@ -11,7 +11,6 @@ import {
   invalidOption,
   MockServerError,
   show,
-  stepsWithin,
   withId,
   within,
 } from '../input/mock-server-error.ts';
@@ -66,7 +65,13 @@ export function createMockRules(context: RuleContext): MockRules {
   const { state } = context;
   const find = (id: string) => withId('rule', id, new Map(state.rules.map((rule) => [rule.id, rule])));
   return {
-    add: (given) => atOnce(addRuleSteps(context, given)),
+    add(given) {
+      const checked = checkedRuleText(given);
+      checkAdapterSupport(checked, context.adapters.inUse);
+      checkKeyId(checked, state.keys);
+      const [rule] = addRules(context, [checked]);
+      return toRule(rule as RuleRecord); // one for each
+    },
     list: () => state.rules.map(toRule),
     get: (id) => toRule(find(id)),
     remove(id) {
@@ -75,15 +80,6 @@ export function createMockRules(context: RuleContext): MockRules {
     },
     clear: () => removeRules(context, () => true),
   };
-}
-
-/** `rules.add()`, also for JSON text of a rule, in which numbers keep their digits. */
-export function* addRuleSteps(context: RuleContext, given: unknown): Steps<Rule> {
-  const checked = yield* checkedRuleText(given);
-  checkAdapterSupport(checked, context.adapters.inUse);
-  checkKeyId(checked, context.state.keys);
-  const [rule] = addRules(context, [checked]);
-  return toRule(rule as RuleRecord); // one for each
 }
 
 type ChangedRules = Pick<RuleContext, 'state' | 'delays' | 'now'>;
@@ -139,27 +135,22 @@ export function removeRules({ state, delays }: Omit<ChangedRules, 'now'>, isMean
 }
 
 /** Rules of a setup, of the option `rules`, or of a recording, checked apart from their keys. `json`: their text. */
-export function* checkedRules(given: readonly unknown[], json = ''): Steps<readonly CheckedRule[]> {
+export function checkedRules(given: readonly unknown[], json = ''): readonly CheckedRule[] {
   checkLength('rules', given, MOST_RULES);
-  const rules: CheckedRule[] = [];
   const ids = new Set<string>();
-  const texts = members(json);
-  for (const [index, options] of given.entries()) {
-    const text = texts.next().value?.text;
-    const rule = yield* stepsWithin(`rules[${index}]`, checkedRule(options, text));
+  const texts = Array.from(members(json), ({ text }) => text);
+  return eachOf('rules', given, (options, index) => {
+    const rule = checkedRule(options, texts[index]);
     const { id } = rule;
-    if (id !== undefined && ids.has(id))
-      throw invalidOption(`rules[${index}].id`, id, 'an id of its own among the rules');
+    if (id !== undefined && ids.has(id)) throw invalidOption('id', id, 'an id of its own among the rules');
     if (id !== undefined) ids.add(id);
-    rules.push(rule);
-    yield;
-  }
-  return rules;
+    return rule;
+  });
 }
 
 /** Throws for rules for a key that is not among those of their mock. */
 export function checkKeyIds(rules: readonly CheckedRule[], keyIds: Ids): void {
-  for (const [index, rule] of rules.entries()) within(`rules[${index}]`, () => checkKeyId(rule, keyIds));
+  eachOf('rules', rules, (rule) => checkKeyId(rule, keyIds));
 }
 
 function checkKeyId({ match }: CheckedRule, keyIds: Ids): void {
@@ -174,16 +165,16 @@ export interface CheckedRule extends Omit<Rule, 'id' | 'addedAt' | 'matched' | '
   readonly id?: string | undefined;
 }
 
-function* checkedRuleText(given: unknown): Steps<CheckedRule> {
-  if (typeof given !== 'string') return yield* checkedRule(given);
+/** A rule, or JSON text of one, in which numbers keep their digits. */
+function checkedRuleText(given: unknown): CheckedRule {
+  if (typeof given !== 'string') return checkedRule(given);
   const rule = parseJson(given);
   if (rule === undefined) throw invalidOption('rule', given, 'a rule as JSON');
-  yield;
-  return yield* checkedRule(rule, given);
+  return checkedRule(rule, given);
 }
 
 /** The rule that the options describe. Throws `MockServerError` with code `invalid_option`. */
-function* checkedRule(given: unknown, json = ''): Steps<CheckedRule> {
+function checkedRule(given: unknown, json = ''): CheckedRule {
   if (!isJsonObject(given)) throw invalidOption('rule', given, 'an object');
   const { addedAt: _, matched: __, used: ___, hasFunction, ...options } = given as Partial<Rule>; // may be one that was read
   const { respond, ...checked } = checkedInput(ruleOptions, options, { what: 'a field of a rule' });
@@ -192,8 +183,7 @@ function* checkedRule(given: unknown, json = ''): Steps<CheckedRule> {
     throw invalidOption('respond', respond, 'the function of the rule, which JSON does not contain');
   }
   const { match, counted = true } = checked;
-  const answers =
-    respond === undefined ? {} : { respond: yield* preparedAnswers(respond, memberText(json, 'respond')) };
+  const answers = respond === undefined ? {} : { respond: preparedAnswers(respond, memberText(json, 'respond')) };
   return { ...checked, match: withOperation(match, respond), counted, ...answers };
 }
 

@@ -32,7 +32,7 @@ type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type RouteName = `${HttpMethod} /${string}`;
 
 /** A route of the admin API: the server, openapi.json and `connectMockServer` are made from it. */
-export interface AdminRoute extends Omit<RouteDescription, 'steps'> {
+export interface AdminRoute extends RouteDescription {
   readonly method: HttpMethod;
   readonly path: string;
   /** The id in openapi.json. */
@@ -40,7 +40,6 @@ export interface AdminRoute extends Omit<RouteDescription, 'steps'> {
   readonly tag: keyof typeof ADMIN_TAGS;
   /** Whether a request without a body is refused: the schema refuses `{}`, which stands for no body, or the text is needed. */
   readonly needsBody: boolean;
-  readonly mostBytes: number;
   /** Returns the value of the response, or steps to it, between which the server handles other requests. */
   readonly run: (call: AdminCall<unknown, unknown>) => unknown;
 }
@@ -75,9 +74,7 @@ interface RouteDescription {
   readonly body?: z.ZodType;
   /** Whether `run` checks the body, as a method does with its argument: its error messages are more precise than those of the schema. */
   readonly checksBody?: boolean;
-  /** The method in steps, with the same parameters: for bodies whose check takes long. */
-  readonly steps?: (state: MockState, ...given: never[]) => Steps<unknown>;
-  /** Whether `steps` parses the text of the body itself: numbers keep their digits. */
+  /** Whether `run` parses the text of the body itself: numbers keep their digits. */
   readonly isText?: boolean;
   /** Without it, the route accepts no query. */
   readonly query?: z.ZodType;
@@ -105,14 +102,14 @@ export interface AdminCall<Body, Query> {
 /** A route that is no method of the mock. */
 export function route<Body extends z.ZodType = z.ZodUndefined, Query extends z.ZodType = z.ZodUndefined>(
   name: RouteName,
-  definition: Omit<RouteDescription, 'body' | 'query' | 'steps'> & {
+  definition: Omit<RouteDescription, 'body' | 'query'> & {
     readonly id: string;
     readonly body?: Body;
     readonly query?: Query;
     readonly run: (call: AdminCall<z.output<Body>, z.output<Query>>) => unknown;
   },
 ): AdminRoute {
-  return { ...partsOf(name), ...definition, ...boundsOf(definition) } as AdminRoute; // its schemas check what `run` receives
+  return { ...partsOf(name), ...definition, needsBody: needsBody(definition) } as AdminRoute; // its schemas check what `run` receives
 }
 
 type Methods<Part> = {
@@ -126,14 +123,12 @@ type MethodId =
 
 /** A route that calls a method of the mock with the parameters of the path, then body and query, as `connectMockServer` does. */
 export function method(name: RouteName, id: MethodId, description: RouteDescription): AdminRoute {
-  const { steps } = description;
   const [part = '', own = part] = id.split('.');
   const inPath = Array.from(name.matchAll(/\{(\w+)\}/g), ([, parameter = '']) => parameter);
   const others = (['body', 'query'] as const).filter((place) => description[place] !== undefined);
   const givenIn = (call: AdminCall<unknown, unknown>) =>
     [...inPath.map((parameter) => call.path[parameter]), ...others.map((place) => call[place])] as never[]; // checked by the method
   const run: AdminRoute['run'] = (call) => {
-    if (steps !== undefined) return steps(call.state, ...givenIn(call));
     const target: object = own === part ? call.mock : Reflect.get(call.mock, part);
     return Reflect.get(target, own).apply(target, givenIn(call));
   };
@@ -144,7 +139,7 @@ export function method(name: RouteName, id: MethodId, description: RouteDescript
   return {
     ...partsOf(name),
     ...description,
-    ...boundsOf(description),
+    needsBody: needsBody(description),
     checksBody: description.body !== undefined,
     id,
     calls: { [id]: { send }, ...description.calls },
@@ -157,16 +152,10 @@ function partsOf(name: RouteName): Pick<AdminRoute, 'method' | 'path' | 'tag'> {
   return { method, path, tag } as Pick<AdminRoute, 'method' | 'path' | 'tag'>;
 }
 
-/** What is known of the body of a request before it is read. Without a body, a route accepts `{}`, which some clients send. */
-function boundsOf({ body, isText = false, steps }: RouteDescription) {
-  if (body === undefined) return { needsBody: false, mostBytes: 1024 };
-  const mostBytes = steps === undefined ? MOST_BYTES : MOST_BYTES_IN_STEPS;
-  return { needsBody: isText || !body.safeParse({}).success, mostBytes };
+/** Without a body, a route accepts `{}`, which some clients send. */
+function needsBody({ body, isText = false }: RouteDescription): boolean {
+  return body !== undefined && (isText || !body.safeParse({}).success);
 }
-
-/** Is checked so fast that no other request notices. */
-const MOST_BYTES = 256 * 1024;
-const MOST_BYTES_IN_STEPS = 4 * 1024 * 1024;
 
 interface AdminServerOptions {
   readonly mock: MockState;
@@ -320,8 +309,8 @@ function* objectPieces(value: object): Generator<string, void> {
 }
 
 async function checkedBody(route: AdminRoute, incoming: IncomingMessage): Promise<unknown> {
-  const { isText = false, checksBody = false, needsBody, mostBytes } = route;
-  const given = await readJsonBody(incoming, { mostBytes, isText });
+  const { isText = false, checksBody = false, needsBody } = route;
+  const given = await readJsonBody(incoming, { isText });
   if (given === undefined && needsBody) {
     throw new Problem('The body is missing; send JSON.', { status: 400, code: 'invalid_option', field: 'body' });
   }

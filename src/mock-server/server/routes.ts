@@ -15,22 +15,14 @@ import {
   waitForRequests,
   waitOptions,
 } from '../journal/mock-journal.ts';
-import {
-  findSpace,
-  openSpace,
-  restoreSteps,
-  type SpaceOptions,
-  setUpSteps,
-  spaceOptions,
-} from '../mock/mock-methods.ts';
+import { findSpace, openSpace, type SpaceOptions, spaceOptions } from '../mock/mock-methods.ts';
 import { closeMock, type MockState } from '../mock/mock-state.ts';
 import { setupKey, setupParts } from '../mock/options.ts';
 import { snapshotSchema } from '../mock/snapshot.ts';
-import { latestOptions, setLatestSteps } from '../rules/latest-rules.ts';
-import { addRuleSteps } from '../rules/mock-rules.ts';
+import { latestOptions } from '../rules/latest-rules.ts';
 import { addedRule, ruleInput } from '../rules/rule-schema.ts';
 import { account, accountOptions, newPlan } from '../service/accounts.ts';
-import { createdKey, keyFilter, keySummary, keyUsage, listKeysSteps, newKey } from '../service/keys.ts';
+import { createdKey, type KeyFilter, keyFilter, keySummary, keyUsage, listKeysSteps, newKey } from '../service/keys.ts';
 import { type AdminCall, type AdminRoute, method, route } from './admin-server.ts';
 import { openApi } from './openapi.ts';
 
@@ -112,7 +104,6 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('PUT /state', 'restore', {
     summary: 'Restore a state of this mock, of another one, or of this space, and clear the journal',
     body: snapshotSchema,
-    steps: restoreSteps,
   }),
   method('POST /reset', 'reset', {
     tag: 'state',
@@ -122,7 +113,6 @@ export const adminRoutes: readonly AdminRoute[] = [
     tag: 'state',
     summary: 'Create keys, change switches, and add rules; if a part is invalid, nothing changes',
     body: setup,
-    steps: setUpSteps,
     isText: true,
     response: z.object({ keys: z.array(createdKey) }),
   }),
@@ -169,7 +159,6 @@ export const adminRoutes: readonly AdminRoute[] = [
   method('POST /rules', 'rules.add', {
     summary: 'Add a rule, or replace the one with its `id`; rejected if an adapter in use cannot do what it asks',
     body: ruleInput,
-    steps: addRuleSteps,
     isText: true,
     response: addedRule,
   }),
@@ -184,7 +173,6 @@ export const adminRoutes: readonly AdminRoute[] = [
     summary: 'Set the `data` of `latest`; numbers keep their digits, and an array has one element per request',
     query: latestOptions,
     body: latestData,
-    steps: setLatestSteps,
     isText: true,
   }),
   method('DELETE /latest', 'latest.reset', {
@@ -296,11 +284,13 @@ export const adminRoutes: readonly AdminRoute[] = [
     body: newKey,
     response: createdKey,
   }),
-  method('GET /keys', 'keys.list', {
+  route('GET /keys', {
+    id: 'keys.list',
     summary: 'List keys with their usage, oldest first',
     query: keyFilter,
-    steps: listKeysSteps,
     response: z.array(keySummary),
+    calls: { 'keys.list': { send: (query: KeyFilter) => ({ query }) } },
+    run: ({ state, query }) => listKeysSteps(state, query),
   }),
   method('GET /keys/{keyId}', 'keys.get', {
     summary: 'Read a key with its usage, and the wait until the next request is accepted',

@@ -212,40 +212,26 @@ test.each([
 });
 
 test.each([
-  ['POST', '/requests/verify', 256 * 1024],
-  ['DELETE', '/requests', 1024],
-  ['POST', '/rules', 4 * 1024 * 1024],
-  ['PUT', '/latest', 4 * 1024 * 1024],
-  ['POST', '/setup', 4 * 1024 * 1024],
-  ['PUT', '/state', 4 * 1024 * 1024],
-])('%s %s refuses a body of more than %i bytes unread', async (method, path, most) => {
+  ['POST', '/requests/verify'],
+  ['DELETE', '/requests'],
+  ['POST', '/rules'],
+  ['PUT', '/state'],
+])('%s %s refuses a body of more than 256 KiB unread', async (method, path) => {
   const sent = await send(it.server.url, `/__fxrates${path}`, {
     method,
-    headers: bearer(it.server, { 'content-length': String(most + 1) }),
+    headers: bearer(it.server, { 'content-length': String(256 * 1024 + 1) }),
   });
 
   expect(sent).toMatchObject({ status: 413, code: 'content_too_large' });
-  expect(sent.text).toContain(`larger than ${most} bytes`);
+  expect(sent.text).toContain('larger than 262144 bytes');
   expect(sent.text).toContain('start the server with it: fxrates mock with --setup, --replay or --state');
-});
-
-test.each([
-  ['PUT', '/latest', `[${'{},'.repeat(60_000)}{}]`],
-  ['POST', '/rules', `{"respond":{"data":[${'1,'.repeat(100_000)}1]}}`],
-  ['POST', '/setup', `{${Array.from({ length: 100_001 }, (_, number) => `"n${number}":1`).join(',')}}`],
-  ['PUT', '/state', `{"accounts":[${'{},'.repeat(100_000)}{}]}`],
-])('%s %s refuses a body of too many values', async (method, path, body) => {
-  const sent = await it.admin(method, path, body);
-
-  expect(sent).toMatchObject({ status: 413, body: { error: { code: 'content_too_large' } } });
-  expect(sent.text).toContain('has more than 100000 values');
 });
 
 test.each([
   ['POST', '/rules', '{', 'rule is "{"; expected a rule as JSON.'],
   ['PUT', '/latest', '{', 'latest is "{"; expected an object'],
-  ['POST', '/rules', JSON.stringify('x_'.repeat(1_000_000)), 'rule is "x_x_'],
-  ['POST', '/rules', `{"${'x_'.repeat(1_000_000)}":1}`, 'is not a field of a rule'],
+  ['POST', '/rules', JSON.stringify('x_'.repeat(100_000)), 'rule is "x_x_'],
+  ['POST', '/rules', `{"${'x_'.repeat(100_000)}":1}`, 'is not a field of a rule'],
   ['POST', '/setup', JSON.stringify({ keys: Array(90_000).fill(1) }), 'keys has 90000 entries'],
   ['POST', '/setup', JSON.stringify({ keys: [Array(90_000).fill(1)] }), 'keys[0] is [1,1,1'],
 ])('%s %s names what is wrong with a body, and no more than a line of it', async (method, path, body, message) => {
@@ -256,14 +242,6 @@ test.each([
   expect(sent.text.length).toBeLessThan(1_000);
 });
 
-test('a text with any number of commas and brackets is one value', async () => {
-  await using it = await servedMock();
-
-  const { status } = await it.admin('POST', '/rules', { respond: { body: '\\",[{'.repeat(100_000) } });
-
-  expect(status).toBe(200);
-});
-
 const SPACES = ' '.repeat(9 * 1024 * 1024);
 const sized = (text: string) => `content-length: ${text.length}\r\n\r\n${text}`;
 const chunked = (text: string) => `transfer-encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n`;
@@ -271,8 +249,7 @@ const chunked = (text: string) => `transfer-encoding: chunked\r\n\r\n${text.leng
 test.each([
   ['/setup', 'of too many bytes', sized(SPACES)],
   ['/setup', 'of too many bytes in chunks', `${chunked(SPACES)}0\r\n\r\n`],
-  ['/setup', 'of too many values', sized(`[${'[],'.repeat(1_000_000)}[]]`)],
-  ['/setup', 'of too many values before its end', chunked(`[${'[],'.repeat(100_000)}`)],
+  ['/setup', 'of too many bytes before its end', chunked(SPACES)],
   ['/clock', 'in chunks of one byte before its end', chunked('1') + '1\r\n1\r\n'.repeat(256 * 1024)],
 ])('%s refuses a body %s, also for a client that reads nothing while it sends', async (path, _, content) => {
   const socket = connect(it.server.port, '127.0.0.1');

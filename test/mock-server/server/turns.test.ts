@@ -39,25 +39,7 @@ function mockWithRequests(texts: readonly string[]): MockState {
   return state;
 }
 
-function snapshotOf(fill: (mock: ReturnType<typeof createMockServer>) => unknown) {
-  const mock = createMockServer();
-  fill(mock);
-  return mock.snapshot();
-}
-
 const rules = listOf((index) => ({ match: { query: { base: `X${index}` } }, respond: { status: 503 } }));
-
-test.each<[string, string, unknown]>([
-  ['setUp', 'keys', JSON.stringify({ keys: listOf(() => ({ usage: { minute: 1 } })) })],
-  ['setUp', 'rules', JSON.stringify({ rules })],
-  ['setUp', 'responses of a rule', JSON.stringify({ rules: [{ respond: listOf((data) => ({ data })) }] })],
-  ['rules.add', 'responses', JSON.stringify({ respond: listOf((data) => ({ data })) })],
-  ['latest.set', 'responses', JSON.stringify(listOf((base) => ({ base })))],
-  ['restore', 'keys', snapshotOf((mock) => listOf(() => mock.createKey()))],
-  ['restore', 'rules', snapshotOf((mock) => mock.setUp({ rules: rules as never }))],
-])('the route of %s checks no two %s in one step', (id, _, body) => {
-  expect([...stepsOf(id, body).steps].length).toBeGreaterThanOrEqual(ENTRIES);
-});
 
 test('lists no two keys in one step', () => {
   const state = createMockState(checkOptions({}));
@@ -142,24 +124,7 @@ test('work in steps gives other work a turn whenever it has taken 5 ms', async (
   expect([result, turns]).toEqual(['done', 20]);
 });
 
-test('a setup that was checked in turns is applied to the mock as it is then', () => {
-  const { mock, steps } = stepsOf(
-    'setUp',
-    '{ "keys": [{}], "rules": [{ "delayMs": 1, "match": { "keyId": "key_2" } }] }',
-  );
-  let step = steps.next();
-  mock.createKey();
-  mock.rules.add({ delayMs: 2 });
-  while (!step.done) step = steps.next();
-
-  expect(step.value).toMatchObject({ keys: [{ id: 'key_2' }] });
-  expect(mock.rules.list()).toMatchObject([
-    { id: 'rule_1', delayMs: 2 },
-    { id: 'rule_2', delayMs: 1 },
-  ]);
-});
-
-test('the server checks a body in turns', async () => {
+test('the server runs a route in turns', async () => {
   await using it = await servedMock();
   const route = adminRoutes.find(({ id }) => id === 'restore') ?? {};
   const { run } = { run: undefined, ...route };
