@@ -128,8 +128,16 @@ function parseParameter(text: string, operation?: Operation): readonly [name: st
   }
   const [name, value] = [text.slice(0, at), text.slice(at + 1)];
   if (value === '') throw emptyValue(name);
+  if (process.platform === 'win32' && SPLIT_CODES.test(value)) {
+    throw usageError(`'${text}' has blanks in place of commas`, undefined, [
+      `PowerShell needs quotes:  '${text.replaceAll(' ', ',')}'`,
+    ]);
+  }
   return checkedParameter(name, value);
 }
+
+/** For PowerShell, `USD,EUR` without quotes is a list, of which a command of npm receives `USD EUR`. */
+const SPLIT_CODES = /^[a-z]{3}( [a-z]{3})+$/i;
 
 function exampleFor(text: string, operation: Operation | undefined): string | undefined {
   const [first] = operation?.parameters ?? [];

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { runCli, usageError } from '../../helpers/cli-io.ts';
 import { API_KEY } from '../../helpers/service-replies.ts';
 
@@ -106,4 +106,20 @@ test('a parameter with a word of a million letters is sent', async () => {
 
   expect(code).toBe(0);
   expect(requests).toHaveLength(1);
+});
+
+test.each([
+  ['batch', '--each', 'base=USD EUR'],
+  ['batch', '--each', 'n=1', '-p', 'symbols=USD EUR GBP'],
+  ['latest', 'symbols=usd eur'],
+  ['api', '/api/v1/latest', 'symbols=USD EUR'],
+])('on Windows %s %s %s, of which PowerShell has removed the comma, is refused', async (...argv) => {
+  const { platform } = process;
+  onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
+  const quoted = `PowerShell needs quotes:  '${(argv.at(-1) ?? '').replaceAll(' ', ',')}'\n`;
+
+  Object.defineProperty(process, 'platform', { value: 'win32' });
+
+  expect(await usageError(argv)).toContain(quoted);
+  expect((await runCli(['latest', 'city=New York'])).code).toBe(0);
 });
