@@ -8,6 +8,7 @@ import { createNodeIo } from '../io/node-io.ts';
 import type { CliCommand } from '../parser/command.ts';
 import { helpText } from '../parser/help-page.ts';
 import { explainParserError, refuseTypedKey, requireOptions } from '../parser/parser-error.ts';
+import type { SharedOptions } from '../settings/options.ts';
 import {
   type Invocation,
   requireProfile,
@@ -80,7 +81,7 @@ async function execute(command: CliCommand, { argv, io, config, screen, resolved
   // A command that only changes stored settings must also work if one of them is invalid.
   requireValid(resolved, command, isStrict(command) ? ['variable', 'config.json'] : ['variable']);
   const { settings } = resolved;
-  if (isStrict(command)) await checkConfig(command, { config, settings, screen, io });
+  if (isStrict(command)) await checkConfig(command, { config, settings, screen, io, options });
   return (await command.run?.({ io, settings, config, screen, argv, args: command.args, options })) ?? exitCodes.ok;
 }
 
@@ -92,8 +93,23 @@ function isStrict(command: CliCommand): boolean {
 /** Warns of names in config.json that have no effect. @throws CliError if the profile does not exist */
 async function checkConfig(
   { traits }: CliCommand,
-  { config, settings, screen, io }: Pick<Invocation, 'config' | 'settings' | 'screen' | 'io'>,
+  { config, settings, screen, io, options }: Pick<Invocation, 'config' | 'settings' | 'screen' | 'io' | 'options'>,
 ): Promise<void> {
-  if (!traits.createsProfile) requireProfile(settings, { config, env: io.env });
+  const { env } = io;
+  const { profile } = settings;
+  if (!traits.createsProfile) {
+    requireProfile(settings, { config, env });
+    const names = config.profiles.get(profile)?.has('base_url') ? overridingVariables(options, env) : [];
+    if (names.length > 0)
+      await screen.remark(`${names.join(' and ')} ${names.length === 1 ? 'overrides' : 'override'} profile ${profile}`);
+  }
   for (const warning of unknownSettings(config)) await screen.warn(`${config.path}: ${warning}`);
+}
+
+/** The variables that override the URL and the key of a typed profile. */
+function overridingVariables({ profile, baseUrl, keyFile, keyStdin }: SharedOptions, env: Env): readonly string[] {
+  if (profile === undefined) return [];
+  const ofUrl = baseUrl === undefined ? ['FXRATES_BASE_URL'] : [];
+  const ofKey = keyFile === undefined && !keyStdin ? ['FXRATES_API_KEY', 'FXRATES_API_KEY_FILE'] : [];
+  return [...ofUrl, ...ofKey].filter((name) => env[name]);
 }

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
   durationOption,
@@ -6,8 +8,8 @@ import {
   parseDuration,
 } from '../../../src/cli/settings/values.ts';
 import { runCli, usageError } from '../../helpers/cli-io.ts';
-import { API_KEY } from '../../helpers/service-replies.ts';
-import { temporaryFolder } from '../../helpers/temporary-folder.ts';
+import { API_KEY, quotaRecord, success } from '../../helpers/service-replies.ts';
+import { fileOf, temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 test.each([
   ['latest --timeout 30', '--timeout expects a duration'],
@@ -226,4 +228,26 @@ test.each([
 ])('%d ms as an option value are exactly %s', (ms, text) => {
   expect(durationOption(ms)).toBe(text);
   expect(parseDuration(text, '--timeout')).toBe(ms);
+});
+
+test.each([
+  ['quota --profile work', {}, 'FXRATES_BASE_URL and FXRATES_API_KEY override profile work'],
+  ['--profile=work latest', { FXRATES_API_KEY: '' }, 'FXRATES_BASE_URL overrides profile work'],
+  ['quota --profile work --key-file KEY', {}, 'FXRATES_BASE_URL overrides profile work'],
+  ['quota --profile work --base-url https://b.test', {}, 'FXRATES_API_KEY overrides profile work'],
+  ['quota --profile work -q', {}, undefined],
+  ['quota', { FXRATES_PROFILE: 'work' }, undefined],
+  ['quota --profile other', {}, undefined], // it stores neither
+  ['config get base_url --profile work', {}, undefined],
+])('%s with %j says which variables override a typed profile: %s', async (line, env, says) => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'config.json'), '{"profiles":{"work":{"base_url":"https://w.test"},"other":{}}}');
+  const keys = { work: { origin: 'https://api.example.test', api_key: API_KEY } };
+  writeFileSync(join(folder, 'credentials.json'), JSON.stringify({ keys }), { mode: 0o600 });
+  const options = { env: { FXRATES_CONFIG_DIR: folder, ...env }, replies: success(quotaRecord()) };
+
+  const { code, stderr } = await runCli(line.replace('KEY', fileOf('key', API_KEY)), options);
+
+  expect(code).toBe(0);
+  expect(stderr).toBe(says === undefined ? '' : `fxrates: ${says}\n`);
 });
