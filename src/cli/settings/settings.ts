@@ -112,6 +112,11 @@ function parseGetPath(text: string): GetPath {
   const isOtherSyntax = !text.startsWith('/') && /^\$[.[]|\[.*\]/.test(text);
   if (isOtherSyntax)
     throw usageError(`--get expects a path, got '${text}'`, undefined, ['e.g. --get rates.EUR, --get list.0.name']);
+  if (/^[A-Z]:[\\/]/i.test(text)) {
+    throw usageError(`--get expects a path of names, got '${text}'`, 'Git Bash changes arguments that begin with /', [
+      'Without the first /:  --get rates.EUR, or  export MSYS_NO_PATHCONV=1',
+    ]);
+  }
   const path = parseJsonPath(text);
   // The request would use quota, and no response has such a path.
   if (!text.startsWith('/') && path.includes('')) {

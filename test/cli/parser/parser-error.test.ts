@@ -27,6 +27,8 @@ test.each([
   ['latest -o rates.json', "--output expects a format, got 'rates.json'\n", 'To a file:  > rates.json'],
   ['latest --get $.rates.EUR', "--get expects a path, got '$.rates.EUR'\n", 'e.g. --get rates.EUR'],
   ["latest --get .list[0]['name']", '--get expects a path', '--get list.0.name'],
+  ['latest --get C:/Git/rates/EUR', "--get expects a path of names, got 'C:/Git/rates/EUR'", 'Without the first /:'],
+  ['latest --get c:\\Git\\rates', '--get expects a path of names', 'export MSYS_NO_PATHCONV=1\n'],
   ['api', "missing required argument 'path'", ''],
   ['quota extra', 'quota accepts no arguments\n', 'See: fxrates quota --help'],
   ['auth token x', 'auth token accepts no arguments\n', 'See: fxrates auth token --help'],
