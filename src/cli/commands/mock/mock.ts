@@ -12,7 +12,7 @@ import type { Env } from '../../io/io.ts';
 import { CliCommand } from '../../parser/command.ts';
 import type { Invocation } from '../../settings/settings.ts';
 import { durationOption } from '../../settings/values.ts';
-import { commandLine, jsonLine, quoteForShell } from '../../terminal/text.ts';
+import { jsonLine, quoteForShell } from '../../terminal/text.ts';
 import { type MockOptions, mockOptions, type RunningMock, type StartOptions, startMock } from './start-mock.ts';
 
 export function mockCommand(): CliCommand {
@@ -62,7 +62,8 @@ function commandOf({ argv, args }: Invocation): readonly string[] {
   const [word] = args.slice(0, args.length - command.length);
   if (word !== undefined) {
     throw usageError(`'${word}' is not an option of mock`, 'write the command to run after --', [
-      commandLine(['mock', '--', ...args.filter((arg) => arg !== '--')]),
+      `The command:  ${['--', ...args.filter((arg) => arg !== '--')].map(quoteForShell).join(' ')}`,
+      `npm, yarn and PowerShell remove a --:  npm run mock -- -- npm test; in PowerShell  '--'`,
     ]);
   }
   if (separatorAt !== -1 && !command[0]) {
@@ -263,5 +264,5 @@ function missing(name: string): readonly [what: string, hints: readonly string[]
     return [`cannot start ${name}`, ['Its first line (#!) names no program. Does the line end with CRLF, not LF?']];
   }
   const isLine = name.includes(' '); // it was in quotes, so no shell has split it
-  return [`command not found: ${name}`, isLine ? [commandLine(['mock', '--', 'sh', '-c', name])] : []];
+  return [`command not found: ${name}`, isLine ? [`In a shell:  -- sh -c ${quoteForShell(name)}`] : []];
 }

@@ -147,8 +147,9 @@ test.each([
   [['--'], {}, 'no command after --'],
   [['--', ''], {}, 'no command after --'],
   [['npm', '--', 'test'], {}, "'npm' is not an option of mock — write the command to run after --"],
-  [['npm', '--', 'test'], {}, 'fxrates mock -- npm test\n'],
-  [['sh', '-c', 'echo hi'], {}, "fxrates mock -- sh -c 'echo hi'\n"],
+  [['npm', '--', 'test'], {}, '\n  The command:  -- npm test\n'],
+  [['--plan', 'free', 'npm', 'test'], {}, 'remove a --:  npm run mock -- -- npm test;'],
+  [['sh', '-c', 'echo hi'], {}, "\n  The command:  -- sh -c 'echo hi'\n"],
   [[], { FXRATES_MOCK_ADMIN_TOKEN: 'too-short' }, 'FXRATES_MOCK_ADMIN_TOKEN expects 16 to 128'],
 ] as const)('mock %j with %j is refused: %s', async (args, env, says) => {
   const stderr = await usageError(['mock', ...args], { env });
@@ -227,7 +228,7 @@ test('with --json, each line on stderr around a command is JSON', async () => {
   expect(code).toBe(127); // as in a shell
   expect((await runCli('mock -- no-such-program')).stderr).toMatch(/fxrates: command not found: no-such-program\n$/);
   expect((await runCli(['mock', '--', 'npm test'])).stderr).toContain(
-    "npm test\n\n  fxrates mock -- sh -c 'npm test'\n",
+    "npm test\n\n  In a shell:  -- sh -c 'npm test'\n",
   );
   expect(jsonLines(stderr)).toMatchObject([
     { event: 'ready', plan: 'free' },
