@@ -193,18 +193,24 @@ type ProxyParts = Pick<typeof import('undici'), 'Pool' | 'ProxyAgent'>;
 /** Half of the default `timeoutMs`. With a shorter `timeoutMs`, a proxy that does not respond looks like a slow service. */
 const TUNNEL_TIMEOUT_MS = 5_000;
 
+interface ProxyDispatcherOptions {
+  readonly tunnelTimeoutMs?: number;
+  /** With 0, each request opens a tunnel. */
+  readonly pipelining?: number;
+}
+
 /** A dispatcher that sends through a tunnel of `proxy`, also to a base URL with http. */
 export function proxyDispatcher(
   { Pool, ProxyAgent }: ProxyParts,
   proxy: EnvironmentProxy,
-  tunnelTimeoutMs = TUNNEL_TIMEOUT_MS,
+  { tunnelTimeoutMs = TUNNEL_TIMEOUT_MS, pipelining = 1 }: ProxyDispatcherOptions = {},
 ): Dispatcher {
   const clientFactory = (url: URL, { connect }: { readonly connect: Connect }) => {
     const pool = new Pool(url, { connect: withoutIpName(connect), headersTimeout: tunnelTimeoutMs });
     const open = pool.connect.bind(pool) as (options: ConnectOptions) => Promise<ConnectData>;
     return Object.assign(pool, { connect: (options: ConnectOptions) => openTunnel(open(options), proxy) });
   };
-  return new ProxyAgent({ uri: proxy.url, clientFactory });
+  return new ProxyAgent({ uri: proxy.url, clientFactory, pipelining });
 }
 
 type Connect = buildConnector.connector;

@@ -83,7 +83,7 @@ async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Prom
   if (proxy !== undefined && hasProxyFetch && fetch !== undefined) return fetchTransport(fetch, newConnection);
   const undici = await loadUndici(runtime);
   if ('getGlobalDispatcher' in undici) {
-    if (proxy !== undefined) return undiciTransport(() => dispatcherOf(undici, proxy));
+    if (proxy !== undefined) return undiciTransport(({ isRetry }) => dispatcherOf(undici, proxy, isRetry));
     let last: { readonly dispatcher: Dispatcher; readonly isUnset: boolean } | undefined;
     return undiciTransport((request) => {
       const dispatcher = undici.getGlobalDispatcher();
@@ -101,12 +101,14 @@ async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Prom
   throw new ConfigError(`fetch: ${why}, and there is no global fetch; pass the option fetch`);
 }
 
-/** By variable, which errors name, and URL. Shared by all clients, so that a client of `withOptions()` uses the open connections. */
+/** By variable, which errors name, URL and whether tunnels stay open. Shared by all clients, so that a client of `withOptions()` uses the open connections. */
 const proxyDispatchers = new Map<string, Dispatcher>();
 
-function dispatcherOf(undici: UndiciModule, proxy: EnvironmentProxy): Dispatcher {
-  const name = `${proxy.variable} ${proxy.url}`;
-  const dispatcher = proxyDispatchers.get(name) ?? proxyDispatcher(undici, proxy);
+/** For a retry, one that keeps no tunnel, as `ownAgent()`. */
+function dispatcherOf(undici: UndiciModule, proxy: EnvironmentProxy, isRetry = false): Dispatcher {
+  const pipelining = isRetry ? 0 : 1;
+  const name = `${proxy.variable} ${proxy.url} ${pipelining}`;
+  const dispatcher = proxyDispatchers.get(name) ?? proxyDispatcher(undici, proxy, { pipelining });
   proxyDispatchers.set(name, dispatcher);
   return dispatcher;
 }

@@ -22,7 +22,10 @@ let unpooled: Dispatcher | undefined;
  */
 const CONNECT = { timeout: 10_000, autoSelectFamilyAttemptTimeout: 500 };
 
-/** The Agent of this package. For a retry, one that keeps no connection: the other open ones may be broken as well. */
+/**
+ * The Agent of this package. For a retry, one that keeps no connection: the other open ones may be broken as well. After a
+ * 5xx, they may lead to the same one of several servers, which may be the only bad one.
+ */
 export function ownAgent({ Agent }: Pick<typeof import('undici'), 'Agent'>, isRetry = false): Dispatcher {
   if (isRetry) {
     unpooled ??= new Agent({ connect: CONNECT, pipelining: 0 });

@@ -15,6 +15,8 @@ import {
 } from 'undici';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { ConfigError, FxRates, type FxRatesOptions } from '../../../src/client/index.ts';
+import { Cancellation } from '../../../src/client/time/abort.ts';
+import { proxyTransport } from '../../../src/client/transport/default-transport.ts';
 import { environmentProxy, proxyDispatcher } from '../../../src/environment-proxy.ts';
 import { probeService } from '../../../src/probe/index.ts';
 import { bundledProgram } from '../../helpers/child-program.ts';
@@ -194,6 +196,20 @@ test('clients made by withOptions share the connections to the proxy', async () 
   expect(proxy.requests.length).toBeLessThan(4);
 });
 
+test('a retry uses none of the open tunnels, which may be broken as well', async () => {
+  process.env['HTTP_PROXY'] = proxy.url;
+  const through = environmentProxy(process.env, SERVICE);
+  const transport = proxyTransport(through!);
+  const request = { url: `${SERVICE}/a`, headers: {}, cancellation: new Cancellation(), maxBytes: 1_000 };
+  await transport(request);
+  await transport(request);
+  const usual = proxy.requests.length;
+
+  for (let retry = 0; retry < 3; retry += 1) await transport({ ...request, isRetry: true });
+
+  expect(proxy.requests.length - usual).toBe(3);
+});
+
 const CLOSED = /closed the connection; check HTTP_PROXY/;
 
 test.each<[string, RawServerOptions, RegExp]>([
@@ -229,7 +245,7 @@ test('a proxy of two variables is named with that of the client', async () => {
 test('a proxy that never responds is named', async () => {
   const silent = await startRawServer({ onRequest: () => undefined });
   const through = environmentProxy({ HTTP_PROXY: silent.url }, SERVICE);
-  const dispatcher = proxyDispatcher({ Pool, ProxyAgent }, through!, 20);
+  const dispatcher = proxyDispatcher({ Pool, ProxyAgent }, through!, { tunnelTimeoutMs: 20 });
 
   const error = await errorOf(client({ dispatcher }).latest());
   await dispatcher.destroy();
