@@ -174,8 +174,9 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
 
   /**
    * Ends all calls, batches and polls of this client, and of clients created from it, with `AbortError`. Resolves when all
-   * have ended and the store of the cache has their responses. Later calls reject with `ConfigError`. Other clients of the
-   * key, and the client from which `withOptions()` created this one, are not affected.
+   * have ended and the stores have their results: that of the cache may take 0.5 s, then that of the limit 1 s. Later calls
+   * reject with `ConfigError`. Other clients of the key, and the client from which `withOptions()` created this one, are
+   * not affected.
    */
   close(): Promise<void> {
     return this.#parts.lifetime.close();
