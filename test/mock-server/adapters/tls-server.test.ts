@@ -44,16 +44,16 @@ test('the pages and the admin API are served over https, and refuse pages of oth
   await using mock = await served();
   const { url, adminToken, adminUrl } = mock.server;
   const admin = { authorization: `Bearer ${adminToken}` };
-  const origin = (from: string) => mock.send('/__fxrates/clock', { ...admin, origin: from });
+  const statusOf = async (headers: object) => (await mock.send('/__fxrates/clock', { ...headers })).statusCode;
 
   expect(adminUrl.startsWith(`${url}/`)).toBe(true);
   expect((await mock.send('/__fxrates/', {})).statusCode).toBe(200);
-  expect((await origin(url)).statusCode).toBe(200);
+  expect(await statusOf({ ...admin, origin: url })).toBe(200);
   await expect(connectMockServer(adminUrl).audit()).rejects.toThrow(
     /not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\); start/,
   );
   for (const foreign of ['https://evil.test', url.replace('https', 'http')])
-    expect((await origin(foreign)).statusCode).toBe(403);
+    expect(await statusOf({ origin: foreign })).toBe(403);
 });
 
 test.each([
