@@ -134,7 +134,7 @@ export class SharedCalls {
   }
 
   /** The first key of the client, which a function provides. */
-  #loadKey(caller: Caller): Promise<ApiKey> {
+  async #loadKey(caller: Caller): Promise<ApiKey> {
     const { keys, lifetime, settings } = this.#context;
     const signal = new Cancellation();
     const loading = keys.load(signal);
@@ -142,7 +142,11 @@ export class SharedCalls {
     const remove = lifetime.add({ signal, attempts }, loading);
     const leave = () => signal.cancel(new AbortError());
     const waiting = { time: settings.time, attempts, limit: deadlineOf(caller), leave };
-    return waitAsCaller(loading, caller, waiting).finally(remove);
+    try {
+      return await waitAsCaller(loading, caller, waiting);
+    } finally {
+      remove();
+    }
   }
 
   /** Returns the error of this caller. A call without a key has only an ID. */
