@@ -101,7 +101,10 @@ async function chooseTransport(runtime: Runtime, proxy?: EnvironmentProxy): Prom
   throw new ConfigError(`fetch: ${why}, and there is no global fetch; pass the option fetch`);
 }
 
-/** By variable, which errors name, URL and whether tunnels stay open. Shared by all clients, so that a client of `withOptions()` uses the open connections. */
+/**
+ * By the variable, which errors name, the URL, and whether tunnels stay open. Shared by all clients, so that a client of
+ * `withOptions()` uses the open connections.
+ */
 const proxyDispatchers = new Map<string, Dispatcher>();
 
 /** For a retry, one that keeps no tunnel, as `ownAgent()`. */
