@@ -11,7 +11,7 @@ import {
 import { completed, internalError, isPreflight, withCorsHeaders } from '../http/responses.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import { AppliedRules } from '../rules/applied-rules.ts';
-import { arrivalDelay, withEffects } from '../rules/rule-effects.ts';
+import { withEffects } from '../rules/rule-effects.ts';
 import type { KeyRecord } from '../service/service-state.ts';
 import { isOpen, type MockState } from './mock-state.ts';
 import { factsOf, identified, type Reply, respond, respondWithoutService, type Use } from './respond.ts';
@@ -19,7 +19,7 @@ import { factsOf, identified, type Reply, respond, respondWithoutService, type U
 /**
  * Handles requests that reach a mock or a space, step by step: parses the request, finds the space of its key and the rules
  * that apply, lets the service or a rule respond, applies the other effects of the rules, writes the journal, and
- * delivers the response. Synchronous unless a rule delays the request or its response, or sends it in pieces.
+ * delivers the response. Synchronous unless a rule delays the response, or sends it in pieces.
  */
 export function createHandler(receiver: MockState): HandleRequest {
   const known: KnownRequests = { targets: new Map(), headers: {} };
@@ -78,36 +78,13 @@ function handle(exchange: Exchange): MockResponse | Promise<MockResponse> {
   const { mock, request } = exchange;
   const applied = mock.state.rules.length === 0 ? undefined : rulesFor(exchange);
   if (applied === undefined) return send(exchange, respond(mock, request));
-  const arrival = arrivalDelay(applied);
-  return arrival === undefined ? decideAndSend(exchange, applied) : arriveLate(exchange, applied, arrival);
+  return send(exchange, respondWithoutService(mock, request, applied) ?? respond(mock, request, applied), applied);
 }
 
 function rulesFor({ mock, request, source: { adapter } }: Exchange): AppliedRules | undefined {
   // A preflight has no part in a test's count of requests.
   const isShared = isPreflight(request.message) && mock.behaviour.values.cors === 'any-origin';
   return isShared ? undefined : new AppliedRules(mock.state, { request: identified(request, mock), adapter });
-}
-
-function decideAndSend(exchange: Exchange, applied: AppliedRules, arrival = ''): MockResponse | Promise<MockResponse> {
-  const { mock, request } = exchange;
-  const { response, facts } = respondWithoutService(mock, request, applied) ?? respond(mock, request, applied);
-  const why = [response.why, arrival].filter((text) => text !== '').join('; ');
-  return send(exchange, { response: { ...response, why }, facts }, applied);
-}
-
-/** Waits before the service receives the request. */
-async function arriveLate(
-  exchange: Exchange,
-  applied: AppliedRules,
-  { ms, why }: { readonly ms: number; readonly why: string },
-): Promise<MockResponse> {
-  const { mock, request, source } = exchange;
-  const onEndedEarly = (reason: string) => {
-    const response = noResponse(`${reason} before the request arrived; ${why}`);
-    return send(exchange, { response, facts: factsOf(mock, request) }, applied);
-  };
-  const early = await mock.delays.wait(ms, source.getSignal?.(), { onEndedEarly });
-  return early ?? decideAndSend(exchange, applied, why);
 }
 
 /** Reports a failure of the mock, such as a rule whose regular expression takes too long. In process, `mock.fetch` rejects. */

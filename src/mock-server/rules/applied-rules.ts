@@ -35,8 +35,8 @@ export interface AppliedRule {
  * something is used, once for each request, at most for `times` requests. All steps are synchronous, like the limits.
  */
 export class AppliedRules {
-  readonly #state: Pick<RuleState, 'rules' | 'seed'>;
-  /** The rules when the request arrived. Later, some can be removed or replaced. */
+  readonly #seed: number;
+  /** The rules when the request arrived. The function of one of them can change those of the mock. */
   readonly #rules: readonly RuleRecord[];
   readonly #candidate: RuleCandidate;
   /** Those that apply. */
@@ -44,22 +44,16 @@ export class AppliedRules {
   /** How many requests each rule had been used for before this one. */
   readonly #used = new Map<RuleRecord, number>();
 
-  constructor(state: Pick<RuleState, 'rules' | 'seed'>, candidate: RuleCandidate) {
-    this.#state = state;
-    this.#rules = state.rules;
+  constructor({ rules, seed }: Pick<RuleState, 'rules' | 'seed'>, candidate: RuleCandidate) {
+    this.#seed = seed;
+    this.#rules = rules;
     this.#candidate = candidate;
     this.#take((rule) => !looksAtResponse(rule));
   }
 
   /** Ids of the rules that were used, in the order in which they were added. */
   get used(): readonly string[] {
-    return this.#known.filter((rule) => this.#used.has(rule)).map(({ id }) => id);
-  }
-
-  /** The rules when the request arrived, then those that were added later. */
-  get #known(): readonly RuleRecord[] {
-    const { rules } = this.#state;
-    return rules === this.#rules ? rules : [...new Set([...this.#rules, ...rules])];
+    return this.#rules.filter((rule) => this.#used.has(rule)).map(({ id }) => id);
   }
 
   /** Also asks the rules that look at the response. */
@@ -69,7 +63,7 @@ export class AppliedRules {
 
   /** The rule that determines an effect; `undefined` if none does. `isMeant` excludes rules. */
   of(effect: EffectName, isMeant: (rule: RuleRecord) => boolean = () => true): AppliedRule | undefined {
-    const rule = this.#known.findLast(
+    const rule = this.#rules.findLast(
       (one) => one[effect] !== undefined && this.#applied.has(one) && this.#isLeft(one) && isMeant(one),
     );
     return rule && this.#applied.get(rule);
@@ -95,20 +89,15 @@ export class AppliedRules {
     return before;
   }
 
-  /** Milliseconds until the rule ends; infinity for never. 0 if it has ended, or was removed, before a late request arrived. */
-  leftMs({ rule }: AppliedRule, at: number): number {
-    return this.#state.rules.includes(rule) ? Math.max(0, endOf(rule) - at) : 0;
-  }
-
   /** A number from 0 to below 1. It depends only on the name, the seed, the rule, and the requests of the same key. */
   draw(name: string, { rule, key, position }: AppliedRule): number {
-    return chance(name, this.#state.seed, rule.id, key, position);
+    return chance(name, this.#seed, rule.id, key, position);
   }
 
   /** How the request differs from rules that nearly match it, a text for each; for an unknown path, also from less similar ones. */
   near(isUnknownRoute: boolean): readonly string[] {
     const { request } = this.#candidate;
-    const candidates = this.#state.rules.filter(
+    const candidates = this.#rules.filter(
       ({ id, match }) => !isRecorded(id) && !(isUnknownRoute && match.operation !== undefined),
     );
     const compare = (rule: RuleRecord) => {
@@ -121,7 +110,7 @@ export class AppliedRules {
 
   /** Adds the rules that apply. Counts the matches. */
   #take(isMeant: (rule: RuleRecord) => boolean): void {
-    for (const rule of this.#state.rules) {
+    for (const rule of this.#rules) {
       const found = isMeant(rule) ? this.#appliedOf(rule) : undefined;
       if (found !== undefined) this.#applied.set(rule, found);
     }
@@ -138,7 +127,7 @@ export class AppliedRules {
     rule.matchedByKey[key] = position;
     rule.matched += 1;
     if (nth !== undefined && ![nth].flat().includes(rule.matched)) return undefined;
-    if (chance(this.#state.seed, id, key, position) >= probability) return undefined;
+    if (chance(this.#seed, id, key, position) >= probability) return undefined;
     // The adapter was opened after the rule was added, so it could not be checked then.
     checkAdapterSupport(rule, [adapter]);
     return { rule, key, position };
@@ -164,6 +153,11 @@ function sees({ match }: RuleRecord, { status, code }: SeenResponse): boolean {
 /** A rule applies from `afterMs` on, until `forMs` later, exclusive. */
 function isActive(rule: RuleRecord, at: number): boolean {
   return at >= rule.addedAt + (rule.afterMs ?? 0) && at < endOf(rule);
+}
+
+/** Milliseconds from `at` until the rule ends; infinity for never. A real clock can pass the end while a request is handled. */
+export function leftMs({ rule }: AppliedRule, at: number): number {
+  return Math.max(0, endOf(rule) - at);
 }
 
 /** The end of the rule, in milliseconds since the Unix epoch; infinity for none. */

@@ -230,9 +230,8 @@ function checkSeen({ status, code }: RuleMatch, rule: RuleOptions): void {
   const field = status === undefined ? 'code' : 'status';
   const value = status ?? code;
   if (value === undefined) return;
-  const early = (['respond', 'arriveAfterMs'] as const).find((effect) => rule[effect] !== undefined);
-  const what = early ?? (rule.counted === false ? 'counted: false' : undefined);
-  if (what === undefined) return;
+  if (rule.respond === undefined && rule.counted !== false) return;
+  const what = rule.respond === undefined ? 'counted: false' : 'respond';
   throw invalidOption(`match.${field}`, value, `no ${field} with ${what}, because the rule looks at the response`);
 }
 

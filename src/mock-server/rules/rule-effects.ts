@@ -5,9 +5,9 @@ import type { MockResponse } from '../http/message.ts';
 import { errorResponse } from '../http/responses.ts';
 import { thrownText } from '../input/mock-server-error.ts';
 import { codeIn, preparedAnswer } from './answers.ts';
-import type { AppliedRule, AppliedRules } from './applied-rules.ts';
+import { type AppliedRule, type AppliedRules, leftMs } from './applied-rules.ts';
 import { FAILURES, withHeader } from './failures.ts';
-import type { AnswerContext, AnswerFunction, Delay, RuleOptions, RuleRequest, SentAnswer } from './rule-schema.ts';
+import type { AnswerContext, AnswerFunction, RuleOptions, RuleRequest, SentAnswer } from './rule-schema.ts';
 
 interface AnsweredRequest {
   readonly request: RuleRequest;
@@ -62,22 +62,6 @@ function failedFunction(what: string): CalledAnswer {
   return { status, body: String(body), headers, failure: message };
 }
 
-interface ArrivalDelay {
-  readonly ms: number;
-  /** In words for the journal. */
-  readonly why: string;
-}
-
-/** The delay before the service receives the request; `undefined` without one. */
-export function arrivalDelay(applied: AppliedRules): ArrivalDelay | undefined {
-  const found = applied.of('arriveAfterMs');
-  if (found === undefined) return undefined;
-  const { arriveAfterMs = 0 } = found.rule;
-  applied.use(found);
-  const ms = drawDelayMs(arriveAfterMs, () => applied.draw('arrival', found));
-  return { ms, why: `${found.rule.id}: arrived ${ms} ms late` };
-}
-
 /** The response with the delays, headers, coding and failures of the rules. Its reason names them. */
 export function withEffects(response: MockResponse, applied: AppliedRules, at: number): MockResponse {
   const atArrival = applied.of('fail');
@@ -130,12 +114,12 @@ function delayed(response: MockResponse, applied: AppliedRules): MockResponse {
   const found = applied.of('delayMs');
   if (found === undefined) return response;
   applied.use(found);
-  const delayMs = drawDelayMs(found.rule.delayMs ?? 0, () => applied.draw('delay', found));
+  const { delayMs: delay = 0 } = found.rule;
+  const delayMs =
+    typeof delay === 'number'
+      ? delay
+      : delay.min + Math.floor(applied.draw('delay', found) * (delay.max - delay.min + 1));
   return { ...withReason(response, found, `${delayMs} ms late`), delayMs };
-}
-
-function drawDelayMs(delay: Delay, draw: () => number): number {
-  return typeof delay === 'number' ? delay : delay.min + Math.floor(draw() * (delay.max - delay.min + 1));
 }
 
 interface Failing {
@@ -150,7 +134,7 @@ function failed(response: MockResponse, applied: AppliedRules, { failing, at }: 
   const { describe, apply, needsBody = false } = FAILURES[fail.kind];
   if (needsBody && response.body.length === 0) return response;
   applied.use(failing);
-  const details = { ...fail, leftMs: applied.leftMs(failing, at) };
+  const details = { ...fail, leftMs: leftMs(failing, at) };
   const changed = withReason(apply(response, details), failing, describe(details));
   return fail.kind === 'hang' ? { ...changed, hangingBy: id } : changed;
 }

@@ -165,8 +165,6 @@ export const ruleOptions = strictObject({
   respond: z.custom<Answer | readonly Answer[] | AnswerFunction>().optional(),
   /** Delay of the response: milliseconds, or `{ min, max }`. */
   delayMs: delaySchema.optional(),
-  /** Delay of the request, before the service receives it: milliseconds, or `{ min, max }`. */
-  arriveAfterMs: delaySchema.optional(),
   /**
    * `Retry-After` of error responses: the value to send, or `{ absent: true }` to remove the header.
    * @example 7
@@ -192,7 +190,7 @@ export interface RuleOptions extends ValueOf<typeof ruleOptions> {
 }
 
 /** What a rule can do. */
-export const EFFECTS = ['respond', 'delayMs', 'arriveAfterMs', 'retryAfter', 'encoding', 'fail'] as const;
+export const EFFECTS = ['respond', 'delayMs', 'retryAfter', 'encoding', 'fail'] as const;
 
 const sentAnswer = strictObject({
   /** HTTP status. */

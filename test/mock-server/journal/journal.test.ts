@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
-import { createMockServer, type MockServer, type RuleOptions } from '../../../src/mock-server/index.ts';
+import { createMockServer, type RuleOptions } from '../../../src/mock-server/index.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 test('an entry contains key, request, decision, usage and reason', async () => {
@@ -239,21 +239,6 @@ test('a request that waits when the mock is closed has status 0', async () => {
   expect([await overHttp, await inProcess]).toEqual([expect.any(TypeError), expect.any(TypeError)]);
   const entry = { status: 0, why: expect.stringMatching(/; the mock was closed before the response$/) };
   expect(mock.journal.list()).toMatchObject([entry, entry]);
-});
-
-test.each<[string, (mock: MockServer) => unknown, readonly string[]]>([
-  ['reset', (mock) => mock.reset(), []],
-  ['closed', (mock) => mock.close(), ['the mock was closed before the request arrived; rule_1: arrived 5000 ms late']],
-])('a request that has not reached the service when the mock is %s', async (_, end, expected) => {
-  const { mock, send } = mockWithKey();
-  mock.rules.add({ arriveAfterMs: 5000 });
-
-  const sent = send();
-  await new Promise(setImmediate);
-  await end(mock);
-  await expect(sent).rejects.toThrow(TypeError);
-
-  expect(mock.journal.list().map(({ why }) => why)).toEqual(expected);
 });
 
 test('a number after the last request is refused, because clear() has restarted the numbers', async () => {

@@ -88,7 +88,7 @@ test.each<RuleOptions>([
   { respond: { status: 302, headers: { location: '/api/v1/latest' } } },
   { respond: [{ status: 503 }, { data: 1 }], nth: [1, 2], probability: 0.5 },
   { fail: { kind: 'dribble', intervalMs: 5, chunkBytes: 2 }, match: { status: 429 } },
-  { retryAfter: { absent: true }, encoding: 'br', arriveAfterMs: 5, afterMs: 1, forMs: 2 },
+  { retryAfter: { absent: true }, encoding: 'br', delayMs: 5, afterMs: 1, forMs: 2 },
   { retryAfter: '7' },
 ])('the form for the rule %j adds an equal rule', (options) => {
   const { rules } = createMockServer({ clock: { mode: 'real', frozen: true } });

@@ -185,7 +185,7 @@ test.each<RuleOptions>([
   { respond: { body: 'down', headers: { 'set-cookie': ['a=1', 'b=2'], 'x-tag': ['one', 'two'] } } },
   { respond: [{ status: 503 }, { status: 204 }, { body: '' }], delayMs: { min: 1, max: 2 } },
   { fail: { kind: 'truncate', afterBytes: 3 }, encoding: 'br', retryAfter: { absent: true }, nth: [1, 2] },
-  { arriveAfterMs: 5, afterMs: 10, forMs: 1000, probability: 0.5 },
+  { delayMs: 5, afterMs: 10, forMs: 1000, probability: 0.5 },
   { delayMs: 1, match: { status: 429, code: 'rate_limited' } },
 ])('a rule that was read can be added again, in process, over HTTP and in a setup: %j', async (options) => {
   const setting = { seed: 1, clock: { mode: 'virtual', autoAdvance: false } } as const;

@@ -56,7 +56,6 @@ test('min and max are whole milliseconds with equal probability, both included',
 
 test.each<[string, RuleOptions]>([
   ['a response', { delayMs: RANGE }],
-  ['a request', { arriveAfterMs: RANGE }],
   ['a response of a rule', { respond: [{ data: 1 }, { data: 2 }], delayMs: RANGE }],
 ])('each draw of the delay of %s differs, and the seed repeats it', async (_, rule) => {
   const { times, delays } = await timesOf(rule);
@@ -85,7 +84,6 @@ test('the delays of a key do not depend on the requests of other keys', async ()
 test('the draws continue after a snapshot', async () => {
   const { mock, key } = mockWithKey({ clock: 'virtual' });
   mock.rules.add({ delayMs: RANGE, respond: { data: 1 } });
-  mock.rules.add({ arriveAfterMs: RANGE });
   const send = async (target = mock) => {
     const start = target.clock.now();
     await sender(target, key)();

@@ -6,7 +6,7 @@ import { mockWithKey, STILL, sender } from '../../helpers/mock-with-key.ts';
 
 test.each<[unknown, RegExp]>([
   [undefined, /^rule is missing; expected an object\.$/],
-  [{}, /^rule is \{\}; expected at least one of respond, delayMs, arriveAfterMs, retryAfter, encoding, fail\.$/],
+  [{}, /^rule is \{\}; expected at least one of respond, delayMs, retryAfter, encoding, fail\.$/],
   [{ match: {}, times: 2 }, /^rule is .*; expected at least one of respond, /],
   [{ respond: {} }, /^respond is \{\}; expected data, error or body\.$/],
   [{ respond: [] }, /^respond is \[\]; expected a response, or several\.$/],
@@ -28,7 +28,6 @@ test.each<[unknown, RegExp]>([
   [{ delayMs: -1 }, /^delayMs is -1; expected whole milliseconds from 0, or \{ "min": 50, "max": 150 \}/],
   [{ delayMs: { min: 0.5, max: 4 } }, /^delayMs is .*; expected whole milliseconds from 0, or .*\.$/],
   [{ delayMs: { min: 1 } }, /^delayMs is \{"min":1\}; expected whole milliseconds from 0, or /],
-  [{ arriveAfterMs: '5' }, /^arriveAfterMs is "5"; expected whole milliseconds from 0, or /],
   [{ delayMs: { min: 5, max: 3 } }, /^delayMs is \{"min":5,"max":3\}; expected whole milliseconds from 0, or /],
   [{ delayMs: { median: 80, sigma: 0.4 } }, /^delayMs is .*; expected whole milliseconds from 0, or /],
   [{ retryAfter: 1.5 }, /^retryAfter is 1\.5; expected a whole number, text such as "7", or \{ "absent": true \}\.$/],
@@ -49,7 +48,6 @@ test.each<[unknown, RegExp]>([
   [{ counted: false, fail: { kind: 'bad-json' } }, /^counted is false; expected respond beside it, because fail\.kind/],
   [{ counted: false, fail: { kind: 'reset', afterBytes: 1 } }, /^counted is false; expected respond beside it/],
   [{ match: { status: 429 }, respond: { data: 1 } }, /^match\.status is 429; expected no status with respond, because/],
-  [{ match: { code: 'x' }, arriveAfterMs: 1 }, /^match\.code is "x"; expected no code with arriveAfterMs/],
   [{ match: { status: 1 }, counted: false, fail: { kind: 'hang' } }, /^match\.status is 1; expected no status with /],
   [{ match: { path: '/__fxrates/rules' }, delayMs: 1 }, /^match\.path is .*; expected a path of the emulated API/],
   [{ delayMs: 1, nth: 0 }, /^nth is 0; expected the position of a request/],
@@ -175,28 +173,6 @@ test.each<[string, (mock: MockServer) => unknown]>([
   expect(outcome).toBe('failed');
 });
 
-test.each<[string, RuleOptions, (mock: MockServer) => unknown]>([
-  ['has ended', { forMs: 500 }, () => undefined],
-  ['ends at that moment', { forMs: 1000 }, () => undefined],
-  ['was removed', {}, (mock) => mock.rules.remove('late')],
-  ['was replaced', {}, (mock) => mock.rules.add({ id: 'late', match: { path: '/other' }, delayMs: 1 })],
-  ['was restored', {}, (mock) => mock.restore(mock.snapshot())],
-])('a late request does not hang because of a rule that %s before it arrives', async (_, rule, change) => {
-  const { mock, send } = mockWithKey();
-  mock.rules.add({ id: 'late', arriveAfterMs: 1000, fail: { kind: 'hang' }, ...rule });
-  let outcome = 'waits';
-  send().catch(({ message }) => {
-    outcome = message;
-  });
-
-  change(mock);
-  await mock.clock.advance(1000);
-  await quiet();
-
-  expect(outcome).toBe('fetch failed');
-  expect(mock.journal.list()[0]?.why).toContain('no response, the connection broke off after 0 ms');
-});
-
 test('rejects a request through mock.fetch to which a rule for sockets would apply', async () => {
   await using mock = createMockServer();
   await mock.serve();
@@ -250,7 +226,7 @@ test('times counts requests for which the rule did something: not those that the
 
 test('applies to exactly as many simultaneous requests as times allows', async () => {
   const { mock, send } = mockWithKey({ plan: 'unlimited' });
-  mock.rules.add({ ...DOWN, times: 7, arriveAfterMs: 5 });
+  mock.rules.add({ ...DOWN, times: 7, delayMs: 5 });
   const sent = Promise.all(Array.from({ length: 200 }, () => send()));
   await mock.clock.advance(5);
 
@@ -528,7 +504,7 @@ test.each<[string, (mock: MockServer) => unknown]>([
   ['replaced', (mock) => mock.rules.add({ id: 'late', match: { path: '/other' }, delayMs: 1 })],
 ])('the journal names a rule that was %s while its request waited', async (_, change) => {
   const { mock, send } = mockWithKey();
-  mock.rules.add({ id: 'late', arriveAfterMs: 5000 });
+  mock.rules.add({ id: 'late', delayMs: 5000 });
   const sent = send();
 
   change(mock);

@@ -103,7 +103,7 @@ const RIGHT: readonly (readonly [method: string, path: string, bodies: readonly 
       { respond: { status: 503, error: { code: 'maintenance' }, headers: { 'retry-after': '3' } }, counted: false },
       { fail: { kind: 'reset', afterBytes: 10 }, nth: [1, 2], times: 3, probability: 0.5, forMs: 1000, id: 'mine' },
       { retryAfter: '5', delayMs: { min: 0, max: 3 }, match: { operation: 'latest', path: '/api/*', status: 429 } },
-      { respond: [{ data: { a: 1 } }, { body: 'x' }], encoding: 'gzip', afterMs: 5, arriveAfterMs: 1 },
+      { respond: [{ data: { a: 1 } }, { body: 'x' }], encoding: 'gzip', afterMs: 5, delayMs: 1 },
     ],
   ],
 ];

@@ -77,22 +77,13 @@ function RuleRow({ rule, edit, remove }: RuleRowProps) {
 }
 
 /** What the rule does, in a few words: `503, then 200, reset`. */
-function effectText({
-  respond = [],
-  hasFunction,
-  fail,
-  delayMs,
-  arriveAfterMs,
-  retryAfter,
-  encoding,
-}: ShownRule): string {
+function effectText({ respond = [], hasFunction, fail, delayMs, retryAfter, encoding }: ShownRule): string {
   const statuses = respond.slice(0, MOST_STATUSES).map(({ status }) => status);
   const isCut = respond.length > MOST_STATUSES;
-  const isLate = delayMs !== undefined || arriveAfterMs !== undefined;
   const effects = [
     hasFunction ? 'function' : statuses.join(', then ') + (isCut ? ', …' : ''),
     fail?.kind ?? '',
-    isLate ? 'delay' : '',
+    delayMs === undefined ? '' : 'delay',
     retryAfter === undefined ? '' : 'Retry-After',
     encoding ?? '',
   ];
