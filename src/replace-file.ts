@@ -8,11 +8,12 @@ interface ReplaceOptions {
   readonly isPrivate?: boolean;
   /** Do not wait for the disk: the text may be lost in a power failure. */
   readonly isDisposable?: boolean;
-  /** End of the name of the unfinished file. Default: one for each write. */
-  readonly suffix?: string;
-  /** Asked when the text is written: whether it may still replace the file. Default: yes. */
-  readonly isValid?: () => Promise<boolean>;
+  /** The unfinished file is `<path>.lock`: another writer fails with EEXIST. Default: each write has a file of its own. */
+  readonly isLocked?: boolean;
 }
+
+/** A function is called once the unfinished file exists, so that with a lock it can read the old text. */
+type Text = string | (() => string);
 
 /** Names of files that the process has open: with `> file`, `/dev/stdout` is that file, and its text must stay. */
 const OPEN_FILE = /^\/dev\/(fd\/\d+|stdout|stderr)$/;
@@ -23,14 +24,11 @@ const ONLY_IN_PLACE = ['EBUSY', 'EROFS', 'EACCES', 'EPERM'];
 /**
  * Writes a file by renaming a complete one, so that it is never incomplete for a reader or after a crash. If an existing file
  * cannot be replaced, such as one mounted into a container, it is overwritten. The target of a symbolic link is replaced. The
- * text is appended to a device, a pipe or an open file. Returns whether it was written.
+ * text is appended to a device, a pipe or an open file.
  */
-export async function replaceFile(path: string, text: string, options: ReplaceOptions = {}): Promise<boolean> {
+export async function replaceFile(path: string, text: Text, options: ReplaceOptions = {}): Promise<void> {
   const stats = await statIfThere(path);
-  if (stats !== undefined && (!stats.isFile() || OPEN_FILE.test(path))) {
-    await fs.appendFile(path, text);
-    return true;
-  }
+  if (stats !== undefined && (!stats.isFile() || OPEN_FILE.test(path))) return fs.appendFile(path, textOf(text));
   const target = await targetOf(path);
   const mode = options.isPrivate === true ? 0o600 : stats && stats.mode & 0o777;
   return writeAndRename(target, text, { ...options, mode }).catch((error: unknown) => {
@@ -44,35 +42,36 @@ interface WriteOptions extends ReplaceOptions {
   readonly mode: number | undefined;
 }
 
-async function writeAndRename(target: string, text: string, options: WriteOptions): Promise<boolean> {
-  const temporary = `${target}.${options.suffix ?? `${crypto.randomUUID()}.tmp`}`;
+async function writeAndRename(target: string, text: Text, options: WriteOptions): Promise<void> {
+  const temporary = `${target}.${options.isLocked === true ? 'lock' : `${crypto.randomUUID()}.tmp`}`;
+  const file = await fs.open(temporary, 'wx', options.mode);
   try {
-    await fs.rm(temporary, { force: true }); // left behind by a killed process
-    await writeTo(await fs.open(temporary, 'wx', options.mode), text, options);
-    const isValid = (await options.isValid?.()) !== false;
-    await (isValid ? fs.rename(temporary, target) : fs.rm(temporary, { force: true }));
-    return isValid;
+    await writeTo(file, text, options);
+    await fs.rename(temporary, target);
   } catch (error) {
     await fs.rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to report
     throw error;
   }
 }
 
-async function overwrite(target: string, text: string, options: WriteOptions): Promise<boolean> {
-  if ((await options.isValid?.()) === false) return false;
+async function overwrite(target: string, text: Text, options: WriteOptions): Promise<void> {
   await writeTo(await fs.open(target, 'r+'), text, options);
-  return true;
 }
 
-async function writeTo(file: fs.FileHandle, text: string, { mode, isDisposable = false }: WriteOptions): Promise<void> {
+async function writeTo(file: fs.FileHandle, text: Text, { mode, isDisposable = false }: WriteOptions): Promise<void> {
   try {
+    const value = textOf(text);
     if (mode !== undefined) await file.chmod(mode).catch(() => undefined); // `open` applies the umask
-    await file.writeFile(text);
-    await file.truncate(Buffer.byteLength(text)); // after the write: a full disk does not empty the file
+    await file.writeFile(value);
+    await file.truncate(Buffer.byteLength(value)); // after the write: a full disk does not empty the file
     if (!isDisposable) await file.sync().catch(unlessLost);
   } finally {
     await file.close();
   }
+}
+
+function textOf(text: Text): string {
+  return typeof text === 'string' ? text : text();
 }
 
 /** Some file systems (WSL, 9p, network mounts) refuse `fsync` although the write itself works. @throws for a write that failed */

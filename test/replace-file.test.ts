@@ -79,7 +79,8 @@ test.each([
   ['open', 'EROFS', {}, 'new'], // as in a read-only folder
   ['open', 'EACCES', {}, 'new'],
   ['rename', 'EBUSY', { isDisposable: true }, 'the old text'],
-  ['rename', 'EBUSY', { isValid: async () => false }, 'the old text'],
+  ['rename', 'EBUSY', { isLocked: true }, 'new'],
+  ['rename', 'EIO', { isLocked: true }, 'the old text'],
   ['rename', 'EIO', {}, 'the old text'],
   ['open', 'ENOSPC', {}, 'the old text'],
 ] as const)(

@@ -1,4 +1,4 @@
-import { promises as fs, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
 import { codeOf } from '../../foreign-values.ts';
@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject, jsonErrorPlace, parseJson } from '../../
 import { makeFolder, replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../text.ts';
 import { CliError, noFolder, storageError, systemReason } from '../errors/cli-error.ts';
+import { quoteForShell } from '../terminal/text.ts';
 
 const VERSION = 1;
 
@@ -37,7 +38,8 @@ function failure(what: string, error: unknown): CliError {
 
 /**
  * Replaces the object in the file by the result of `change`, which gets what the file has now. Only the owner can read the
- * file. The target of a symbolic link is changed. Returns the path. @throws CliError without a path
+ * file. The target of a symbolic link is changed. Commands at the same time, such as logins, lose no change: each waits for the
+ * lock of the other. Returns the path. @throws CliError without a path, and if the lock of a killed command stays
  */
 export async function updateJsonFile(
   path: string | undefined,
@@ -45,75 +47,34 @@ export async function updateJsonFile(
   clock: Clock,
 ): Promise<string> {
   if (path === undefined) throw noFolder();
+  const text = () => `${JSON.stringify({ version: VERSION, ...change(readJsonFile(path) ?? {}) }, undefined, 2)}\n`;
   try {
     makeFolder(dirname(path), 0o700);
-    for (let isWritten = false; !isWritten; ) {
-      const lock = await acquireLock(path, clock);
-      try {
-        const document = change(readJsonFile(path) ?? {});
-        const text = `${JSON.stringify({ version: VERSION, ...document }, undefined, 2)}\n`;
-        const isStillLocked = async () => (await lockedBy(path)) === lock;
-        isWritten = await replaceFile(path, text, {
-          isPrivate: true,
-          suffix: unfinished(lock),
-          isValid: isStillLocked,
-        });
-      } finally {
-        if ((await lockedBy(path)) === lock) await removeLock(path);
-      }
+    for (let looks = 1; ; looks += 1) {
+      const lock = await replaceFile(path, text, { isPrivate: true, isLocked: true }).catch(lockOf);
+      if (lock === undefined) return path;
+      if (looks === MOST_LOOKS) throw locked(path, lock);
+      await clock.sleep(LOOK_EVERY_MS);
     }
-    return path;
   } catch (error) {
     throw failure(`cannot write ${path}`, error);
   }
 }
 
 const LOOK_EVERY_MS = 20;
-/** A change takes milliseconds, so a lock that stays for 5 s is that of a killed or stopped process. */
+/** A change takes milliseconds, so a lock that stays for 5 s is that of a killed command. */
 const MOST_LOOKS = 250;
 
-/**
- * Waits until no other process changes the file: commands at the same time, such as logins, lose no change. The lock is a
- * file with the id that is returned. A process that was stopped meanwhile finds another id, and starts again.
- */
-async function acquireLock(path: string, clock: Clock): Promise<string> {
-  const id = crypto.randomUUID();
-  let holder: string | undefined;
-  for (let looks = 0; ; looks += 1) {
-    try {
-      await fs.writeFile(lockOf(path), id, { flag: 'wx', mode: 0o600 }); // one process succeeds
-      return id;
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') {
-        await removeLock(path); // a full disk has space for the name
-        throw error;
-      }
-    }
-    const found = await lockedBy(path);
-    if (found !== holder) [holder, looks] = [found, 0];
-    if (looks >= MOST_LOOKS) {
-      await fs.rm(`${path}.${unfinished(holder)}`, { force: true }); // it contains a key
-      await removeLock(path); // before the sleep, so that it is gone when the next process creates its own
-    }
-    await clock.sleep(LOOK_EVERY_MS);
-  }
+/** The file that another command has created. @throws another error */
+function lockOf(error: NodeJS.ErrnoException): string | undefined {
+  if (error.code === 'EEXIST') return error.path;
+  throw error;
 }
 
-function lockOf(path: string): string {
-  return `${path}.lock`;
-}
-
-async function lockedBy(path: string): Promise<string | undefined> {
-  return fs.readFile(lockOf(path), 'utf8').catch(() => undefined);
-}
-
-async function removeLock(path: string): Promise<void> {
-  await fs.rm(lockOf(path), { recursive: true, force: true });
-}
-
-/** End of the name of the file that the holder of a lock writes. */
-function unfinished(lock: string | undefined): string {
-  return `${lock}.tmp`;
+function locked(path: string, lock: string): CliError {
+  return storageError(`cannot write ${path}`, 'another command is changing it', {
+    hint: `If none is running, one was killed. Remove its lock:  rm ${quoteForShell(lock)}`,
+  });
 }
 
 function parse(bytes: Buffer, path: string): JsonObject {

@@ -125,16 +125,15 @@ test('an empty config.json, such as one created for a mount, has no settings', a
 });
 
 test('a full disk leaves no lock that the next command waits for', async () => {
-  const original = fs.writeFile;
-  vi.spyOn(fs, 'writeFile').mockImplementation(async (path, _text, options) => {
-    await original(path, '', options);
-    throw Object.assign(new Error('full'), { code: 'ENOSPC' });
-  });
+  const file = await fs.open(join(folder, 'other'), 'w');
+  const full = Object.assign(new Error('full'), { code: 'ENOSPC' });
+  vi.spyOn(Object.getPrototypeOf(file), 'writeFile').mockRejectedValue(full);
 
   const { code, stderr } = await run('config set timeout 10s');
+  await file.close();
 
   expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('no space left') });
-  expect(await readdir(folder)).toEqual([]);
+  expect(await readdir(folder)).toEqual(['other']);
 });
 
 test.each(['config set timeout 10s', 'auth login --key-stdin --no-verify'])('%s needs a home folder', async (line) => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { cacheFolder, configFolder, stateFolder, useCompileCache } from '../../../src/cli/settings/folders.ts';
@@ -91,56 +91,38 @@ test('on a Node.js without a compile cache, no folder is created', () => {
   expect(existsSync(join(home, '.cache'))).toBe(false);
 });
 
-test('the lock of a killed command is removed after 5 s, with the key in its unfinished file', async () => {
-  const path = join(home, 'credentials.json');
-  writeFileSync(`${path}.lock`, 'killed');
-  writeFileSync(`${path}.killed.tmp`, '{"keys"');
-  let looks = 0;
-
-  await updateJsonFile(path, () => ({ own: 2 }), {
-    now: () => 0,
-    sleep: async () => {
-      looks += 1;
-    },
-  });
-
-  expect(looks).toBe(251);
-  expect(readdirSync(home)).toEqual(['credentials.json']);
-});
-
-test('of a lock that another command has taken over, the end is awaited', async () => {
+test('a change waits for the lock of another command, and loses nothing of it', async () => {
   const path = join(home, 'config.json');
   const lock = `${path}.lock`;
-  writeFileSync(lock, 'killed');
+  writeFileSync(lock, '{"oth');
   let looks = 0;
   const sleep = async () => {
     looks += 1;
-    if (looks === 200) writeFileSync(lock, 'other');
-    if (looks === 300) writeFileSync(path, '{"other":1}');
-    if (looks === 300) rmSync(lock);
+    if (looks < 249) return;
+    writeFileSync(lock, '{"other":1}');
+    renameSync(lock, path);
   };
 
   await updateJsonFile(path, (before) => ({ ...before, own: 2 }), { now: () => 0, sleep });
 
   expect(readJsonFile(path)).toEqual({ version: 1, other: 1, own: 2 });
+  expect(readdirSync(home)).toEqual(['config.json']);
 });
 
-test('a command that was stopped while it held the lock overwrites no later change', async () => {
-  const path = join(home, 'config.json');
-  const lock = `${path}.lock`;
-  let isFirst = true;
-  const change = (before: object) => {
-    if (isFirst) {
-      // Stopped here for so long that another command has removed its lock, and is writing.
-      writeFileSync(lock, 'other');
-      writeFileSync(path, '{"later":1}');
-    }
-    isFirst = false;
-    return { ...before, own: 2 };
+test('the lock of a killed command is named after 5 s', async () => {
+  const path = join(home, 'credentials.json');
+  writeFileSync(`${path}.lock`, '{"keys"');
+  let looks = 0;
+  const sleep = async () => {
+    looks += 1;
   };
 
-  await updateJsonFile(path, change, { now: () => 0, sleep: async () => rmSync(lock, { force: true }) });
+  const change = updateJsonFile(path, () => ({ own: 2 }), { now: () => 0, sleep });
 
-  expect(readJsonFile(path)).toEqual({ version: 1, later: 1, own: 2 });
-  expect(readdirSync(home)).toEqual(['config.json']);
+  await expect(change).rejects.toMatchObject({
+    message: `cannot write ${path} — another command is changing it`,
+    details: { code: 'storage', hints: [`If none is running, one was killed. Remove its lock:  rm ${path}.lock`] },
+  });
+  expect(looks).toBe(249);
+  expect(readdirSync(home)).toEqual(['credentials.json.lock']);
 });
