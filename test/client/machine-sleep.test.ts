@@ -150,6 +150,19 @@ test('after a sleep of the machine, a call with a deadline is sent', async () =>
   expect(clock.monotonicNow() - startedAt).toBe(MINUTE);
 });
 
+test('the minute and a Retry-After elapse while a platform freezes the process between its calls', async () => {
+  const clock = new MachineClock();
+  const { fx } = testClient([rateLimited('30'), success()], { clock, deadlineMs: 3_000, rateLimit: { perMinute: 10 } });
+  const outcomes: unknown[] = [];
+  for (let call = 0; call < 30; call += 1) {
+    outcomes.push(await clock.run(fx.latest({ call }).then(() => 'sent', errorReason)));
+    clock.set(10_000);
+  }
+
+  expect(outcomes.slice(0, 3)).toEqual(['deadline', 'deadline', 'deadline']);
+  expect(new Set(outcomes.slice(3))).toEqual(new Set(['sent']));
+});
+
 test('a sleep of the machine during a request is no part of its round trip', async () => {
   const clock = new MachineClock();
   const limiter = new StrictLimiter({ clock });
@@ -161,6 +174,8 @@ test('a sleep of the machine during a request is no part of its round trip', asy
 
   expect(limiter.etaMs(1, { concurrency: 1 })).toBe(100);
 });
+
+const errorReason = (error: { readonly reason?: unknown }) => error.reason;
 
 /** A limiter after a night, and its time without the night. */
 function afterNight(options: Partial<RateLimiterOptions> = {}) {

@@ -93,8 +93,8 @@ const SLICE_MS = 30_000;
  * first, then follows the monotonic clock, so that setting the system clock neither ends nor prolongs a timeout. For a
  * clock without `monotonicNow`, a step back is absorbed and a step forward counts as elapsed time.
  *
- * What the service or a person dates (a Retry-After, a reset, the next poll) passes also while the machine sleeps. Its
- * time is `datedNow()`.
+ * What the service or a person dates (the minute, a Retry-After, the next poll) passes also while the machine sleeps, or while
+ * a serverless platform has frozen it between two calls, when the monotonic clock may stop. Its time is `datedNow()`.
  */
 export class SteadyTime {
   readonly #clock: Clock;
