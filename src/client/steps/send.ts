@@ -68,7 +68,7 @@ export function send({ settings, events }: StepContext): Send {
     if (middleware.length === 0) return transmit(target, plain, cancellation);
     // A middleware may return before its request has ended.
     const checked = (to: string, others: Headers) =>
-      inTime(attempt, { time, signal: cancellation }, (ended) => {
+      inTime(attempt, { time, now: time.now(), signal: cancellation }, (ended) => {
         const checkedHeaders = resolveHeaders('middleware', others);
         attempt.wasTransmitted = true;
         return transmit(to, checkedHeaders, ended);
@@ -91,7 +91,8 @@ export function send({ settings, events }: StepContext): Send {
     const attempt = { call, state, startedAt: time.now(), spentBefore: state.quota.spent, wasTransmitted };
     let outcome: AttemptOutcome;
     try {
-      const response = await inTime(attempt, { time, signal }, (cancellation) => exchange(attempt, cancellation));
+      const parts = { time, now: attempt.startedAt, signal };
+      const response = await inTime(attempt, parts, (cancellation) => exchange(attempt, cancellation));
       outcome = parseResponse(response, call, { basePath, clock });
     } catch (error) {
       outcome = { kind: 'failed', error };
@@ -110,13 +111,17 @@ function requestHeaders({ settings: { headers: own } }: Call, userAgent: string)
 /** Cancels work of an attempt as soon as `signal` aborts, or `timeoutMs` has passed since the attempt started. */
 function inTime<T>(
   { call, startedAt }: StartedAttempt,
-  { time, signal }: { readonly time: SteadyTime; readonly signal: Cancellation },
+  { time, now, signal }: { readonly time: SteadyTime; readonly now: number; readonly signal: Cancellation },
   work: (ended: Cancellation) => Promise<T>,
 ): Promise<T> {
   const { attempts, settings } = call;
   const { timeoutMs } = settings;
-  const errorOf = () => new TimeoutError({ scope: 'attempt', limitMs: timeoutMs, attempts });
-  return time.withTimeout(work, { afterMs: timeoutMs, startedAt, signal, errorOf });
+  return time.withTimeout(work, {
+    afterMs: startedAt + timeoutMs - now,
+    now,
+    signal,
+    errorOf: () => new TimeoutError({ scope: 'attempt', limitMs: timeoutMs, attempts }),
+  });
 }
 
 /** Bun and Deno also report a compatible version of Node; workerd may report no versions. */

@@ -40,12 +40,11 @@ class SystemClock implements Clock {
   after(ms: number, callback: () => void): () => void {
     const delayMs = Math.min(Math.max(ms, 0), LONGEST_TIMER_MS);
     const endsAt = this.monotonicNow() + delayMs;
-    const fire = () => {
+    // biome-ignore lint/plugin: this is the real clock
+    const timer = setTimeout(() => {
       this.#skipTo(endsAt, delayMs);
       callback();
-    };
-    // biome-ignore lint/plugin: this is the real clock
-    const timer = setTimeout(fire, delayMs);
+    }, delayMs);
     const { clearTimeout } = globalThis; // the one that knows the timer, whatever replaces it later
     return () => clearTimeout(timer);
   }
@@ -135,12 +134,12 @@ export class SteadyTime {
 
   /** Calls `fire` once, when `now()` has reached `at`. Returns a function that cancels it. */
   at(at: number, fire: () => void): () => void {
-    return this.#callWhenLate(() => this.now() - at, fire, { isLimit: true });
+    return this.#start(fire, { at, ms: at - this.now(), isLimit: true });
   }
 
   /** The same, when the dated time has reached `date`. */
   atDate(date: number, fire: () => void): () => void {
-    return this.#callWhenLate(() => this.datedNow() - date, fire, { longestMs: this.#sliceMs });
+    return this.#start(fire, { at: date, ms: date - this.datedNow(), isLimit: false });
   }
 
   /** Waits for `ms` of the dated time. Rejects with the signal's reason as soon as it aborts. */
@@ -158,23 +157,26 @@ export class SteadyTime {
     });
   }
 
-  #callWhenLate(
-    lateMs: () => number,
-    fire: () => void,
-    { longestMs = Number.POSITIVE_INFINITY, isLimit = false }: TimerOptions,
-  ): () => void {
-    let hasWaited = false;
-    const wait = (byMs: number) => this.#after(Math.min(longestMs, Math.max(0, -byMs)), isLimit, wake);
-    const wake = () => {
-      const byMs = lateMs();
-      // After a suspension of the process, the responses that have arrived are read first.
-      const isDue = byMs >= 0 && (byMs <= SUSPENDED_MS || hasWaited);
-      if (isDue) return fire();
-      hasWaited = byMs >= 0;
-      cancel = wait(byMs);
-    };
-    let cancel = wait(lateMs());
-    return () => cancel();
+  /** `ms`: until `at`. */
+  #start(fire: () => void, { at, ms, isLimit }: Pick<Timer, 'at' | 'isLimit'> & { readonly ms: number }): () => void {
+    const timer: Timer = { at, isLimit, fire, hasWaited: false, cancel: undefined };
+    this.#wait(timer, ms);
+    return () => timer.cancel?.();
+  }
+
+  #wait(timer: Timer, ms: number): void {
+    const { isLimit } = timer;
+    const delayMs = Math.min(isLimit ? Number.POSITIVE_INFINITY : this.#sliceMs, Math.max(0, ms));
+    timer.cancel = this.#after(delayMs, isLimit, () => this.#wake(timer));
+  }
+
+  #wake(timer: Timer): void {
+    const byMs = (timer.isLimit ? this.now() : this.datedNow()) - timer.at;
+    // After a suspension of the process, the responses that have arrived are read first.
+    const isDue = byMs >= 0 && (byMs <= SUSPENDED_MS || timer.hasWaited);
+    if (isDue) return timer.fire();
+    timer.hasWaited = byMs >= 0;
+    this.#wait(timer, -byMs);
   }
 
   /**
@@ -210,12 +212,13 @@ export class SteadyTime {
   /** Cancels `work`, which then must reject, as soon as `signal` aborts or its time is up. */
   async withTimeout<T>(
     work: (cancellation: Cancellation) => Promise<T>,
-    { afterMs, startedAt = this.now(), signal, errorOf }: TimeoutOptions,
+    { afterMs, now = this.now(), signal, errorOf }: TimeoutOptions,
   ): Promise<T> {
     const cancellation = new Cancellation();
     const onAbort = () => cancellation.cancel(signal?.reason);
     signal?.listen(onAbort);
-    const cancelTimer = this.at(startedAt + afterMs, () => cancellation.cancel(errorOf()));
+    const timer = { at: now + afterMs, ms: afterMs, isLimit: true };
+    const cancelTimer = this.#start(() => cancellation.cancel(errorOf()), timer);
     try {
       return await work(cancellation);
     } finally {
@@ -227,17 +230,21 @@ export class SteadyTime {
 
 interface TimeoutOptions {
   readonly afterMs: number;
-  /** The time from which it counts. Default: now. */
-  readonly startedAt?: number;
+  /** Time of `now()`, if the caller has just read it. */
+  readonly now?: number;
   readonly signal?: Cancellation;
   /** Creates the error after the time has passed. */
   readonly errorOf: () => unknown;
 }
 
-interface TimerOptions {
-  readonly longestMs?: number;
-  /** Whether it ends work that takes too long, and is no wait. */
-  readonly isLimit?: boolean;
+interface Timer {
+  readonly at: number;
+  /** Whether it ends work that takes too long: `at` is a time of `now()`. Otherwise it is a wait, to a dated time. */
+  readonly isLimit: boolean;
+  readonly fire: () => void;
+  /** Whether it was late, and has waited again. */
+  hasWaited: boolean;
+  cancel: (() => void) | undefined;
 }
 
 const timeOf = processState('steady-times.1', () => new WeakMap<Clock, SteadyTime>());
