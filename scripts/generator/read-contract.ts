@@ -1,3 +1,4 @@
+import { isLoopback } from '../../src/environment-proxy.ts';
 import type { Contract, Operation } from './contract.ts';
 import { typeName } from './names.ts';
 import { NOT_RECEIVED, readOperation } from './read-operation.ts';
@@ -46,36 +47,49 @@ function requireCount(limit: SpecNode): void {
 function checkServers(spec: SpecNode): void {
   for (const server of spec.itemsAt('servers')) {
     const url = server.get('url');
-    if (/^https?:\/\/[^/?#{}\s]+\/?$/.test(url.string())) continue;
-    url.refuse(`a URL without path and variables is expected, not '${url.value}'; a path belongs to each of 'paths'`);
+    const isOrigin = /^https?:\/\/[^/?#{}\s]+\/?$/.test(url.string());
+    if (isOrigin && !isLoopback(new URL(url.string()))) url.note('a server has no effect: users set the base URL');
+    if (!isOrigin)
+      url.refuse(`a URL without path and variables is expected, not '${url.value}'; a path belongs to each of 'paths'`);
   }
 }
 
 function checkSecurity(spec: SpecNode): void {
+  checkRequirements(spec, spec);
   const operations = spec.entriesAt('paths').flatMap(([, path]) => path.resolved().find('get') ?? []);
-  for (const owner of [spec, ...operations]) {
-    const security = owner.find('security');
-    if (security === undefined && owner !== spec) continue;
-    const requirements = security?.items() ?? [];
-    if (requirements.length === 0)
-      (security ?? owner).refuse('the client sends its key with every request: name a scheme in security');
-    // The requirements are alternatives: the client needs one that it can meet.
-    const problems = requirements.map((requirement) => requirementProblem(requirement, spec));
-    if (!problems.includes(undefined)) requirements.map((one, index) => one.refuse(problems[index] ?? ''));
-  }
+  for (const operation of operations) if (operation.has('security')) checkRequirements(operation, spec);
 }
+
+/** They are alternatives: the client needs one that it can meet. */
+function checkRequirements(owner: SpecNode, spec: SpecNode): void {
+  const requirements = owner.itemsAt('security');
+  if (requirements.length === 0)
+    (owner.find('security') ?? owner).refuse('the client sends its key with every request: name a scheme in security');
+  const problems = requirements.map((requirement) => requirementProblem(requirement, spec));
+  const isBearer = (requirement: SpecNode) => schemeOf(requirement, spec)?.find('scheme') !== undefined;
+  if (!problems.includes(undefined)) requirements.map((one, index) => one.refuse(problems[index] ?? ''));
+  else if (!requirements.some(isBearer)) owner.note(BEARER_BY_DEFAULT, 'security');
+}
+
+const BEARER_BY_DEFAULT =
+  "the client sends 'Authorization: Bearer' without its option auth, and the command line always: change that by hand";
 
 /** `undefined` if the client can meet it, with its option `auth`. */
 function requirementProblem(requirement: SpecNode, spec: SpecNode): string | undefined {
   const [name, ...others] = requirement.keys();
   if (name === undefined || others.length > 0) return 'exactly one scheme is expected';
-  const scheme = spec.find('components')?.find('securitySchemes')?.find(name)?.resolved();
+  const scheme = schemeOf(requirement, spec);
   if (scheme === undefined) return `'${name}' is not one of the securitySchemes of the components`;
   const parts = ['type', ...(scheme.find('type')?.value === 'http' ? ['scheme'] : ['in', 'name'])];
   const form = parts.map((part) => scheme.find(part)?.value ?? '').join(' ');
   // Names of schemes and of headers are the same in any case, a parameter of the query is not.
   if (/^(http bearer|apiKey header authorization)$/i.test(form) || form === 'apiKey query api_key') return undefined;
   return `the client does not send its key as '${form.trim()}'; it sends: http bearer, apiKey header Authorization, apiKey query api_key`;
+}
+
+function schemeOf(requirement: SpecNode, spec: SpecNode): SpecNode | undefined {
+  const [name = ''] = requirement.keys();
+  return spec.find('components')?.find('securitySchemes')?.find(name)?.resolved();
 }
 
 function readSchemas(components: SpecNode): void {

@@ -24,7 +24,7 @@ export function readOperation(path: string, item: SpecNode): Operation {
   return {
     id,
     path,
-    summary: text('summary') || /^[^\n.]+/.exec(description)?.[0] || id,
+    summary: text('summary') || /^.+?(?=\.?$|\.\s+\p{Lu})/mu.exec(description)?.[0] || id,
     description,
     isDeprecated: node.isTrue('deprecated'),
     query,
@@ -152,7 +152,8 @@ function propertyOf(schema: Schema, name: string): Property | undefined {
 
 function readError(status: string, response: SpecNode): ErrorResponseSpec {
   const code = /^([345]\d\d|[45]XX|default)$/i.exec(status)?.[0].replace(/xx$/i, 'XX');
-  if (code === undefined)
+  if (/^2/.test(status)) response.refuse('one response of success is implemented, 200 or 2XX');
+  else if (code === undefined)
     response.refuse(`unknown status '${status}'; known: 200 or 2XX, 300 to 599, 4XX, 5XX, default`);
   const node = response.replaced();
   const media = readMedia(node);

@@ -94,8 +94,11 @@ export function readOnce(node: SpecNode): Schema {
     places.set(node.id, undefined);
     places.set(node.id, readSchema(node));
   }
-  return places.get(node.id) ?? node.refuse(`'${node.path.at(-1)}' refers to itself`) ?? ANY_VALUE;
+  return places.get(node.id) ?? node.refuse(CONTAINS_ITSELF) ?? ANY_VALUE;
 }
+
+const CONTAINS_ITSELF =
+  'combining a schema with others inside itself is not implemented: write its $ref alone there, without a type beside it';
 
 interface TypeReader {
   readonly keywords: readonly string[];
@@ -296,18 +299,20 @@ function refuseFieldName(name: string, node: SpecNode): void {
 
 /** The fields that are not among `properties`: any by default, `rest` is absent if the schema forbids them. */
 function readUnnamed(node: SpecNode): Pick<ObjectSchema, 'rest' | 'names'> {
+  const propertyNames = node.find('propertyNames');
+  const named = (names: Schema) => (propertyNames ? combined(names, readSchema(propertyNames), propertyNames) : names);
   const [map, ...others] = node.entriesAt('patternProperties');
   if (map !== undefined) {
     const isMap = others.length === 0 && node.find('additionalProperties')?.value === false && !node.has('properties');
     if (!isMap) node.refuse(MAP_EXPECTED, 'patternProperties');
     const [pattern, field] = map;
     const names = definedOf({ kind: 'string' as const, pattern: unicodePattern(pattern, field) });
-    return { rest: readSchema(field), names };
+    return { rest: readSchema(field), names: named(names) };
   }
-  const [rest, names] = [node.find('additionalProperties'), node.find('propertyNames')];
+  const rest = node.find('additionalProperties');
   return definedOf({
     rest: rest?.value === false ? undefined : rest ? readSchema(rest) : ANY_VALUE,
-    names: names && combined({ kind: 'string' }, readSchema(names), names),
+    names: propertyNames && named({ kind: 'string' }),
   });
 }
 

@@ -255,6 +255,19 @@ test('what has no effect is noted, with its place', async () => {
 });
 
 test.each([
+  ['servers', [{ url: 'https://api.rates.test' }], '0/url: a server has no effect'],
+  ['security', [{ rawKey: [] }], "security: the client sends 'Authorization: Bearer' without its option auth"],
+  [`${GET} security`, [{ rawKey: [] }], "security: the client sends 'Authorization: Bearer'"],
+])('%s %j is noted, because it changes nothing', async (where, value, expected) => {
+  const rawKey = { type: 'apiKey', in: 'header', name: 'Authorization' };
+  const { notes } = await contractOf(stressWith('components securitySchemes rawKey', rawKey, where, value));
+
+  expect(notes.map(({ path, problem }) => `${path.slice(-2).join('/')}: ${problem}`)).toEqual([
+    expect.stringContaining(expected),
+  ]);
+});
+
+test.each([
   { type: 'number', minimum: 2, maximum: 1 },
   { type: 'string', pattern: '^(?=no)yes$' },
   { type: 'array', items: { type: 'string', enum: [''] }, maxItems: 0 },
@@ -326,6 +339,16 @@ test.each([
   ['x-consumes-quota', false, { consumesQuota: false, worksWhenQuotaExhausted: true }],
 ])('the %s %j of an operation becomes %j', async (name, given, expected) => {
   expect((await contractOf(stressWith(`${GET} ${name}`, given))).operations[0]).toMatchObject(expected);
+});
+
+test.each([
+  ['Rates of the U.S. dollar. Of v1.2.', 'Rates of the U.S. dollar'],
+  ['Rates of v1.2', 'Rates of v1.2'],
+  ['Rates.', 'Rates'],
+])('without a summary, %j has the summary %j', async (description, summary) => {
+  const changes = [`${GET} summary`, undefined, `${GET} description`, description];
+
+  expect((await contractOf(stressWith(...changes))).operations[0]).toMatchObject({ summary });
 });
 
 test('the texts of a path are those of its operation, unless it has its own', async () => {
@@ -409,6 +432,11 @@ test.each([
   ['components schemas Own', { allOf: [{ $ref: '#/components/schemas/Own' }, {}] }, "'Own' refers to itself"],
   ['components responses', { A: { $ref: '#/components/responses/A' } }, '#: the structure cannot be checked: '],
   ['components schemas Own', { anyOf: [{ $ref: '#/components/schemas/Own' }, {}] }, "'Own' refers to itself"],
+  [
+    'components schemas Own',
+    { type: 'object', properties: { own: { type: 'object', allOf: [{ $ref: '#/components/schemas/Own' }] } } },
+    '#/components/schemas/Own: combining a schema with others inside itself is not implemented: write its $ref alone',
+  ],
   ['paths', { '/a/{b}': {}, '/a/{c}': {} }, '#/paths//a/{c}: the path already exists which differs only by path'],
   ['paths closed', {}, "#/paths/closed: a path begins with '/'"],
   ['paths //evil.test', {}, "#/paths///evil.test: a path begins with '/'"],
@@ -457,7 +485,9 @@ test.each([
   [`${GET} parameters 1 name`, 'from-date', "/parameters/1: the parameter 'from-date' stands twice"],
   [OK, undefined, "/get/responses/200: '200' is missing"],
   [`${OK} content`, undefined, "/responses/200: 'content' is missing: every response of the service is the envelope"],
-  [`${GET} responses 204`, { description: '' }, "/responses/204: unknown status '204'"],
+  [`${GET} responses 204`, { description: '' }, '/responses/204: one response of success is implemented, 200 or 2XX'],
+  [`${GET} responses 2XX`, { description: '' }, '/responses/2XX: one response of success is implemented'],
+  [`${GET} responses 600`, { description: '' }, "/responses/600: unknown status '600'"],
   [`${OK} content`, { 'text/csv': {} }, "/responses/200/content: unknown media type 'text/csv'"],
   [`${JSON_OK} examples one value data count`, 'x', '/examples/one/value/data/count: "x" is not a valid example'],
   [`${JSON_OK} schema`, CLOSED, '/schema: the response is not the envelope of the service'],
@@ -475,6 +505,14 @@ test.each([
   [
     'components schemas Names',
     { type: 'object', propertyNames: { enum: ['EUR'] }, example: { EUR: 1, CYP: 2 } },
+    '#/components/schemas/Names/example/CYP: 2 is not a valid example: Unexpected field',
+  ],
+  [
+    'components schemas Names',
+    {
+      ...{ type: 'object', patternProperties: { '^[A-Z]{3}$': {} }, additionalProperties: false },
+      ...{ propertyNames: { enum: ['EUR'] }, example: { EUR: 1, CYP: 2 } },
+    },
     '#/components/schemas/Names/example/CYP: 2 is not a valid example: Unexpected field',
   ],
   ['components schemas Count example', 11, '#/components/schemas/Count/example: 11 is not a valid example: Too big'],
