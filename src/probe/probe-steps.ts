@@ -1,5 +1,7 @@
+import { operations } from '../generated/operations.ts';
 import { accepts } from '../mock-server/behaviour/switch.ts';
 import { type SwitchName, switches } from '../mock-server/behaviour/switches.ts';
+import type { Operation } from '../operation.ts';
 import { type Observation, type ProbeRequest, type ProbeResponse, type Prober, statusAndCodeText } from './prober.ts';
 
 /** Observes one behaviour. */
@@ -151,9 +153,16 @@ function rateHeadersOf({ headers }: ProbeResponse): Observation {
   return ['rateHeaders', value, `the response has other headers: ${names.join(', ')}`];
 }
 
+/** The parameters that `latest` requires, with their examples. */
+const REQUIRED = Object.fromEntries(
+  (operations.latest as Operation).parameters.flatMap(({ name, required, example }) =>
+    required ? [[name, String(example)]] : [],
+  ),
+);
+
 /** Calls `latest` with an unknown currency, then `quota`. This is the only step that may use quota. */
 async function observeQuotaUse(prober: Prober, quota: ProbeResponse): Promise<void> {
-  const latest = await prober.ask('latest', { query: { base: 'XXX' } });
+  const latest = await prober.ask('latest', { query: { ...REQUIRED, base: 'XXX' } });
   const value = statusAndCodeText(latest);
   const isExhausted = accepts(switches.quotaExhausted, value);
   prober.note(...(isExhausted ? exhaustedOf(value, latest) : [badParameterOf(value, latest)]));
@@ -233,7 +242,7 @@ const BETWEEN_REFUSALS_MS = 1437;
 /** Sends up to `most` requests. Returns the first one that the limit refuses, and for `latest` that is not served. */
 async function refusalOf(prober: Prober, path: string, most: number): Promise<ProbeResponse | undefined> {
   for (let sent = 0; sent < most; sent += 1) {
-    const response = await prober.send(path);
+    const response = await prober.send(path, { query: path === 'latest' ? REQUIRED : {} });
     if (response.isRateLimited || (path === 'latest' && response.status !== 200)) return response;
   }
   return undefined;

@@ -1,9 +1,11 @@
 import { withoutProxy } from '../environment-proxy.ts';
+import { operations } from '../generated/operations.ts';
 import { parseJson } from '../json.ts';
 import type { BehaviourOptions, KnownValue } from '../mock-server/behaviour/behaviour.ts';
 import { accepts } from '../mock-server/behaviour/switch.ts';
 import { type SwitchName, switches } from '../mock-server/behaviour/switches.ts';
 import type { Clock } from '../mock-server/clock/clock.ts';
+import type { Operation } from '../operation.ts';
 
 /** The part of a response that a probe uses. */
 export interface ProbeResponse {
@@ -19,7 +21,7 @@ export interface ProbeResponse {
   readonly receivedAt: number;
 }
 
-/** A request to the path `/api/v1/…`. */
+/** A request to an operation, or to an unknown path beside one. */
 export interface ProbeRequest {
   readonly method?: 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
   /** The `Authorization` header; empty for none. Default: the key as Bearer. */
@@ -117,7 +119,7 @@ export class Prober {
     const { baseUrl, fetch, clock, timeoutMs, signal } = this.#options;
     if (this.left <= 0) throw new ProbeEnded();
     const parameters = new URLSearchParams(query).toString();
-    const url = `${baseUrl}/api/v1/${path}${parameters === '' ? '' : `?${parameters}`}`;
+    const url = `${baseUrl}${pathOf(path)}${parameters === '' ? '' : `?${parameters}`}`;
     this.requests += 1;
     const timeout = new AbortController();
     const done = new AbortController();
@@ -138,6 +140,12 @@ export class Prober {
       done.abort();
     }
   }
+}
+
+/** The path of an operation; of another name, one beside it. */
+function pathOf(name: string): string {
+  const { [name]: operation = operations.quota }: Readonly<Record<string, Pick<Operation, 'path'>>> = operations;
+  return name in operations ? operation.path : operation.path.replace(/[^/]+$/, name);
 }
 
 /** `401 unauthorized`, as switches name a response; the status alone when there is no code. */

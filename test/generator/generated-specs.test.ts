@@ -287,6 +287,15 @@ test('latest has the documented parameters, also under other names than the inve
   expect(mock.journal.list().map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 });
 
+test('a probe sends the parameters that latest requires', async () => {
+  const { mock, fxrates } = started(other);
+
+  await fxrates('probe');
+
+  const sent = mock.journal.list().filter(({ operation }) => operation === 'latest');
+  expect(sent).toMatchObject([{ status: 200, query: { from: expect.stringMatching(/^[a-z]{3}$/), base: 'XXX' } }]);
+});
+
 test('the client, the mock and the commands refuse a value that is none of the alternatives, or several', async () => {
   const { send, fx, fxrates } = started(other);
   const problem = "latest: 'most': Invalid input";
