@@ -128,7 +128,9 @@ function parseParameter(text: string, operation?: Operation): readonly [name: st
   }
   const [name, value] = [text.slice(0, at), text.slice(at + 1)];
   if (value === '') throw emptyValue(name);
-  if (process.platform === 'win32' && SPLIT_CODES.test(value)) {
+  const parameter = operation?.parameters.find((one) => one.name === name);
+  const isList = parameter === undefined || parameter.list !== undefined;
+  if (isList && process.platform === 'win32' && SPLIT_CODES.test(value)) {
     throw usageError(`'${text}' has blanks in place of commas`, undefined, [
       `PowerShell needs quotes:  '${text.replaceAll(' ', ',')}'`,
     ]);
@@ -222,10 +224,15 @@ function checkNames({ id, parameters }: Operation, query: ReadonlyMap<string, un
 function entryOf(parameter: Parameter, value: Query[string] | undefined): readonly [string, Query[string]][] {
   if (value === undefined) return [];
   const texts = [value].flat().map(String);
-  const listed = parameter.list === undefined ? texts : texts.flatMap((text) => text.split(','));
+  const listed = parameter.list === undefined ? texts : texts.flatMap((text) => itemsOf(text, parameter));
   const values = listed.map((text) => parameterValue(text, parameter));
   const [first] = values;
   return [
     [parameter.name, parameter.list === undefined && values.length === 1 && first !== undefined ? first : values],
   ];
+}
+
+/** A choice can contain a comma. */
+function itemsOf(text: string, { choices = [] }: Parameter): readonly string[] {
+  return choices.map(String).includes(text) ? [text] : text.split(',');
 }

@@ -95,7 +95,7 @@ function unknownOption(command: CliCommand): CliError {
   const flags = [...command.options.flatMap(({ long, hidden }) => (hidden ? [] : (long ?? []))), '--help'];
   const meant = flag.startsWith('--') ? nearestName(flag, flags) : undefined;
   if (meant !== undefined) return usageError(what, undefined, [`Did you mean ${meant}?`]);
-  return usageError(what, command.takesParameters ? 'parameters are written name=value, e.g. base=USD' : undefined, [
+  return usageError(what, command.takesParameters ? 'parameters are written name=value' : undefined, [
     helpHint(command),
   ]);
 }

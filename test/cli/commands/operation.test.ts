@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { operationCommand } from '../../../src/cli/commands/operation.ts';
 import { CliCommand } from '../../../src/cli/parser/command.ts';
 import { helpText } from '../../../src/cli/parser/help-page.ts';
@@ -53,6 +53,27 @@ test.each([
   expect(() => typedParameters(typed, operation)).toThrow(
     `'2026-01-05' is not a parameter — parameters are written name=value${example}`,
   );
+});
+
+test('a choice with a comma is one value of a list', () => {
+  const places = parameter('place', 'Place.', { list: 'repeated', choices: ['Bonn, DE', 'Rome'] });
+
+  const query = queryOf({ ...historical, parameters: [places] }, { place: ['Bonn, DE', 'Rome,Bonn'] });
+
+  expect(query).toEqual({ place: ['Bonn, DE', 'Rome', 'Bonn'] });
+});
+
+test.each([
+  ['text', parameter('name', 'Name.', {}), false],
+  ['a list', parameter('name', 'Name.', { list: 'comma' }), true],
+])('on Windows, three letters and a blank are a lost comma in %s: %s', (_, name, isRefused) => {
+  const { platform } = process;
+  onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
+  Object.defineProperty(process, 'platform', { value: 'win32' });
+  const typed = () => typedParameters({ args: ['name=new day'], options: {} }, { ...historical, parameters: [name] });
+
+  if (isRefused) expect(typed).toThrow('has blanks in place of commas');
+  else expect(typed()).toEqual({ name: 'new day' });
 });
 
 test('parameters are sent in the order of the contract, and commas separate the values of a list', () => {

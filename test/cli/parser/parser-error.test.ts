@@ -19,7 +19,7 @@ test.each([
   ['lates --help', "unknown command 'lates'", 'Did you mean latest?'],
   ['login -h', "unknown command 'login'", 'fxrates auth login'],
   ['latest -z', "unknown option '-z'", 'See: fxrates latest --help'],
-  ['latest --page 2', "unknown option '--page' — parameters are written name=value, e.g. base=USD", ''],
+  ['latest --page 2', "unknown option '--page' — parameters are written name=value", 'See: fxrates latest'],
   ['latest --dry-run', "unknown option '--dry-run'", 'The request instead of sending it:  --curl'],
   ['batch --dry-run', "unknown option '--dry-run'", 'See: fxrates batch --help'],
   ['config list --url x', "unknown option '--url'", 'See: fxrates config list --help'],
