@@ -26,6 +26,9 @@ const FILES = {
   panel: 'src/mock-server/panel/panel-files.ts',
 };
 
+/** Its files are one folder below the others. */
+const isOfCommandLine = (folder: string) => /^src.cli\b/.test(relative(import.meta.dirname, folder));
+
 const plugins: Options['esbuildPlugins'] = [
   {
     // An `import()` of one of `FILES` loads that file, so that the package contains its code once.
@@ -35,7 +38,7 @@ const plugins: Options['esbuildPlugins'] = [
         const source = relative(import.meta.dirname, join(resolveDir, path)).replaceAll('\\', '/');
         const [name] = Object.entries(FILES).find(([, file]) => file === source) ?? [];
         if (kind !== 'dynamic-import' || name === undefined) return undefined;
-        return { path: `${/\bsrc.cli\b/.test(resolveDir) ? '..' : '.'}/${name}.cjs`, external: true };
+        return { path: `${isOfCommandLine(resolveDir) ? '..' : '.'}/${name}.cjs`, external: true };
       });
     },
   },

@@ -4,7 +4,7 @@ import { en as english } from 'zod/locales';
 import type { OperationId } from '../../generated/operations.ts';
 import { querySchemas } from '../../generated/schemas.ts';
 import type { PlanName } from '../../generated/service.ts';
-import type { QuotaData } from '../../generated/types.ts';
+import type { ErrorResponse, QuotaData } from '../../generated/types.ts';
 import { nearestName } from '../../nearest-name.ts';
 import { type FoundOperation, type Operation, parameterValue } from '../../operation.ts';
 import { redactKeys } from '../../redactor.ts';
@@ -76,7 +76,7 @@ export function errorResponse(options: ErrorResponseOptions): MockResponse {
 }
 
 export function errorBody({ status, code, message }: ErrorResponseOptions): string {
-  return toJson({ success: false, error: { code, message, status } });
+  return toJson({ success: false, error: { code, message, status } } satisfies ErrorResponse);
 }
 
 export function reasonPhrase(status: number): string {
