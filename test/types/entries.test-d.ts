@@ -232,6 +232,20 @@ interface QuotaTexts {
 }
 const exact = new FxRates({ numbers: 'string' });
 expectTypeOf(exact).toEqualTypeOf<FxRates<'string'>>();
+expectTypeOf(new FxRates({ numbers: undefined })).toEqualTypeOf<FxRates>();
+declare const maybeExact: FxRatesOptions<'string'>;
+// @ts-expect-error: may have no `numbers`, and the client then returns numbers
+new FxRates(maybeExact);
+// @ts-expect-error: as above
+new FxRates({ numbers: maybe ? 'string' : undefined });
+// @ts-expect-error: as above
+new FxRates({ ...(maybe && ({ numbers: 'string' } as const)) });
+// @ts-expect-error: as above
+fx.withOptions({ numbers: maybe ? 'string' : undefined });
+// What a function with the parameters of the constructor passes on.
+(...options: ConstructorParameters<typeof FxRates>): FxRates => new FxRates(...options);
+declare const either: 'number' | 'string';
+expectTypeOf((await new FxRates({ numbers: either }).quota()).monthly_used).toEqualTypeOf<number | string>();
 expectTypeOf(await exact.quota()).toExtend<QuotaTexts>();
 expectTypeOf((await exact.withOptions({ timeoutMs: 5 }).quota()).monthly_used).toBeString();
 expectTypeOf((await exact.withOptions({ numbers: 'number' }).quota()).monthly_used).toBeNumber();

@@ -57,14 +57,16 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   readonly #usual: CallSettings;
   #connection: ClientConnection | undefined;
 
+  /** Creates a client whose data has numbers of the type that `numbers` says. */
+  constructor(options: FxRatesOptions<ClientNumbers> & { readonly numbers: ClientNumbers });
   /**
    * Creates a client. A missing base URL or key is an error of the first call, not of the constructor, because a module can
    * create its client during a build or before the program loads its environment, where neither is set.
    *
    * @throws {ConfigError} if an option is wrong
    */
-  constructor(options?: FxRatesOptions<ClientNumbers>);
-  constructor(given: FxRatesOptions<ClientNumbers> & Derived = {}) {
+  constructor(options?: FxRatesOptions);
+  constructor(given: FxRatesOptions<Numbers> & Derived = {}) {
     super();
     const settings = resolveOptions(given);
     const options = { ...given }; // the program may change its object
