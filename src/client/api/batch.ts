@@ -4,10 +4,9 @@ import { type AnyFxRatesError, ConfigError, FxRatesError } from '../errors/error
 import { callHook, describeValue } from '../errors/program-values.ts';
 import type { BatchOptions, BatchProgress, CallOptions } from '../options/call-options.ts';
 import { refuse } from '../options/checks.ts';
-import { readOptions } from '../options/option-table.ts';
+import { type CacheSettings, MemoryStore, readOptions } from '../options/option-table.ts';
 import { resolveCall } from '../options/resolve-options.ts';
 import { abortErrorOf } from '../state/lifetime.ts';
-import { BatchRequests } from '../steps/batch-requests.ts';
 import { onReturn } from '../time/abort.ts';
 import type { LoopClient } from './connect.ts';
 
@@ -34,6 +33,8 @@ export interface BatchParts<Query> extends LoopClient<Query> {
 const CONCURRENCY = 256;
 /** Without a queue, all of them would be sent at once. */
 const CONCURRENCY_WITHOUT_QUEUE = 16;
+/** For so long after its response, a query is not sent again. */
+const REUSED_MS = 60_000;
 
 interface QueryEntry<Query, Value> {
   readonly query: Query;
@@ -49,6 +50,8 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   readonly #parts: ReturnType<typeof resolveBatch<Query>>;
   readonly #source: Iterator<Query> | AsyncIterator<Query>;
   readonly #total: number | undefined;
+  /** Not after the end: it can be large. */
+  #cache: CacheSettings | undefined;
   /** Queries whose result has not been read, in their order. */
   readonly #entries = new Set<QueryEntry<Query, Value>>();
   /** In the order in which the calls ended. */
@@ -70,11 +73,14 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   #read = 0;
   #done = 0;
   #failed = 0;
+  /** Of the calls that have ended, those with a request. */
+  #sent = 0;
   #delivered = 0;
 
   /** @internal */
   constructor(queries: BatchQueries<Query>, parts: BatchParts<Query>) {
     this.#parts = resolveBatch(queries, parts);
+    this.#cache = this.#parts.reusesResponses ? cacheOfBatch() : undefined;
     this.#total = countOf(queries);
     this.#source = Symbol.asyncIterator in queries ? queries[Symbol.asyncIterator]() : queries[Symbol.iterator]();
   }
@@ -104,7 +110,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
       unlisten();
       this.#phase = 'over';
       this.#stop.abort();
-      this.#parts.requests.clear();
+      this.#cache = undefined;
     }
   }
 
@@ -200,8 +206,8 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     this.#read += 1;
     const { query } = entry;
     if (this.#stop.signal.aborted) return;
-    const { request, operation, call, requests } = this.#parts;
-    const response = request<Value>(operation, query, { ...call, signal: this.#stop.signal }, requests).withMeta();
+    const { request, operation, call } = this.#parts;
+    const response = request<Value>(operation, query, { ...call, signal: this.#stop.signal }, this.#cache).withMeta();
     response.then(
       ({ data, meta }) => this.#end(entry, { query, value: data, meta }),
       (error: unknown) => {
@@ -215,6 +221,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
     this.#ended.push(Object.assign(entry, { item }));
     this.#done += 1;
     this.#failed += item.error === undefined ? 0 : 1;
+    this.#sent += (item.meta?.source ?? 'network') === 'network' ? 1 : 0;
     const { onProgress } = this.#parts;
     if (onProgress !== undefined) callHook(onProgress, this.#progress());
     this.#wake();
@@ -228,14 +235,16 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
 
   #progress(): BatchProgress {
     const [done, failed, total] = [this.#done, this.#failed, this.#total];
-    const { stateInUse, settings, concurrency, requests, call } = this.#parts;
+    const { stateInUse, settings, concurrency, call } = this.#parts;
     const queue = stateInUse()?.limiter;
-    const waiting = queue?.limits().waiting ?? 0;
+    const { waiting, inFlight } = queue?.limits() ?? { waiting: 0, inFlight: 0 };
     if (total === undefined) return { done, failed, total, waiting, etaMs: undefined };
     const left = total - done;
     const perCallMs = (settings.time.now() - this.#startedAt) / done;
     if (left <= 0) return { done, failed, total, waiting, etaMs: 0 };
-    const expected = requests.expected(Math.max(0, total - this.#read));
+    const unended = Math.min(this.#read - done, waiting + inFlight);
+    // Of the queries to be read, as many need a request as of those read so far.
+    const expected = Math.ceil(unended + (Math.max(0, total - this.#read) * (this.#sent + unended)) / this.#read);
     const isQueued = queue !== undefined && expected > 0;
     const etaMs = isQueued
       ? queue.etaMs(expected, { concurrency, priority: call.priority })
@@ -254,9 +263,16 @@ function resolveBatch<Query>(queries: unknown, { options, ...client }: BatchPart
     refuse('batch', queries, 'an iterable of queries, such as an array');
   }
   const call: CallOptions = { deadlineMs: false, onLimit: 'wait', priority: 'low', ...given };
-  resolveCall(call, settings); // throws before the first call
+  const { sharedBy } = resolveCall(call, settings); // throws before the first call
+  const reusesResponses = sharedBy !== undefined && settings.cache === undefined;
   const signals = signal === undefined ? lifetime.signals : [...lifetime.signals, signal];
-  return { ...client, signals, operation, onProgress, concurrency, call, requests: new BatchRequests() };
+  return { ...client, signals, operation, onProgress, concurrency, call, reusesResponses };
+}
+
+/** In which equal queries of a batch find their response, if the client has no cache. */
+function cacheOfBatch(): CacheSettings {
+  const store = new MemoryStore();
+  return { maxAgeMs: REUSED_MS, store, staleIfLimitedMs: 0, staleIfErrorMs: 0, staleWhileRevalidateMs: 0 };
 }
 
 function countOf(queries: object): number | undefined {

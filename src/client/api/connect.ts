@@ -6,10 +6,10 @@ import { ConfigError } from '../errors/errors.ts';
 import { ApiKey, type ApiKeyOption, KeySource } from '../key/api-key.ts';
 import type { CallOptions } from '../options/call-options.ts';
 import type { AnyOptions } from '../options/client-options.ts';
+import type { CacheSettings } from '../options/option-table.ts';
 import { baseUrlOf, type ClientSettings } from '../options/resolve-options.ts';
 import { ignoredOptionsWarning, type KeyState, KeyStates, sharedOptions } from '../state/key-state.ts';
 import type { Lifetime } from '../state/lifetime.ts';
-import type { BatchRequests } from '../steps/batch-requests.ts';
 import { cache } from '../steps/cache.ts';
 import { retry } from '../steps/retry.ts';
 import type { StepContext } from '../steps/send.ts';
@@ -39,7 +39,7 @@ export interface LoopClient<Query = object | undefined> {
   readonly lifetime: Lifetime;
   /** The state of the key in use; `undefined` before the first key. */
   readonly stateInUse: () => KeyState | undefined;
-  readonly request: <Data>(id: OperationId, query: Query, options: CallOptions, batch?: BatchRequests) => ApiCall<Data>;
+  readonly request: <Data>(id: OperationId, query: Query, options: CallOptions, cache?: CacheSettings) => ApiCall<Data>;
 }
 
 /** `undefined` while the base URL or the key is missing. @throws ConfigError if one of them is wrong */
@@ -92,9 +92,7 @@ function missing(name: keyof typeof VARIABLES, options: AnyOptions): string {
  * - `send` last: authentication, middleware, transport, timeout and parsing are one attempt.
  */
 function createPipeline(context: StepContext): SharedCalls {
-  const { cache: settings } = context.settings;
-  const retried = retry(context);
-  return new SharedCalls(context, settings === undefined ? retried : cache(context, settings, retried));
+  return new SharedCalls(context, cache(context, retry(context)));
 }
 
 /** An empty text counts as missing, because build steps set such variables. */

@@ -25,10 +25,10 @@ import type {
   StandardSchema,
 } from '../options/call-options.ts';
 import type { FxRatesOptions, QuotaEstimate } from '../options/client-options.ts';
+import type { CacheSettings } from '../options/option-table.ts';
 import { inheritedOptions, resolveCall, resolveOptions } from '../options/resolve-options.ts';
 import type { KeyState } from '../state/key-state.ts';
 import { Lifetime } from '../state/lifetime.ts';
-import type { BatchRequests } from '../steps/batch-requests.ts';
 import type { Caller, SharedCalls } from '../steps/share-request.ts';
 import { Batch, type BatchQueries } from './batch.ts';
 import { type ClientConnection, type ClientParts, connect, type LoopClient, requireConnection } from './connect.ts';
@@ -205,7 +205,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     return {
       ...this.#parts,
       stateInUse: () => this.#stateInUse(),
-      request: (id, query, options, batch) => this.request(id, query, options, batch),
+      request: (id, query, options, cache) => this.request(id, query, options, cache),
     };
   }
 
@@ -220,10 +220,10 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     id: OperationId,
     query: object | undefined,
     options?: CallOptions,
-    batch?: BatchRequests,
+    cache?: CacheSettings,
   ): ApiCall<Data> {
     return createApiCall(
-      this.#call<Data>({ name: id, endpointOf: () => operationEndpoint(id, query), options, batch }),
+      this.#call<Data>({ name: id, endpointOf: () => operationEndpoint(id, query), options, cache }),
     );
   }
 
@@ -244,7 +244,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   }
 
   /** @throws the error of a call that is not made */
-  #prepare({ endpointOf, options, batch }: CallRequest, startedAt: number) {
+  #prepare({ endpointOf, options, cache }: CallRequest, startedAt: number) {
     const { settings: client, lifetime } = this.#parts;
     lifetime.requireOpen();
     this.#connection ??= requireConnection(this.#parts);
@@ -254,7 +254,8 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     const endpoint = endpointOf();
     if (signal?.aborted) throw new AbortError({ cause: signal.reason });
     const deadlineAt = startedAt + settings.deadlineMs;
-    return { calls, caller: { endpoint, settings, signal, deadlineAt, startedAt, schema, batch } };
+    const caller = { endpoint, settings, signal, deadlineAt, startedAt, schema, cache: cache ?? client.cache };
+    return { calls, caller };
   }
 
   /** Returns the base URL and the masked key, for `JSON.stringify()` and `console.log()`. */
@@ -276,7 +277,8 @@ interface CallRequest {
   readonly name: string;
   readonly endpointOf: () => Endpoint;
   readonly options: (CallOptions & Partial<SchemaCallOptions<StandardSchema>>) | undefined;
-  readonly batch?: BatchRequests | undefined;
+  /** Default: that of the client. */
+  readonly cache?: CacheSettings | undefined;
 }
 
 /** The type that the caller gives to open data; otherwise, that of the contract. */

@@ -20,7 +20,7 @@ export interface ResponseMeta {
    * because a request renews it (`staleWhileRevalidateMs`); `undefined` if it is not stale.
    */
   readonly staleReason: FxRatesErrorKind | 'revalidate' | undefined;
-  /** Milliseconds since the response arrived; 0 unless it comes from the cache or from an earlier call of the batch. */
+  /** Milliseconds since the response arrived; 0 unless it comes from the cache. */
   readonly ageMs: number;
   /** The attempts of the call, with the wait before each. */
   readonly attempts: readonly Attempt[];

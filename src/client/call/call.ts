@@ -103,9 +103,9 @@ export interface ApiResponse {
   readonly data: unknown;
   /** Set if a quota record does not match the contract. The client uses its other fields; for the program, it is an error. */
   readonly oddity?: ResponseError;
-  /** Set if the response comes from a store, or from an earlier call of the batch. */
+  /** Set if the response comes from a store. */
   readonly cached?: {
-    readonly source: 'cache' | 'stale' | 'shared';
+    readonly source: 'cache' | 'stale';
     readonly staleReason: StaleReason | undefined;
     readonly ageMs: number;
   };

@@ -31,10 +31,18 @@ const ENTRY = /^\{"version":/;
 /** Characters of a SHA-256 that distinguish the keys of one store. */
 const HASH_LENGTH = 16;
 
+/** Sends a call through the cache of its batch or client; `undefined` for none. */
+export type CachedHandler = (call: Call, settings: CacheSettings | undefined) => Promise<ApiResponse>;
+
 /** Returns a stored response while it is young enough. Stores only responses that count toward the quota. */
-export function cache(context: StepContext, settings: CacheSettings, next: Handler): Handler {
-  const responses = new ResponseCache(context, settings, next);
-  return (call) => (call.endpoint.consumesQuota ? responses.send(call) : next(call));
+export function cache(context: StepContext, next: Handler): CachedHandler {
+  const caches = new WeakMap<CacheSettings, ResponseCache>();
+  return (call, settings) => {
+    if (settings === undefined || !call.endpoint.consumesQuota) return next(call);
+    const responses = caches.get(settings) ?? new ResponseCache(context, settings, next);
+    caches.set(settings, responses);
+    return responses.send(call);
+  };
 }
 
 /**

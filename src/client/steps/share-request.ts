@@ -2,27 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { onAbort } from '../../foreign-values.ts';
 import { parseJson } from '../../json.ts';
 import { type CallResult, dataWithTextNumbers, errorOfCall, type ResponseMeta } from '../call/api-call.ts';
-import {
-  type ApiResponse,
-  Call,
-  type Endpoint,
-  FIRST,
-  type Handler,
-  type Progress,
-  waitedUntil,
-  wasTried,
-} from '../call/call.ts';
+import { type ApiResponse, Call, type Endpoint, FIRST, type Progress, waitedUntil, wasTried } from '../call/call.ts';
 import { parseBody, sortedTarget } from '../call/endpoint.ts';
 import { checkPayload } from '../call/parse-response.ts';
 import { AbortError, type Attempt, requestIdOf, TimeoutError } from '../errors/errors.ts';
 import type { ApiKey } from '../key/api-key.ts';
 import type { CallSettings, StandardSchema } from '../options/call-options.ts';
 import type { CallEvent } from '../options/hooks.ts';
+import type { CacheSettings } from '../options/option-table.ts';
 import { abortable, Cancellation } from '../time/abort.ts';
 import type { SteadyTime } from '../time/clock.ts';
 import { headerIn, headersOf } from '../transport/transport.ts';
-import type { BatchRequests, EndedCall } from './batch-requests.ts';
-import { storedInstead } from './cache.ts';
+import { type CachedHandler, storedInstead } from './cache.ts';
 import type { StepContext } from './send.ts';
 
 /** How a call ended. */
@@ -41,8 +32,8 @@ export interface Caller {
   readonly startedAt: number;
   readonly deadlineAt: number;
   readonly schema: StandardSchema | undefined;
-  /** Those of the batch that makes the call. */
-  readonly batch: BatchRequests | undefined;
+  /** That of the client or of the batch. */
+  readonly cache: CacheSettings | undefined;
 }
 
 /** A call, and the callers that wait for it. */
@@ -52,23 +43,8 @@ interface SharedCall {
   readonly name: string | undefined;
   readonly response: Promise<ApiResponse>;
   callers: number;
-  /** The batches among its callers; `undefined` without one. */
-  batches: Set<BatchRequests> | undefined;
   /** Removes it from the calls of the client. */
   readonly remove: () => void;
-}
-
-/** A call that has ended, for a caller that begins at `now`. Nothing is left to abort. */
-function sharedOf({ call, response, endedAt }: EndedCall, now: number): SharedCall {
-  const cached = { source: 'shared', staleReason: undefined, ageMs: now - endedAt } as const;
-  return {
-    call,
-    name: undefined,
-    callers: 1, // the one that began it, so that this caller gets a copy of the data
-    batches: undefined,
-    response: Promise.resolve({ ...response, cached }),
-    remove() {},
-  };
 }
 
 /**
@@ -78,11 +54,11 @@ function sharedOf({ call, response, endedAt }: EndedCall, now: number): SharedCa
 export class SharedCalls {
   readonly #context: StepContext;
   /** Sends a call with its key. */
-  readonly #next: Handler;
+  readonly #next: CachedHandler;
   /** By name. Not a Map: V8 retains the replaced tables of a Map, with their contents, until a full garbage collection. */
   readonly #calls: Record<string, SharedCall> = Object.create(null);
 
-  constructor(context: StepContext, next: Handler) {
+  constructor(context: StepContext, next: CachedHandler) {
     this.#context = context;
     this.#next = next;
   }
@@ -101,8 +77,6 @@ export class SharedCalls {
       return result;
     } catch (thrown) {
       throw this.#reportFailure(thrown, caller, { call: shared?.call, isOwn });
-    } finally {
-      if (isOwn && shared !== undefined) caller.batch?.end(shared.call);
     }
   }
 
@@ -192,38 +166,29 @@ export class SharedCalls {
   }
 
   #join(caller: Caller, key: ApiKey): SharedCall {
-    const { settings, endpoint, batch, startedAt } = caller;
-    const { sharedBy, maxAgeMs } = settings;
-    const name = sharedBy === undefined ? undefined : `${sortedTarget(endpoint.target)} ${sharedBy}`;
-    const inFlight = name === undefined ? undefined : this.#calls[name];
-    const ended = name === undefined || inFlight !== undefined ? undefined : batch?.find(name, startedAt, maxAgeMs);
-    const joined = inFlight ?? (ended && sharedOf(ended, startedAt));
-    if (name === undefined || joined === undefined) return this.#start(caller, key, name);
-    batch?.join();
-    if (batch !== undefined) joined.batches = new Set([...(joined.batches ?? []), batch]);
-    return joined;
+    const { settings, endpoint } = caller;
+    const { sharedBy } = settings;
+    if (sharedBy === undefined) return this.#start(caller, key);
+    const name = `${sortedTarget(endpoint.target)} ${sharedBy}`;
+    return this.#calls[name] ?? this.#start(caller, key, name);
   }
 
   /** Other callers can join the call under its `name`. */
-  #start({ endpoint, settings, deadlineAt, batch }: Caller, key: ApiKey, name?: string): SharedCall {
-    batch?.start();
-    const batches = batch && new Set([batch]);
+  #start({ endpoint, settings, deadlineAt, cache }: Caller, key: ApiKey, name?: string): SharedCall {
     const call = new Call({ endpoint, settings, key, deadlineAt, signal: new Cancellation() });
-    const response = this.#run(call, (received) => this.#ended(shared, received));
+    const response = this.#run(call, cache, () => this.#ended(shared));
     const remove = this.#context.lifetime.add(call, response);
-    const shared: SharedCall = { call, name, callers: 0, batches, response, remove };
+    const shared: SharedCall = { call, name, callers: 0, response, remove };
     if (name !== undefined) this.#calls[name] = shared;
     return shared;
   }
 
-  async #run(call: Call, onEnd: (received?: ApiResponse) => void): Promise<ApiResponse> {
-    let received: ApiResponse | undefined;
+  async #run(call: Call, cache: Caller['cache'], onEnd: () => void): Promise<ApiResponse> {
     try {
       await undefined; // a caller that aborts immediately sends nothing
-      received = await this.#next(call);
-      return received;
+      return await this.#next(call, cache);
     } finally {
-      onEnd(received);
+      onEnd();
     }
   }
 
@@ -235,14 +200,10 @@ export class SharedCalls {
     shared.call.signal.cancel(new AbortError());
   }
 
-  #ended(shared: SharedCall, response?: ApiResponse): void {
-    const { call, name, batches, remove } = shared;
+  #ended(shared: SharedCall): void {
+    const { name, remove } = shared;
     remove();
-    if (name === undefined || this.#calls[name] !== shared) return;
-    delete this.#calls[name];
-    if (batches === undefined || response === undefined || response.cached !== undefined) return;
-    const endedAt = this.#context.settings.time.now();
-    for (const batch of batches) batch.keep(name, { call, response, endedAt });
+    if (name !== undefined && this.#calls[name] === shared) delete this.#calls[name];
   }
 }
 

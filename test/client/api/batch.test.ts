@@ -71,7 +71,7 @@ test('equal queries of a batch share one request, and each has its own data', as
   expect(items).toHaveLength(1_000);
   expect(items.filter(({ query, value }) => value?.n !== query.n)).toEqual([]);
   expect(new Set(items.map(({ value }) => value)).size).toBe(1_000);
-  expect(items.filter(({ meta }) => meta?.source === 'shared')).toHaveLength(1_000 - 12);
+  expect(new Set(items.map(({ meta }) => meta?.source))).toEqual(new Set(['network', 'shared', 'cache']));
   const etas = progress.map(({ etaMs = Number.NaN }) => etaMs); // at first, after a hundred queries, 12 % seem to be new
   expect(Math.max(...etas)).toBeLessThanOrEqual(60_000);
   expect(Math.max(...etas.slice(300))).toBe(0);
@@ -99,7 +99,7 @@ async function repeat(
 test('a response is reused for 60 s, and a failure is not', async () => {
   const { sources, ages } = await repeat(6, 20_000);
 
-  expect(sources).toEqual(['request', 'network', 'shared', 'shared', 'network', 'shared']);
+  expect(sources).toEqual(['request', 'network', 'cache', 'cache', 'network', 'cache']);
   expect(ages).toEqual([undefined, 0, 20_000, 40_000, 0, 20_000]);
 });
 
@@ -108,6 +108,7 @@ test.each([
   ['coalesce: false of the client', { keep: { coalesce: false } }, 4],
   ['maxAgeMs: 0', { maxAgeMs: 0, keep: { cache: { maxAgeMs: 60_000 } } }, 4],
   ['a maxAgeMs of 15 s', { maxAgeMs: 15_000, keep: { cache: { maxAgeMs: 1 } } }, 3],
+  ['a cache of 15 s', { keep: { cache: { maxAgeMs: 15_000 } } }, 3],
 ])('with %s, equal queries are sent again', async (_, options, expected) => {
   const { requests } = await repeat(4, 10_000, options);
 
@@ -132,15 +133,6 @@ test('of two batches that share a request, each keeps the response', async () =>
   expect(fetch.requests.map(numberIn)).toEqual([0, 1]);
 });
 
-test('a batch keeps the last thousand responses', async () => {
-  const options = { rateLimit: false, coalesce: true } as const;
-  const { fx, fetch } = testClient(echo, options);
-
-  await listOf(fx.batch([...queries(1_001), { n: 1 }, { n: 0 }], { concurrency: 1 }));
-
-  expect(fetch.requests.map(numberIn).slice(1_001)).toEqual([0]);
-});
-
 test('a batch keeps at most 16 million characters', async () => {
   const long = 'x'.repeat(6_000_000);
   const { fx, fetch } = testClient(() => success({ long }));
@@ -161,14 +153,39 @@ test('etaMs does not wait for the limit if the cache has the responses', async (
   expect(Math.max(...progress.map(({ etaMs = Number.NaN }) => etaMs))).toBe(0);
 });
 
-test('etaMs counts the requests of queries that differ', async () => {
-  const halfEqual = queries(600).map(({ n }) => ({ n: n % 2 === 0 ? n : 1 }));
+test.each<[string, FxRatesOptions, readonly Numbered[]]>([
+  ['are equal', {}, queries(600).map(({ n }) => ({ n: n % 2 === 0 ? n : 1 }))],
+  ['have a cached response', { cache: { maxAgeMs: 1e9 } }, queries(600)],
+])('etaMs counts no requests for the half of the queries that %s', async (_, options, given) => {
+  const { fx, clock } = testClient(echo, { rateLimit: { perMinute: 10 }, ...options });
+  await clock.run(listOf(fx.batch(given.filter(({ n }) => n % 2 === 1))));
+  await clock.advance(60_000);
+  const progress: BatchProgress[] = [];
 
-  const { progress } = await runBatch(halfEqual, { client: { rateLimit: { perMinute: 10 } } });
+  await clock.run(listOf(fx.batch(given, { onProgress: (event) => progress.push(event) })));
 
-  const [first] = progress; // 301 requests at 10 per minute
-  expect(first?.etaMs).toBeGreaterThan(25 * 60_000);
-  expect(first?.etaMs).toBeLessThan(35 * 60_000);
+  const early = progress[100]; // about 300 requests at 10 per minute
+  expect(early?.etaMs).toBeGreaterThan(25 * 60_000);
+  expect(early?.etaMs).toBeLessThan(35 * 60_000);
+});
+
+test('etaMs counts the queries that are not read yet, and no waiting calls of others', async () => {
+  const { fx, clock } = testClient(echo, { rateLimit: { perMinute: 10 } });
+  const others = Promise.all(queries(100).map((query) => fx.latest(query)));
+  const progress: BatchProgress[] = [];
+  const options = {
+    concurrency: 1,
+    priority: 'high',
+    onProgress: (event: BatchProgress) => progress.push(event),
+  } as const;
+
+  await clock.run(listOf(fx.batch(queries(40), options)));
+
+  const [first] = progress; // 39 requests at 10 per minute
+  expect(first?.waiting).toBeGreaterThan(80);
+  expect(first?.etaMs).toBeGreaterThan(180_000);
+  expect(first?.etaMs).toBeLessThanOrEqual(240_000);
+  await clock.run(others);
 });
 
 test('hundreds of queries through a limit of thirty per minute all succeed, with an etaMs', async () => {

@@ -17,7 +17,8 @@ const BAR_WIDTH = 16;
 const NARROW = 50;
 
 interface BatchCounts extends Pick<BatchProgress, 'done' | 'failed'> {
-  readonly cached: number;
+  /** Succeeded with a cached response, or with that of an equal query. */
+  readonly unsent: number;
   /** Failed because the quota is used up. */
   readonly overQuota: number;
 }
@@ -92,7 +93,7 @@ export class ProgressView {
     }
   }
 
-  async end({ done, failed, cached, overQuota }: BatchCounts): Promise<void> {
+  async end({ done, failed, unsent, overQuota }: BatchCounts): Promise<void> {
     this.#stop.abort();
     const { total = done } = this.#progress;
     this.#progress = { done, failed, total, waiting: 0, etaMs: undefined };
@@ -103,7 +104,7 @@ export class ProgressView {
     const after = formatDuration(1000 * Math.round((this.#now() - this.#startedAt) / 1000));
     const counts = [
       `${grouped(done - failed)} succeeded`,
-      ...(cached > 0 ? [`${grouped(cached)} of them cached`] : []),
+      ...(unsent > 0 ? [`${grouped(unsent)} of them without a request`] : []),
       `${grouped(failed)} failed`,
       ...(overQuota > 0 ? [`${grouped(overQuota)} of them over the quota`] : []),
       ...(left > 0 ? [`${grouped(left)} without a result`] : []),

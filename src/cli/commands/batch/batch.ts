@@ -128,7 +128,7 @@ class BatchRun {
   /** Queries whose response was printed. */
   readonly #succeeded = new Set<Query>();
   #failed = 0;
-  #cached = 0;
+  #unsent = 0;
   #overQuota = 0;
   #failureCode: ExitCode = exitCodes.failure;
 
@@ -154,7 +154,7 @@ class BatchRun {
         await this.#report(item, client);
     } finally {
       const done = this.#succeeded.size + this.#failed;
-      await this.progress.end({ done, failed: this.#failed, cached: this.#cached, overQuota: this.#overQuota });
+      await this.progress.end({ done, failed: this.#failed, unsent: this.#unsent, overQuota: this.#overQuota });
     }
   }
 
@@ -197,7 +197,7 @@ class BatchRun {
     const { lines, failure } = this.#resultOf(item, client);
     if (failure !== undefined) await this.#nameFailure(query, failure, lines !== '');
     if (lines !== '') await this.progress.print(lines);
-    if (item.meta?.source === 'cache') this.#cached += 1;
+    if (item.meta !== undefined && item.meta.source !== 'network') this.#unsent += 1;
     if (failure === undefined) this.#succeeded.add(query);
     else this.#failed += 1;
   }

@@ -58,7 +58,7 @@ test('--cache serves a second batch without requests, and reports that', async (
 
   expect([first.requests.length, second.requests.length]).toEqual([2, 1]);
   expect(jsonLines(second.stdout)).toHaveLength(3);
-  expect(second.stderr).toContain('3 succeeded, 2 of them cached, 0 failed');
+  expect(second.stderr).toContain('3 succeeded, 2 of them without a request, 0 failed');
 });
 
 test.each([
