@@ -95,16 +95,20 @@ class Attempts {
   #refusal: Refusal | undefined;
   #retries = 0;
   #hasNewKey = false;
+  /** A `quota()` of the client itself is about one key. */
+  readonly #isForCaller: boolean;
 
   constructor(call: Call, parts: AttemptsParts) {
     this.#call = call;
     this.#parts = parts;
+    this.#isForCaller = call.ownReason === undefined;
   }
 
   async run(): Promise<ApiResponse> {
     try {
       for (;;) {
         const state = await this.#admit();
+        if (state === undefined) continue;
         const { outcome, wasTransmitted } = await this.#attempt(state);
         if ('rawBody' in outcome) {
           this.#permit?.end(wasTransmitted ? ACCEPTED : UNUSED);
@@ -117,16 +121,29 @@ class Attempts {
     }
   }
 
-  /** Waits until the call may be sent. Returns the state of its key. */
-  async #admit(): Promise<KeyState> {
+  /**
+   * Passes the guard and, if there is a limiter, waits for a slot. Returns the state of the key; `undefined` if the call must
+   * be admitted again, because a wait has ended early or the key was replaced.
+   */
+  async #admit(): Promise<KeyState | undefined> {
+    const { guard } = this.#parts;
     const { signal } = this.#call;
     if (signal.aborted) throw signal.reason; // while the key was found
     try {
-      return await this.#waitForTurn();
+      const state = this.#currentState();
+      if (guard !== undefined) await this.#enterGuard(guard, state);
+      this.#requireQuota(state);
+      const wait = new Cancellation();
+      const admission = state.limiter?.acquire(this.#slotOptions(wait));
+      const isFree = admission === undefined || 'end' in admission;
+      if (isFree)
+        this.#permit = admission; // an `await` takes time also for a slot that is free
+      else if (!(await this.#waitForSlot(admission, wait, state))) return undefined;
+      return guard === undefined || (await this.#passGuard(guard, state)) ? state : undefined;
     } catch (error) {
       this.#permit?.end(UNUSED); // unless it has ended
       // Not sent, because the call may not wait: a retry would not be sent either.
-      if (await this.#replaceKey(error)) return this.#admit();
+      if (await this.#replaceKey(error)) return undefined;
       throw error;
     }
   }
@@ -140,29 +157,9 @@ class Attempts {
     return states.of(this.#call.key);
   }
 
-  /** A `quota()` of the client itself is about one key. */
-  get #isForCaller(): boolean {
-    return this.#call.ownReason === undefined;
-  }
-
   /** For a `quota()` of the client itself. */
   #lookup(state: KeyState) {
     return { call: this.#call, state, send: (own: Call) => new Attempts(own, this.#parts).run() };
-  }
-
-  /** Passes the guard and, if there is a limiter, waits for a slot. If a wait ends early, it begins with the state of now. */
-  async #waitForTurn(): Promise<KeyState> {
-    const { guard } = this.#parts;
-    for (;;) {
-      const state = this.#currentState();
-      if (guard !== undefined) await this.#enterGuard(guard, state);
-      this.#requireQuota(state);
-      const wait = new Cancellation();
-      const admission = state.limiter?.acquire(this.#slotOptions(wait));
-      if (isFree(admission)) this.#permit = admission;
-      else if (!(await this.#waitForSlot(admission, wait, state))) continue;
-      if (guard === undefined || (await this.#passGuard(guard, state))) return state;
-    }
   }
 
   async #enterGuard(guard: QuotaGuard, state: KeyState): Promise<void> {
@@ -364,11 +361,6 @@ class Attempts {
     const waitMs = state.limiter?.waitMs(settings.priority) ?? retryAfterMs(refusal.retryAfter, state.retryAfterUnit);
     throw limitedError(this.#call, { state, reason: 'policy', waitMs, refusal });
   }
-}
-
-/** Whether the call need not wait: an `await` takes time also for a slot that is free. */
-function isFree(admission: Admission | Promise<Admission> | undefined): admission is Permit | undefined {
-  return admission === undefined || 'end' in admission;
 }
 
 /**
