@@ -61,43 +61,30 @@ interface ReadBody {
   readonly advice?: string | undefined;
 }
 
-/** Collects the chunks of a body that may not grow beyond a limit. */
-export class BodyReader {
-  readonly #maxBytes: number;
-  readonly #body = new CollectedBytes();
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+/** The text of a body. One that is longer than `maxBytes` need not be complete. */
+export function textBody(body: CollectedBytes, maxBytes: number): ReadBody {
+  if (body.length > maxBytes) {
+    return problemOf(`The body is longer than ${maxBytes} bytes`, 'maxResponseBytes sets the limit');
   }
-
-  /** Returns false if the body is too long; the rest need not be read. */
-  add(chunk: Uint8Array): boolean {
-    this.#body.add(chunk);
-    return this.#body.length <= this.#maxBytes;
-  }
-
-  end(): ReadBody {
-    return this.#body.length > this.#maxBytes
-      ? problemOf(`The body is longer than ${this.#maxBytes} bytes`, 'maxResponseBytes sets the limit')
-      : readText(this.#body.bytes());
-  }
-
-  /** The body without the codings of its `content-encoding`. */
-  async endEncoded(contentEncoding: string, limits: BodyLimits): Promise<ReadBody> {
-    const hasNoText = this.#body.length > this.#maxBytes || this.#body.length === 0;
-    return hasNoText ? this.end() : readBody(decoded([this.#body.bytes()], contentEncoding), limits);
-  }
-}
-
-function problemOf(problem: string, advice?: string): ReadBody {
-  return { rawBody: '', problem, advice };
-}
-
-function readText(bytes: Buffer): ReadBody {
+  const bytes = body.bytes();
   if (isAscii(bytes)) return { rawBody: bytes.toString('latin1'), problem: undefined }; // faster than decoding UTF-8
   if (!isUtf8(bytes)) return { rawBody: bytes.toString('latin1'), problem: 'The body is not UTF-8' }; // RFC 8259 §8.1
   const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   return { rawBody: bytes.toString('utf8', hasByteOrderMark ? 3 : 0), problem: undefined };
+}
+
+/** The same for a body with the codings of its `content-encoding`. */
+export async function decodedBody(
+  body: CollectedBytes,
+  contentEncoding: string,
+  limits: BodyLimits,
+): Promise<ReadBody> {
+  const hasNoText = body.length > limits.maxBytes || body.length === 0;
+  return hasNoText ? textBody(body, limits.maxBytes) : readBody(decoded([body.bytes()], contentEncoding), limits);
+}
+
+function problemOf(problem: string, advice?: string): ReadBody {
+  return { rawBody: '', problem, advice };
 }
 
 /** A WHATWG `fetch`, as far as the client uses it. */
@@ -195,18 +182,19 @@ async function readBody(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   { maxBytes, cancellation, source }: BodyLimits,
 ): Promise<ReadBody> {
-  const body = new BodyReader(maxBytes);
+  const body = new CollectedBytes();
   try {
     // A `fetch` that ignores the signal does not end the body.
     for await (const chunk of chunks) {
       if (!types.isUint8Array(chunk)) refuseResponse(source, `a stream with ${describeValue(chunk)}`);
-      if (!body.add(chunk) || cancellation.aborted) break;
+      body.add(chunk);
+      if (body.length > maxBytes || cancellation.aborted) break;
     }
   } catch (error) {
     if (isDecodingError(error)) return problemOf(`The body cannot be decoded: ${rootMessage(error)}`);
     throw error;
   }
-  return body.end();
+  return textBody(body, maxBytes);
 }
 
 /** `fetch` has the error of the decoder as the cause. */

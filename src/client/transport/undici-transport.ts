@@ -1,14 +1,15 @@
 import { setImmediate } from 'node:timers'; // that of `globalThis` may be faked before this file is loaded
 import type { Dispatcher } from 'undici';
-import { ACCEPTED_ENCODINGS } from '../../body-bytes.ts';
+import { ACCEPTED_ENCODINGS, CollectedBytes } from '../../body-bytes.ts';
 import { isError } from '../../foreign-values.ts';
 import {
-  BodyReader,
+  decodedBody,
   type HeaderList,
   headerIn,
   type Transport,
   type TransportRequest,
   type TransportResponse,
+  textBody,
 } from './transport.ts';
 
 /** Shared by all clients, so that a client of `withOptions()` uses the open connections. */
@@ -85,7 +86,7 @@ interface Settle {
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly #request: TransportRequest;
   readonly #settle: Settle;
-  readonly #body: BodyReader;
+  readonly #body = new CollectedBytes();
   #abort: ((error?: Error) => void) | undefined;
   #status = 0;
   #headers: readonly RawHeader[] = [];
@@ -93,7 +94,6 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   constructor(request: TransportRequest, settle: Settle) {
     this.#request = request;
     this.#settle = settle;
-    this.#body = new BodyReader(request.maxBytes);
     request.cancellation.listen(this.#onCancel);
   }
 
@@ -111,27 +111,29 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onData(chunk: Buffer): boolean {
-    if (this.#body.add(chunk)) return true;
+    this.#body.add(chunk);
+    if (this.#body.length <= this.#request.maxBytes) return true;
     this.onComplete();
     this.#abort?.(new Error('The rest of the body is not needed'));
     return false;
   }
 
   onComplete(): void {
-    this.#stopListening();
+    this.#request.cancellation.unlisten(this.#onCancel);
     const restore = useRealImmediate();
     if (restore) void Promise.resolve().then(restore); // undici frees the connection before that
     const status = this.#status;
+    const { maxBytes } = this.#request;
     const headers = headerList(this.#headers);
     const encoding = headerIn(headers, 'content-encoding');
     // The spread body comes last: on Node 20, a field after it takes 2 µs.
-    if (encoding === undefined) return this.#settle.resolve({ status, headers, ...this.#body.end() });
-    const read = this.#body.endEncoded(encoding, this.#request);
+    if (encoding === undefined) return this.#settle.resolve({ status, headers, ...textBody(this.#body, maxBytes) });
+    const read = decodedBody(this.#body, encoding, this.#request);
     this.#settle.resolve(read.then((body) => ({ status, headers, ...body })));
   }
 
   onError(error: Error): void {
-    this.#stopListening();
+    this.#request.cancellation.unlisten(this.#onCancel);
     this.#settle.reject(error);
   }
 
@@ -140,10 +142,6 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#settle.reject(reason);
     this.#abort?.(isError(reason) ? reason : new Error('cancelled', { cause: reason }));
   };
-
-  #stopListening(): void {
-    this.#request.cancellation.unlisten(this.#onCancel);
-  }
 }
 
 type Controller = Dispatcher.DispatchController;
@@ -187,7 +185,19 @@ function rawHeadersOf(headers: HeaderRecord): RawHeader[] {
  * of one name.
  */
 export function headerList(raw: readonly RawHeader[]): HeaderList {
-  return raw.every(Buffer.isBuffer) ? decoded(raw) : ofInterceptor(raw);
+  if (!raw.every(Buffer.isBuffer)) return ofInterceptor(raw);
+  // As one text, because to decode each name and value takes five times as long.
+  const text = Buffer.concat(raw).toString('latin1');
+  const lower = text.toLowerCase();
+  const list: [string, string][] = [];
+  let start = 0;
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const middle = start + (raw[index]?.length ?? 0);
+    const end = middle + (raw[index + 1]?.length ?? 0);
+    list.push([lower.slice(start, middle), text.slice(middle, end)]);
+    start = end;
+  }
+  return list;
 }
 
 function ofInterceptor(raw: readonly RawHeader[]): HeaderList {
@@ -198,21 +208,6 @@ function ofInterceptor(raw: readonly RawHeader[]): HeaderList {
     for (const one of Array.isArray(value) ? value : [value]) {
       list.push([name, typeof one === 'string' ? one : one.toString('latin1')]);
     }
-  }
-  return list;
-}
-
-/** As one text, because to decode each name and value takes five times as long. */
-function decoded(raw: readonly Buffer[]): HeaderList {
-  const text = Buffer.concat(raw).toString('latin1');
-  const lower = text.toLowerCase();
-  const list: [string, string][] = [];
-  let start = 0;
-  for (let index = 0; index + 1 < raw.length; index += 2) {
-    const middle = start + (raw[index]?.length ?? 0);
-    const end = middle + (raw[index + 1]?.length ?? 0);
-    list.push([lower.slice(start, middle), text.slice(middle, end)]);
-    start = end;
   }
   return list;
 }
