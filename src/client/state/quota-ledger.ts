@@ -1,5 +1,5 @@
 import type { QuotaData } from '../../generated/types.ts';
-import type { AttemptOutcome, Call } from '../call/call.ts';
+import type { AttemptFailure, AttemptOutcome, Call } from '../call/call.ts';
 import { FxRatesError } from '../errors/errors.ts';
 import { wasNeverSent } from '../errors/network-failure.ts';
 import type { QuotaEstimate } from '../options/client-options.ts';
@@ -119,9 +119,10 @@ export class QuotaLedger {
 
   /** An attempt was sent and has ended. A request counts if it may have: a 429 is free (docs/facts.md, Limits). */
   sent(call: Call, outcome: AttemptOutcome): void {
-    if (!call.endpoint.consumesQuota || !mayHaveUsedQuota(outcome)) return;
-    this.spent += 1;
-    if ('rawBody' in outcome) this.release(call); // it is counted now
+    if (!call.endpoint.consumesQuota) return;
+    const isSuccess = 'rawBody' in outcome;
+    if (isSuccess || mayHaveUsedQuota(outcome)) this.spent += 1;
+    if (isSuccess) this.release(call); // it is counted now
   }
 
   /**
@@ -187,11 +188,10 @@ export class QuotaLedger {
   }
 }
 
-/** Whether a request counts toward the quota, or may count: the service does not document which failed ones do. */
-function mayHaveUsedQuota(outcome: AttemptOutcome): boolean {
-  if ('rawBody' in outcome) return true;
-  if (outcome.kind === 'rate_limited') return !FREE_STATUSES.includes(outcome.status);
-  const { error } = outcome; // another copy of the package may have created it
+/** Whether a failed request may count toward the quota: the service does not document which do. */
+function mayHaveUsedQuota(failure: AttemptFailure): boolean {
+  if (failure.kind === 'rate_limited') return !FREE_STATUSES.includes(failure.status);
+  const { error } = failure; // another copy of the package may have created it
   return !(FxRatesError.is(error) && FREE_STATUSES.includes(error.status)) && !wasNeverSent(error);
 }
 
