@@ -111,6 +111,26 @@ test('after close(), clients forget the used-up month of a key that the next moc
   await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: true });
 });
 
+test.each([
+  ['reset()', async (mock: MockServer) => mock.reset()],
+  ['restore()', async (mock: MockServer, before: Snapshot) => mock.restore(before)],
+  ['close()', async (mock: MockServer) => mock.close()],
+])('after %s, a client forgets a refusal of the network', async (_, end) => {
+  const start = () => {
+    const mock = createMockServer({ setup: { keys: [{}] } });
+    const [{ key } = { key: '' }] = mock.setupKeys;
+    return { mock, fx: new FxRates({ baseUrl: mock.baseUrl, fetch: mock.fetch, apiKey: key, onLimit: 'throw' }) };
+  };
+  const { mock, fx } = start();
+  const before = mock.snapshot();
+  mock.rules.add({ counted: false, respond: { status: 429, headers: { 'retry-after': '60' } } });
+  await expect(fx.latest()).rejects.toMatchObject({ kind: 'rate_limited' });
+
+  await end(mock, before);
+
+  await expect(start().fx.latest()).resolves.toBeDefined();
+});
+
 test('a client forgets the used-up month of a space that was closed and opened again', async () => {
   await using mock = createMockServer();
   const { url } = await mock.serve();

@@ -143,13 +143,8 @@ export function clearMonth(key: KeyRecord): void {
   key.usedFrom = undefined;
 }
 
-/**
- * Clients in this process forget what they know of the keys, such as a month that was used up. They know something only of
- * keys with a window, so that this comes before the usage is cleared.
- */
+/** Clients in this process forget what they know of the keys, such as a month that was used up. */
 export function renewKeys({ keys }: Pick<ServiceState, 'keys'>): void {
   const generations = keyGenerations();
-  for (const { hash, window, quotaEndpointWindow } of keys.values()) {
-    if ((window ?? quotaEndpointWindow) !== undefined) generations.set(hash, (generations.get(hash) ?? 0) + 1);
-  }
+  for (const { hash } of keys.values()) generations.set(hash, (generations.get(hash) ?? 0) + 1);
 }
