@@ -1,3 +1,4 @@
+import type { BehaviourValues } from '../behaviour/switches.ts';
 import { LATEST_MS } from '../clock/clock.ts';
 import { monotonicNow, nextTurn } from '../clock/event-loop.ts';
 import { type HandleRequest, type MockResponse, noResponse, type RequestSource } from '../http/message.ts';
@@ -106,7 +107,7 @@ function send(exchange: Exchange, reply: Reply, applied?: AppliedRules): MockRes
   if (response.status === 429) requireOwnClock(exchange);
   if (response.delivery !== undefined || response.delayMs) return sendLate(exchange, response, entry);
   if (response.headers['retry-after'] !== undefined)
-    noteRetryAfter(exchange, response, { key: keyOf(exchange, entry), at: entry.at });
+    noteRetryAfter(exchange, response, { key: keyOf(exchange, entry), entry });
   return response;
 }
 
@@ -134,7 +135,7 @@ function requireOwnClock({ mock: { clock, name }, source }: Exchange): void {
 /** Sends a response after its delay, or in pieces. If the connection ends before, another entry replaces that of the request. */
 async function sendLate(exchange: Exchange, response: MockResponse, first: JournalEntry): Promise<MockResponse> {
   const { journal, delays } = exchange.mock;
-  const asked = { key: keyOf(exchange, first), at: first.at }; // the key can be restored during the delay
+  const asked = { key: keyOf(exchange, first), entry: first }; // the key can be restored during the delay
   let entry = first;
   const amend = (change: Partial<JournalEntry>) => {
     entry = journal.replace(entry, { ...entry, ...change });
@@ -202,30 +203,41 @@ function keyOf({ mock }: Exchange, { keyId = '' }: JournalEntry): KeyRecord | un
   return mock.state.keys.get(keyId);
 }
 
-/** The key of a request, as it was when the request was decided, and the time of that. */
+/** The key of a request, as it was when the request was decided, and its first entry. */
 interface Asked {
   readonly key: KeyRecord | undefined;
-  readonly at: number;
+  readonly entry: JournalEntry;
 }
 
 /**
  * Stores the end of the Retry-After of a response, after the effects of rules. It is stored when the client has the response:
  * a request that arrives before that was sent without knowledge of it, and is not early.
  */
-function noteRetryAfter({ mock, source }: Exchange, { headers, delivery }: MockResponse, { key, at }: Asked): void {
+function noteRetryAfter({ mock, source }: Exchange, { headers, delivery }: MockResponse, { key, entry }: Asked): void {
   const value = headers['retry-after'];
-  if (typeof value !== 'string' || delivery?.sendsHead === false || !/^\d+(?:\.\d+)?$/.test(value)) return;
-  const { behaviour } = mock;
-  const asksMs = behaviour.values.retryAfterUnit === 'seconds' ? Math.round(Number(value) * 1000) : Number(value);
+  if (key === undefined || typeof value !== 'string' || delivery?.sendsHead === false) return;
+  const { at, operation, quota } = entry;
+  const { retryAfterUnit, quotaEndpointBucket } = mock.behaviour.values;
+  const until = Math.min(LATEST_MS, retryTime(value, at, retryAfterUnit));
+  if (Number.isNaN(until)) return;
+  // The quota endpoint works while the month is used up, and can have a window of its own.
+  const isUsedUp = quota !== undefined && quota.limit !== null && quota.used >= quota.limit;
+  const isForAll = quotaEndpointBucket === 'shared' && !isUsedUp;
   const store = () => {
-    if (key === undefined) return;
-    if (key.retryAt <= at) waitEnds.set(key, monotonicNow() + asksMs);
-    key.retryAt = Math.min(LATEST_MS, at + asksMs);
+    if (key.retryAt <= at) waitEnds.set(key, monotonicNow() + until - at);
+    if (isForAll || operation !== 'quota') key.retryAt = until;
+    if (isForAll || operation === 'quota') key.quotaEndpointRetryAt = until;
     mock.noteChange?.();
   };
   // A client in process may react in the same turn of the event loop; over a socket, in the next one at the earliest.
   if (source.adapter === 'socket') void nextTurn().then(store);
   else void Promise.resolve().then(store); // fake timers also replace queueMicrotask
+}
+
+/** The end of a Retry-After that arrives at `at`: a number, or an HTTP date; NaN for anything else. */
+function retryTime(value: string, at: number, unit: BehaviourValues['retryAfterUnit']): number {
+  if (!/^\d+(?:\.\d+)?$/.test(value)) return / GMT$/.test(value) ? Date.parse(value) : Number.NaN;
+  return at + (unit === 'seconds' ? Math.round(Number(value) * 1000) : Number(value));
 }
 
 /** Real times at which the first Retry-After of refused keys ends. */

@@ -158,7 +158,9 @@ export function respondWithoutService(
 /** What the journal shows of a request that the service has not received. */
 export function factsOf(service: EmulatedService, request: ParsedRequest): RequestFacts {
   const { at, operation, keyId, keyTransport } = identified(request, service);
-  return { at, operation, isUnknownRoute: false, switches: [], use: { ...NO_USE, keyId, keyTransport } };
+  const early = earlyByMs(service.state.keys.get(keyId ?? ''), { at, operation });
+  const use = { ...NO_USE, keyId, keyTransport, earlyByMs: early };
+  return { at, operation, isUnknownRoute: false, switches: [], use };
 }
 
 function answeredRequest(service: EmulatedService, request: ParsedRequest) {
@@ -242,12 +244,24 @@ function decideByMethod(routed: RoutedRequest): Decided {
 
 /** Second step: authenticates the request. */
 function decideByCaller(routed: RoutedRequest): Decided {
-  const { switches, request } = routed;
+  const { switches, request, at, route } = routed;
   const credential = chosenCredential(request.credentials, switches);
   const { key, refusal } = authenticate(routed, credential);
   const keyTransport = credential?.transport;
   if (refusal === undefined) return decideByLimits(routed, key, keyTransport);
-  return { response: authenticationRefusal(refusal, switches), use: { ...NO_USE, keyId: key?.id, keyTransport } };
+  const early = earlyByMs(key, { at, operation: route.operation?.id });
+  const use = { ...NO_USE, keyId: key?.id, keyTransport, earlyByMs: early };
+  return { response: authenticationRefusal(refusal, switches), use };
+}
+
+/** Milliseconds to the end of the last Retry-After that is for the operation; `undefined` if it has ended. */
+function earlyByMs(
+  key: KeyRecord | undefined,
+  { at, operation }: Pick<RequestFacts, 'at' | 'operation'>,
+): number | undefined {
+  const { retryAt = 0, quotaEndpointRetryAt = 0 } = key ?? {};
+  const leftMs = (operation === 'quota' ? quotaEndpointRetryAt : retryAt) - at;
+  return leftMs > 0 ? leftMs : undefined;
 }
 
 /** Third step: checks both limits. */
@@ -270,14 +284,11 @@ function decideByLimits(routed: RoutedRequest, key: KeyRecord, keyTransport: Use
     switches,
   );
   const { rate, quota } = decision;
-  const leftMs = key.retryAt - at;
-  // While the month is used up, Retry-After lasts until its reset, and is not for operations that work nevertheless.
-  const isExempt = worksWhenQuotaExhausted && quota.limit !== null && quota.used >= quota.limit;
-  const earlyByMs = leftMs > 0 && !isExempt ? leftMs : undefined;
+  const early = earlyByMs(key, { at, operation: route.operation?.id });
   const response = responseTo(decision, at, switches);
   const added = rateHeaders(decision, at, switches);
   const complete = added === undefined ? response : { ...response, headers: { ...response.headers, ...added } };
-  return { response: complete, use: { keyId: key.id, keyTransport, rate, quota, earlyByMs } };
+  return { response: complete, use: { keyId: key.id, keyTransport, rate, quota, earlyByMs: early } };
 }
 
 function responseTo(decision: MeteredDecision<MockResponse>, at: number, switches: Switches): MockResponse {

@@ -129,11 +129,12 @@ function saveAccount({ id, email, createdAt, plan, isConfirmed }: AccountRecord)
 }
 
 function saveKey(key: KeyRecord): SavedKey {
-  const { id, hash, prefix, lastFour, createdAt, revokedAt, usedFrom, used, retryAt } = key;
+  const { id, hash, prefix, lastFour, createdAt, revokedAt, usedFrom, used } = key;
   const limits = key.limits && { ...key.limits };
   const windows = { window: key.window?.save(), quotaEndpointWindow: key.quotaEndpointWindow?.save() };
+  const retry = { retryAt: key.retryAt, quotaEndpointRetryAt: key.quotaEndpointRetryAt };
   const accountId = key.account.id;
-  return { id, accountId, hash, prefix, lastFour, createdAt, revokedAt, usedFrom, used, limits, retryAt, ...windows };
+  return { id, accountId, hash, prefix, lastFour, createdAt, revokedAt, usedFrom, used, limits, ...retry, ...windows };
 }
 
 function addKey(state: ServiceState, { accountId, ...saved }: SavedKey, { rateWindow }: BehaviourValues): void {

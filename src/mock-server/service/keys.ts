@@ -269,6 +269,7 @@ function issue(
     quotaEndpointWindow: undefined,
     limits,
     retryAt: 0,
+    quotaEndpointRetryAt: 0,
   };
   // A list created with its first element takes a tenth of the memory of one that grows, and most accounts have one key.
   if (account.keys.length === 0) account.keys = [record];

@@ -71,6 +71,8 @@ export const savedKey = z.strictObject({
   limits: keyLimitOptions.optional(),
   /** Time at which the last Retry-After ends. An earlier request did not wait for it. */
   retryAt: savedTime,
+  /** The same for the quota endpoint. */
+  quotaEndpointRetryAt: savedTime.optional(),
 });
 
 export const counters = z.object({

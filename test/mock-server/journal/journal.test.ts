@@ -2,7 +2,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
-import { createMockServer, type RuleOptions } from '../../../src/mock-server/index.ts';
+import {
+  type BehaviourOptions,
+  createMockServer,
+  type RuleOptions,
+  type SetUsage,
+} from '../../../src/mock-server/index.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
 test('an entry contains key, request, decision, usage and reason', async () => {
@@ -57,13 +62,18 @@ test('a request sent before the first refusal arrived is not early, one sent aft
   expect(early()).toEqual([36]);
 });
 
-test('while the month is used up, latest() is early and quota() is not', async () => {
-  const { mock, id, send } = mockWithKey({ behaviour: { quotaRetryAfter: 'until-reset' } });
-  mock.keys.setUsage(id, { month: 1000 });
+test.each<[BehaviourOptions, SetUsage, operations: string[], early: number[]]>([
+  [{ quotaRetryAfter: 'until-reset' }, { month: 1000 }, ['latest', 'quota', 'latest'], [3]],
+  [{ quotaEndpointBucket: 'shared' }, { minute: 30 }, ['latest', 'quota', 'latest'], [2, 3]],
+  [{ quotaEndpointBucket: 'separate' }, { minute: 30 }, ['latest', 'quota', 'latest'], [3]],
+  [{ quotaEndpointBucket: 'separate' }, { minute: 0 }, [...Array(32).fill('quota'), 'latest'], [32]],
+])('with %j and %j, a Retry-After is for the operations with the same limit', async (behaviour, usage, sent, early) => {
+  const { mock, id, send } = mockWithKey({ behaviour });
+  mock.keys.setUsage(id, usage);
 
-  for (const operation of ['latest', 'quota', 'latest']) await send(`/api/v1/${operation}`);
+  for (const operation of sent) await send(`/api/v1/${operation}`);
 
-  expect(mock.audit().earlyRetries.map(({ number }) => number)).toEqual([3]);
+  expect(mock.audit().earlyRetries.map(({ number }) => number)).toEqual(early);
 });
 
 test.each([

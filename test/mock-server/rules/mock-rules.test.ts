@@ -334,6 +334,25 @@ test.each<[RuleOptions, string | null]>([
   expect((await send()).headers.get('retry-after')).toBe(value);
 });
 
+test.each<[what: string, retryAfter: string, counted: boolean, then?: (mock: MockServer, id: string) => void]>([
+  ['the service', '10', true],
+  ['the network', '10', false],
+  ['the network, as an HTTP date', 'Thu, 15 Jan 2026 00:00:10 GMT', false],
+  ['the service, whose key was revoked then', '10', true, (mock, id) => mock.keys.revoke(id)],
+])('a request before the end of a Retry-After of %s is early', async (_, retryAfter, counted, then) => {
+  const { mock, id, send } = mockWithKey();
+  mock.rules.add({ counted, respond: { status: 503, headers: { 'retry-after': retryAfter } } });
+  await send();
+  then?.(mock, id);
+  await mock.clock.advance(4000);
+
+  await send();
+  await mock.clock.advance(10_000);
+  await send();
+
+  expect(mock.audit().earlyRetries).toMatchObject([{ number: 2, keyId: id, earlyByMs: 6000 }]);
+});
+
 test('a client must obey the Retry-After that it received, not one that a rule removed', async () => {
   const { mock, id, send } = mockWithKey();
   mock.rules.add({ respond: { status: 503, headers: { 'retry-after': '10' } }, nth: 1 });
