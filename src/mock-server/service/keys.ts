@@ -17,6 +17,7 @@ import { minuteUsage, monthUsage, quotaUse, type RateUse, rateUse } from './deci
 import { type RateWindow, rateLimitOf, rateWindows } from './rate-windows.ts';
 import {
   type AccountRecord,
+  clearMinute,
   type KeyLimitOptions,
   type KeyRecord,
   keyLimitOptions,
@@ -61,7 +62,7 @@ export const keySummary = plainObject({
   revokedAt: z.number().optional().describe('Milliseconds since the Unix epoch; absent for an active key.'),
   /** Limits in place of those of the plan; `undefined` without. */
   limits: keyLimitOptions.optional(),
-  /** Usage of the per-minute limit, and the wait until the next request is accepted. */
+  /** Usage of the per-minute limit, without a separate window of the quota endpoint, and the wait until the next request. */
   minute: minuteUse,
   /** Usage of the monthly quota. */
   month: monthUsage,
@@ -124,7 +125,8 @@ export const keyUsage = strictObject({
    */
   month: wholeFrom(0).optional().describe('Number of requests in the current quota period.'),
   /**
-   * Requests counted toward the per-minute limit, as if all had been sent now.
+   * Requests counted toward the per-minute limit, as if all had been sent now. A separate window of the quota endpoint
+   * becomes empty.
    * @default unchanged
    */
   minute: wholeFrom(0).optional().describe('Number of requests, at most the limit of the plan.'),
@@ -214,7 +216,9 @@ export function applyUsage(context: ServiceContext, key: KeyRecord, { month, min
     key.usedFrom = month === 0 ? undefined : quotaUse(key, context.now(), context.behaviour).startedAt;
     key.used = month;
   }
-  if (minute !== undefined) key.window = usedWindow(minute, key, context);
+  if (minute === undefined) return;
+  clearMinute(key);
+  key.window = usedWindow(minute, key, context);
 }
 
 /** Creates an account with a confirmed e-mail address, and a key for it. */

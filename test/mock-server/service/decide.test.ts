@@ -46,6 +46,17 @@ test('the quota endpoint works when the month is used up, and is rate limited', 
   expect(responses[30]).toMatchObject({ status: 429, code: 'rate_limited', headers: { 'retry-after': '60' } });
 });
 
+test.each([0, 30])('setUsage() of %i in the minute empties a separate window of the quota endpoint', (minute) => {
+  const core = new MockCore({ behaviour: { quotaEndpointBucket: 'separate' } });
+  const { id, key } = core.createKey('free');
+  const ask = () => core.send('/api/v1/quota', { key }).status;
+  const statuses = Array.from({ length: 31 }, ask);
+
+  core.keys.setUsage(id, { minute });
+
+  expect([statuses.at(-1), ask(), core.keys.get(id).minute.used]).toEqual([429, 200, minute]);
+});
+
 test('both limits apply to each key separately', () => {
   const core = new MockCore();
   const account = core.accounts.create({ plan: 'developer' });
