@@ -23,25 +23,22 @@ const WINDOWS = inLongRuns(['fixed-epoch', 'sliding-log'] as const, ['fixed-epoc
 
 // The last one waits for ten seconds, so they run side by side.
 describe.skipIf(!hasBundle).concurrent('the built command', () => {
-  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'after %s, every query is printed or in --failed-out',
-    async (name) => {
-      const path = join(home, `left-${name}.txt`);
-      const running = startBundle(['batch', '-', '--failed-out', path], { env, stdin: lines(5000) });
-      await running.shows('stdout', '\n');
+  test('after a signal, every query is printed or in --failed-out', async () => {
+    const path = join(home, 'left.txt');
+    const running = startBundle(['batch', '-', '--failed-out', path], { env, stdin: lines(5000) });
+    await running.shows('stdout', '\n');
 
-      running.kill(name);
-      const { signal, stdout, stderr } = await running.ended;
+    running.kill('SIGHUP');
+    const { signal, stdout, stderr } = await running.ended;
 
-      expect(signal).toBe(name);
-      expect(stderr).toContain('batch stopped after');
-      const left = jsonLines(readFileSync(path, 'utf8'));
-      const numbers = [...jsonLines(stdout).map(({ query }) => query.n), ...left.map(({ n }) => n)];
-      expect(left.length).toBeGreaterThan(0);
-      expect(new Set(numbers).size).toBe(5000);
-      expect(numbers).toHaveLength(5000);
-    },
-  );
+    expect(signal).toBe('SIGHUP');
+    expect(stderr).toContain('batch stopped after');
+    const left = jsonLines(readFileSync(path, 'utf8'));
+    const numbers = [...jsonLines(stdout).map(({ query }) => query.n), ...left.map(({ n }) => n)];
+    expect(left.length).toBeGreaterThan(0);
+    expect(new Set(numbers).size).toBe(5000);
+    expect(numbers).toHaveLength(5000);
+  });
 
   test.each(WINDOWS)(`xargs runs ${COUNT} commands under a limit of 30, %s: none fails`, async (rateWindow) => {
     await using mock = createMockServer({ clock: { mode: 'real', now: NOW }, behaviour: { rateWindow } });

@@ -73,16 +73,6 @@ describe.skipIf(!hasBundle)('logins of the built command', () => {
       expect(typed.stdout).not.toContain(KEY);
     },
   );
-
-  test.skipIf(!hasTerminal)('on a terminal, Ctrl-C instead of a key exits with 130 and stores nothing', async () => {
-    const login = 'auth login --no-verify --base-url http://127.0.0.1:9';
-    const stopped = startOnTerminal(login, { FXRATES_CONFIG_DIR: folder });
-    await stopped.shows('stdout', 'input is hidden');
-    stopped.write('\u0003');
-
-    expect((await stopped.ended).code).toBe(130);
-    expect(await readdir(folder)).toEqual([]);
-  });
 });
 
 /** Runs with exactly this environment, without the home folder of the machine. */

@@ -1,12 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { BUNDLE, hasBundle, hasTerminal, runBundle, startBundle, startOnTerminal } from '../helpers/cli-bundle.ts';
-import { selfSigned } from '../helpers/self-signed.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 describe.skipIf(!hasBundle)('fxrates mock', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)('%s stops it with 0, also with connections open', async (signal) => {
@@ -47,29 +43,6 @@ describe.skipIf(!hasBundle)('fxrates mock', () => {
 
 describe.skipIf(!hasBundle)('fxrates mock -- command', () => {
   const inNode = (code: string) => ['mock', '--', process.execPath, '-e', code];
-
-  test('the command trusts the certificate of --tls-cert', async () => {
-    const folder = temporaryFolder();
-    const files = Object.entries(selfSigned()).flatMap(([name, pem]) => {
-      writeFileSync(join(folder, name), pem);
-      return [`--tls-${name}`, join(folder, name)];
-    });
-    const code = `fetch(process.env.FXRATES_BASE_URL + '/api/v1/quota', {
-      headers: { authorization: 'Bearer ' + process.env.FXRATES_API_KEY },
-    }).then(({ url, status }) => console.log(new URL(url).protocol, status))`;
-
-    const { stdout } = await runBundle(['mock', '--host', 'localhost', ...files, '--', process.execPath, '-e', code]);
-
-    expect(stdout).toBe('https: 200\n');
-  });
-
-  test('the command finds URL and key in its environment and can use the real CLI', async () => {
-    const quota = [process.execPath, BUNDLE, 'quota', '--get', 'plan'];
-
-    const { code, stdout } = await runBundle(['mock', '--plan', 'developer', '--', ...quota]);
-
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'developer\n' });
-  });
 
   test.each([
     ['process.exit(3)', 3],

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createServer as createHttpServer } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ const BODY = JSON.stringify({ success: true, data: quotaRecord() });
 
 /** The key that arrived at the service, and the connection that it used. */
 const arrived: { key: string | undefined; host: string | undefined; proxyHeaders: string[] }[] = [];
-const respond: Parameters<typeof createHttpServer>[1] = ({ headers }, response) => {
+const respond: RequestListener = ({ headers }, response) => {
   const proxyHeaders = Object.keys(headers).filter((name) => name.startsWith('proxy-auth'));
   arrived.push({ key: headers.authorization, host: headers.host, proxyHeaders });
   response.setHeader('content-type', 'application/json').end(BODY);
@@ -24,18 +24,15 @@ const respond: Parameters<typeof createHttpServer>[1] = ({ headers }, response) 
 
 let secure: Server;
 let secureProxy: ConnectProxy;
-let plainProxy: ConnectProxy;
 let securePort = 0;
-const plain = createHttpServer(respond);
 
 beforeAll(async () => {
   secure = createServer({ key: readFileSync(fixture('key.pem')), cert: readFileSync(CA) }, respond);
   securePort = await listen(secure);
   secureProxy = await startConnectProxy({ port: securePort });
-  plainProxy = await startConnectProxy({ port: await listen(plain) });
 });
 
-afterAll(() => Promise.all([secureProxy.close(), plainProxy.close(), close(secure), close(plain)]));
+afterAll(() => Promise.all([secureProxy.close(), close(secure)]));
 
 beforeEach(() => {
   arrived.length = 0;
@@ -93,16 +90,6 @@ describe.skipIf(!hasBundle)('the built command', () => {
     expect(code).toBe(6);
     expect(stderr).toContain('the certificate is for another host');
     expect(arrived).toEqual([]);
-  });
-
-  test('HTTP_PROXY applies to plain http, if that is allowed', async () => {
-    const env = { FXRATES_BASE_URL: 'http://rates.fxrates.test', HTTP_PROXY: plainProxy.url };
-    const before = plainProxy.requests.length;
-
-    expect((await plan([], env)).code).toBe(2);
-    expect(plainProxy.requests.slice(before)).toEqual([]);
-    expect(await plan(['--insecure-http'], env)).toMatchObject({ code: 0, stdout: 'free\n' });
-    expect(plainProxy.requests.slice(before)[0]).toMatch(/rates\.fxrates\.test/);
   });
 
   test.each([

@@ -23,21 +23,6 @@ test.each([
   expect((await openConnection(io, url)).fetch).toBe(io.fetch);
 });
 
-test.each([
-  ['HTTPS_PROXY', PROXY, 'https://api.example.test'],
-  ['https_proxy', PROXY, 'https://api.example.test'],
-  ['HTTP_PROXY', PROXY, 'http://example.test'],
-  ['ALL_PROXY', PROXY, 'http://example.test'],
-  ['all_proxy', PROXY, 'https://api.example.test'],
-  ['HTTPS_PROXY', '127.0.0.1:1', 'https://a.test'],
-])('%s=%s sends through the proxy', async (name, proxy, url) => {
-  const { fetch, close } = await openConnection(new FakeIo({ env: { [name]: proxy } }), url);
-
-  const sent = fetch(url, { method: 'GET', headers: {}, signal: AbortSignal.timeout(60_000), redirect: 'manual' });
-  await expect(sent).rejects.toMatchObject({ code: 'ECONNREFUSED', cause: { port: 1 } });
-  await close();
-});
-
 test('a 407 of the service, behind a proxy, is a response like any other', async () => {
   const body = '{"success":false,"error":{"code":"odd","message":"No.","status":407}}';
   const service = createServer((_, response) => response.writeHead(407, { 'proxy-authenticate': 'Basic' }).end(body));

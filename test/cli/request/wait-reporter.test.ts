@@ -46,14 +46,6 @@ test.each([
   expect(stderr.replaceAll('\r\u001b[2K', '')).toBe(expected);
 });
 
-test('in a log each wait is one plain line', async () => {
-  const { stderr } = await runCli('latest', { replies: [rateLimited('3'), rateLimited('2'), success()] });
-
-  expect(stderr).toBe(`fxrates: rate limited, waiting 3 s
-fxrates: rate limited, waiting 2 s
-`);
-});
-
 test.each([
   ['latest', 'fxrates: rate limited (fair_use), waiting 3 s\n'],
   ['latest --no-wait', 'fxrates: rate limited (fair_use) — retry in 3 s, and waiting is off'],
@@ -110,26 +102,6 @@ test.each([
   expect([code, requests.length]).toEqual([exitCode, exitCode === 0 ? 2 : 1]);
   if (exitCode === 0) expect(clock.now() - startedAt).toBeGreaterThanOrEqual(seconds * 1000);
   else expect(clock.now()).toBe(startedAt);
-});
-
-test('a wait longer than --max-wait fails immediately and names a sufficient value', async () => {
-  const clock = new FakeClock();
-  const startedAt = clock.now();
-
-  const { code, stderr } = await runCli('latest base=USD --max-wait 10s', { replies: rateLimited('50'), clock });
-
-  expect(code).toBe(7);
-  expect(clock.now()).toBe(startedAt);
-  expect(stderr).toBe(`fxrates: rate limited — retry in 50 s, longer than --max-wait 10s
-
-  To wait:  --max-wait 50s
-`);
-});
-
-test('a wait that --no-wait forbids fails, and the next step is the option that replaces it', async () => {
-  const { stderr } = await runCli('latest --no-wait', { replies: rateLimited('50') });
-
-  expect(stderr).toContain('\n  To wait:  --max-wait 50s instead of --no-wait\n');
 });
 
 test.each(['latest --no-wait', 'latest --max-wait 2s'])('%s warns of a doubtful unit of Retry-After', async (line) => {

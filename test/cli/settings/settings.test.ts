@@ -57,15 +57,6 @@ test('an option overrides its variable, and an empty variable counts as not set'
   expect((await runCli('latest --json', { env })).stdout).toBe('{"base":"USD","rates":{"EUR":0.92}}\n');
 });
 
-test('global options are accepted before and after the command', async () => {
-  const before = await runCli('--base-url https://other.example.test -o json latest');
-  const after = await runCli('latest -o json --base-url https://other.example.test');
-
-  expect(before.stdout).toBe(after.stdout);
-  expect(before.requests[0]?.url).toBe('https://other.example.test/api/v1/latest');
-  expect(after.requests[0]?.url).toBe('https://other.example.test/api/v1/latest');
-});
-
 test('an option that is typed before and after the command counts twice if it is repeatable', async () => {
   const { stdout } = await runCli('--get base latest --get rates.EUR');
   const { stderr } = await runCli('-v latest -v');

@@ -202,22 +202,21 @@ test.each<[object, string]>([
   expect(() => createMockServer().journal.list(filter as RequestFilter)).toThrow(message);
 });
 
-test.each(['/api/v1/café', '/api/v1/a b', '/api/v1/"<€>`{😀}', '/api/v1/caf%C3%A9', '/api/v1/*é*'])(
-  'the path %s matches the request to it, encoded as in a URL',
-  async (path) => {
-    const { mock, send } = mockWithKey();
-    mock.rules.add({ match: { path }, respond: { data: 'rule' } });
-
-    expect((await send(path)).json()).toEqual({ success: true, data: 'rule' });
-    mock.expectRequests({ path }).toHaveCount(1);
-  },
-);
-
-test('the digits of a code in a path may be small letters', async () => {
+test.each([
+  ['/api/v1/café', '/api/v1/café'],
+  ['/api/v1/café', '/api/v1/caf%c3%a9'],
+  ['/api/v1/a b', '/api/v1/a b'],
+  ['/api/v1/"<€>`{😀}', '/api/v1/"<€>`{😀}'],
+  ['/api/v1/caf%C3%A9', '/api/v1/café'],
+  ['/api/v1/*é*', '/api/v1/*é*'],
+  ['/api/v1/latest', '/%61pi/v1/latest'],
+  ['/%61pi/v1/rates', '/api/v1/rates'],
+])('the path %s matches a request to %s, encoded as in a URL', async (path, sent) => {
   const { mock, send } = mockWithKey();
-  mock.rules.add({ match: { path: '/api/v1/café' }, respond: { data: 'rule' } });
+  mock.rules.add({ match: { path }, respond: { data: 'rule' } });
 
-  expect((await send('/api/v1/caf%c3%a9')).status).toBe(200);
+  expect((await send(sent)).json()).toEqual({ success: true, data: 'rule' });
+  mock.expectRequests({ path }).toHaveCount(1);
 });
 
 test('a path with half a character is accepted', () => {
@@ -254,15 +253,4 @@ test('rules match the complete body, of which the journal keeps the beginning', 
   expect((await post()).status).toBe(503);
   expect((await post()).json()).toEqual({ success: true, data: 'rule' });
   expect(mock.journal.list().map((entry) => entry.body)).toEqual([body.slice(0, 16_384), body.slice(0, 16_384)]);
-});
-
-test('a path with needlessly encoded characters is the same path', async () => {
-  const { mock, send } = mockWithKey();
-  mock.rules.add({ id: 'plain', match: { path: '/api/v1/latest' }, respond: { data: {} } });
-  mock.rules.add({ id: 'encoded', match: { path: '/%61pi/v1/rates' }, respond: { data: {} } });
-
-  for (const path of ['/%61pi/v1/latest', '/api/v1/rates']) await send(path);
-
-  expect(mock.journal.list().map(({ rules }) => rules)).toEqual([['plain'], ['encoded']]);
-  expect(mock.journal.list({ path: '/api/v1/latest' })).toHaveLength(1);
 });

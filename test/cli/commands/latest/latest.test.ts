@@ -248,12 +248,6 @@ test.each([...OTHER_FILES, '{"success":true,"data":{}}', '{"keys":[{"id":"a"}]}'
   },
 );
 
-test('a file that cannot be written is an error with its reason, before a request uses quota', async () => {
-  file = join(temporaryFolder(), 'nowhere', 'responses.json');
-
-  expect(await usageError(['latest', '--fixture-out', file])).toContain('responses.json — its folder does not exist');
-});
-
 test.skipIf(process.platform === 'win32')('a pipe gets the response and is not read: it would not end', async () => {
   execFileSync('mkfifo', [file]);
   const pipe = await open(file, 'r+');

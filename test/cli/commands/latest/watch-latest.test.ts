@@ -151,18 +151,6 @@ EUR  1.5    GBP  2
 `);
 });
 
-test('with TERM=dumb, a wait is one line', async () => {
-  const replies = [success({ EUR: 1 }), rateLimited('5'), success({ EUR: 2 })];
-  const { stdout, stderr } = await watch('--watch 5m --count 2', {
-    replies,
-    tty: ['stdout', 'stderr'],
-    env: { TERM: 'dumb' },
-  });
-
-  expect(stderr).toContain('waiting 5 s');
-  expect(stdout + stderr).not.toContain('\u001b');
-});
-
 test('Ctrl-C during the pause exits with 130 and leaves no timer', async () => {
   const clock = new FakeClock();
   const io = new FakeIo({ clock, quota: rich, replies: success(), tty: ['stdout', 'stderr'] });
