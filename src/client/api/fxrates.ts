@@ -2,7 +2,6 @@ import { inspect } from 'node:util';
 import { OperationMethods } from '../../generated/operation-methods.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import { type ApiCall, type CallResult, createApiCall, type WithNumbers } from '../call/api-call.ts';
-import type { Endpoint } from '../call/call.ts';
 import {
   type GetOptions,
   type OperationData,
@@ -95,8 +94,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   get<Data = unknown>(path: string, options?: GetOptions): ApiCall<Data>;
   get(path: string, options: GetOptions = {}): ApiCall<unknown> {
     const { query, ...others } = options ?? {}; // null is refused as the options of any call
-    const endpointOf = () => pathEndpoint(path, query);
-    return createApiCall(this.#call({ name: 'get', endpointOf, options: options && others }));
+    return createApiCall(this.#call({ id: undefined, path, query, options: options && others }));
   }
 
   /**
@@ -222,9 +220,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     options?: CallOptions,
     cache?: CacheSettings,
   ): ApiCall<Data> {
-    return createApiCall(
-      this.#call<Data>({ name: id, endpointOf: () => operationEndpoint(id, query), options, cache }),
-    );
+    return createApiCall(this.#call<Data>({ id, query, options, cache }));
   }
 
   async #call<Data>(request: CallRequest): Promise<CallResult<Data>> {
@@ -236,7 +232,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     } catch (error) {
       const durationMs = settings.time.now() - startedAt;
       const nothing = { source: undefined, waitedMs: 0, attempts: [], callId: undefined };
-      events.call({ operation: request.name, durationMs, error, ...nothing });
+      events.call({ operation: request.id ?? 'get', durationMs, error, ...nothing });
       throw error;
     }
     // The data has been checked by the schema of the operation or of the caller.
@@ -244,14 +240,14 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   }
 
   /** @throws the error of a call that is not made */
-  #prepare({ endpointOf, options, cache }: CallRequest, startedAt: number) {
+  #prepare({ id, path, query, options, cache }: CallRequest, startedAt: number) {
     const { settings: client, lifetime } = this.#parts;
     lifetime.requireOpen();
     this.#connection ??= requireConnection(this.#parts);
     const { calls } = this.#connection;
     const settings = options === undefined ? this.#usual : resolveCall(options, client);
     const { schema, signal } = options ?? {};
-    const endpoint = endpointOf();
+    const endpoint = id === undefined ? pathEndpoint(path, query) : operationEndpoint(id, query);
     if (signal?.aborted) throw new AbortError({ cause: signal.reason });
     const deadlineAt = startedAt + settings.deadlineMs;
     const caller = { endpoint, settings, signal, deadlineAt, startedAt, schema, cache: cache ?? client.cache };
@@ -273,9 +269,10 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
 
 /** A call as its method describes it. */
 interface CallRequest {
-  /** That of the call until its endpoint is known. */
-  readonly name: string;
-  readonly endpointOf: () => Endpoint;
+  /** `undefined` for a path. */
+  readonly id: OperationId | undefined;
+  readonly path?: unknown;
+  readonly query: object | undefined;
   readonly options: (CallOptions & Partial<SchemaCallOptions<StandardSchema>>) | undefined;
   /** Default: that of the client. */
   readonly cache?: CacheSettings | undefined;

@@ -41,14 +41,14 @@ export interface GetOptions extends CallOptions {
 /** The endpoint of an operation, with its parameters checked. @throws ConfigError that names the parameter. */
 export function operationEndpoint(id: OperationId, parameters: object = {}): Endpoint {
   const operation: Operation = operations[id];
+  const { path, query, consumesQuota } = operation;
   const values = parametersIn(parameters);
-  // Free-form parameters are checked when the target is built.
-  const checked = operation.query === 'free-form' ? undefined : parseSchema(querySchemas[id], values);
-  if (checked?.success === false) {
+  if (query === 'free-form') return { name: id, operation: id, target: buildTarget(path, values), consumesQuota };
+  const checked = parseSchema(querySchemas[id], values);
+  if (!checked.success) {
     const [issue] = checked.error.issues;
     throw new ConfigError(`${id}: ${issue?.path.map((part) => `'${String(part)}': `).join('')}${issue?.message}`);
   }
-  const { consumesQuota } = operation;
   return { name: id, operation: id, target: buildOperationTarget(operation, values), consumesQuota };
 }
 
@@ -75,7 +75,7 @@ export function parseBody({ operation }: Endpoint, body: unknown): ParsedEnvelop
 const findOperation = createOperationFinder(Object.values<Operation & { readonly id: OperationId }>(operations));
 
 /** The endpoint of a path, which the contract may not have. */
-export function pathEndpoint(given: unknown, query: Readonly<Record<string, unknown>> | undefined): Endpoint {
+export function pathEndpoint(given: unknown, query: object | undefined): Endpoint {
   const path = checkPath(given);
   const target = query === undefined ? path : buildTarget(path, parametersIn(query));
   const known = findOperation(path)?.operation;
