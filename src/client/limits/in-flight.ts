@@ -121,8 +121,9 @@ export class InFlight {
 
   /** Number of further requests that may be sent. */
   room(now: number): number {
-    const { isDown, retryAt } = this.healthAt(now);
-    if (isDown) return this.#probe !== undefined || now < retryAt ? 0 : 1;
+    if (this.health.isDown && this.healthAt(now).isDown) {
+      return this.#probe !== undefined || now < this.health.retryAt ? 0 : 1;
+    }
     return Math.max(0, this.maxConcurrent - this.size);
   }
 

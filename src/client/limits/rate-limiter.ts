@@ -1,7 +1,7 @@
 import { type Clock, type SteadyTime, steadyTime } from '../time/clock.ts';
-import { InFlight, type OnEnd, Permit, type RequestEnd } from './in-flight.ts';
+import { InFlight, type OnEnd, Permit, type RequestFailure } from './in-flight.ts';
 import { type Limit, LocalLimit, rampSize, type SlotOptions } from './key-limit.ts';
-import { LONGEST_BACKOFF_MS, type Report } from './limit-rules.ts';
+import { LONGEST_BACKOFF_MS } from './limit-rules.ts';
 import { closedUntil, type LimiterSettings, LONG_AGO, UNBOUNDED, WINDOW_MS, windowKind } from './limit-state.ts';
 import { type AcquireOptions, type Priority, type QueuedCall, RequestQueue } from './request-queue.ts';
 import { type RetryAfterUnit, unitOf } from './retry-after.ts';
@@ -385,14 +385,14 @@ export class RateLimiter {
     if (end.kind === 'failed') this.#inFlight.failed(permit, now, { ...end, tookMs });
     else if (end.kind === 'accepted' || end.kind === 'refused') this.#inFlight.responded(permit, tookMs);
     else this.#inFlight.left(permit);
-    const reading = this.#limit.report({ sentAt, now, ...this.#resultOf(end) });
+    const result = end.kind === 'failed' ? { kind: this.#kindOf(end) } : end;
+    const reading = this.#limit.report({ sentAt, now, ...result });
     if (this.#queue.size > 0) this.#serveSoon();
     return reading;
   };
 
-  #resultOf(end: RequestEnd): Pick<Extract<Report, { sentAt: number }>, 'kind' | 'retryAfter'> {
-    if (end.kind !== 'failed') return end;
-    // A cap counts all requests, even those that the service did not.
-    return { kind: end.mayHaveUsedSlot || (end.wasSent && this.#limit.state.isCap) ? 'lost' : 'unused' };
+  /** A cap counts all requests, even those that the service did not. */
+  #kindOf({ mayHaveUsedSlot, wasSent }: RequestFailure): 'lost' | 'unused' {
+    return mayHaveUsedSlot || (wasSent && this.#limit.state.isCap) ? 'lost' : 'unused';
   }
 }
