@@ -44,6 +44,7 @@ import {
   createSpaceState,
   initialStateOfSpace,
   type MockState,
+  reopenMock,
   startState,
 } from './mock-state.ts';
 import { type CheckedSetup, checkedSetup, type Setup, type SetupResult } from './options.ts';
@@ -183,6 +184,7 @@ export class MockMethods {
     renewKeys(state);
     startState(this.#mock);
     journal.clear();
+    reopenMock(this.#mock);
   }
 }
 

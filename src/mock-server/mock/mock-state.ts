@@ -138,6 +138,11 @@ export function closeMock(mock: MockState): void {
   if (mock.name !== undefined && isOpen(mock)) mock.parent?.spaces.delete(mock.name);
 }
 
+/** Opens a closed mock again; not one that has released its state file, and not a space, whose keys are unknown. */
+export function reopenMock({ lifetime, options, parent }: MockState): void {
+  if (options.state === undefined && parent === undefined) lifetime.isClosed = false;
+}
+
 /** Applies a setup that is possible in this mock. */
 export function applySetup({ behaviour, keys, rules }: CheckedSetup, mock: MockState): SetupResult {
   // The usage of a key depends on switches.

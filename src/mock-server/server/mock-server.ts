@@ -8,7 +8,7 @@ import { checkedInput, strictObject, type ValueOf } from '../input/checked-input
 import { invalidOption, MockServerError } from '../input/mock-server-error.ts';
 import { createHandler } from '../mock/handle-request.ts';
 import { MockMethods, openSpace, type Space, type SpaceOptions } from '../mock/mock-methods.ts';
-import { closeMock, createMockState, type MockState, startState } from '../mock/mock-state.ts';
+import { closeMock, createMockState, type MockState, reopenMock, startState } from '../mock/mock-state.ts';
 import { type CheckedMockOptions, checkOptions, type MockServerOptions } from '../mock/options.ts';
 import { StateFile } from '../mock/state-file.ts';
 import { checkAdapterSupport } from '../rules/failures.ts';
@@ -66,6 +66,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
    */
   get handlers(): never[] {
     const handleRequest: HandleRequest = (request, source) => {
+      reopenMock(this.#mock);
       this.#closeMsw ??= this.#mock.adapters.open('msw');
       return this.#handleRequest(request, source);
     };
@@ -109,7 +110,7 @@ export class MockServer extends MockMethods implements AsyncDisposable {
   /**
    * Opens a space: an account and a key with separate counters, clock, switches, rules and journal. The API key of
    * a request selects its space, so parallel tests can share a server and its connections.
-   * @throws MockServerError with code `space_exists`, if a space with this name is open; `invalid_option`.
+   * @throws MockServerError with code `space_exists`, if the name or the key of the space is in use; `invalid_option`.
    * @example await using space = mock.space({ plan: 'developer' })
    */
   space(options: SpaceOptions = {}): Space {
@@ -122,12 +123,12 @@ export class MockServer extends MockMethods implements AsyncDisposable {
       const text = 'The mock was closed and has released its state file; create another one with createMockServer().';
       throw new MockServerError(text, { code: 'mock_closed', status: 410 });
     }
-    lifetime.isClosed = false;
+    reopenMock(this.#mock);
   }
 
   /**
    * Stops all interception immediately, closes all spaces and servers of the mock, and ends all waits for requests and of
-   * rules. Without the option `state`, `listen()` and `serve()` open the mock again.
+   * rules. Without the option `state`, `listen()`, `serve()`, `reset()` and requests through `handlers` open the mock again.
    */
   async close(): Promise<void> {
     // Before the first `await`, so that another mock can listen at the same address right after the call.

@@ -5,7 +5,7 @@ import { setupServer } from 'msw/node';
 import { getGlobalDispatcher } from 'undici';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { FxRates } from '../../../src/client/index.ts';
-import { createMockServer } from '../../../src/mock-server/index.ts';
+import { createMockServer, type MockServer } from '../../../src/mock-server/index.ts';
 import { mockHandlers } from '../../../src/mock-server/msw/index.ts';
 import { respond, startRawServer } from '../../helpers/raw-server.ts';
 
@@ -227,6 +227,23 @@ test('reading the handlers has no effect; from their first request until close()
   await mock.close();
   mock.rules.add({ fail: { kind: 'reset' } });
   expect(mock.rules.list()).toHaveLength(1);
+});
+
+test.each([
+  ['a request through its handlers', async (mock: MockServer) => void (await fetch(`${mock.baseUrl}/api/v1/quota`))],
+  ['reset()', async (mock: MockServer) => mock.reset()],
+])('after close(), %s opens the mock again', async (_, open) => {
+  const mock = createMockServer({ baseUrl: 'https://again.test' });
+  const server = setupServer(...mockHandlers(mock));
+  server.listen();
+  onTestFinished(() => server.close());
+  await mock.close();
+
+  await open(mock);
+
+  await expect(mock.journal.waitFor({ status: 429 }, { timeoutMs: 0 })).rejects.toMatchObject({ code: 'wait_timeout' });
+  mock.rules.add({ delayMs: 1 });
+  expect((await fetch(`${mock.baseUrl}/api/v1/quota`)).status).toBe(401);
 });
 
 test('a rule that msw cannot reproduce is an error in the response and in the journal', async () => {
