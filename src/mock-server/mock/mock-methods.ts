@@ -31,6 +31,7 @@ import {
   type CreateKeyOptions,
   createKeys,
   createKeyWithAccount,
+  hashOf,
   type Keys,
   newKey,
 } from '../service/keys.ts';
@@ -343,6 +344,10 @@ export function openSpace(mock: MockState, options: SpaceOptions): Space {
     initial: initialStateOfSpace(mock, { plan, limits }),
   });
   const space = new Space(name, opened);
+  if (state.keysByHash.has(hashOf(space.key))) {
+    const text = `The mock has the key of the space ${name} from a snapshot; reset the mock, or choose another name.`;
+    throw new MockServerError(text, { code: 'space_exists', status: 409 });
+  }
   spaces.set(name, opened);
   state.lastSpace += 1;
   return space;

@@ -17,7 +17,7 @@ import { requestFromWorker } from './worker-request.ts';
 export interface RemoteMockServer extends RemoteMethods {
   /**
    * Opens a space, as `mock.space()` does.
-   * @throws MockServerError with code `space_exists`, if a space with this name is open; `invalid_option`.
+   * @throws MockServerError with code `space_exists`, if the name or the key of the space is in use; `invalid_option`.
    */
   space(options?: SpaceOptions): Promise<RemoteSpace>;
   /**

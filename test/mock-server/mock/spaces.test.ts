@@ -216,6 +216,23 @@ test('a mock rejects the snapshot of an open space, and accepts it after the spa
   expect(await quota(inProcess(mock), space.key)).toMatchObject({ status: 200 });
 });
 
+test('a space is not opened if the mock has its key from a snapshot', async () => {
+  await using mock = createMockServer();
+  const space = mock.space({ name: 'invoices' });
+  const before = mock.snapshot();
+  const snapshot = space.snapshot();
+  await space.close();
+  mock.restore(snapshot);
+
+  const message = expect.stringContaining('The mock has the key of the space invoices from a snapshot');
+  const error = expect.objectContaining({ code: 'space_exists', message });
+  expect(() => mock.space({ name: 'invoices' })).toThrow(error);
+  expect(mock.snapshot()).toEqual({ ...snapshot, now: expect.any(Number) });
+
+  mock.restore(before);
+  expect(mock.space({ name: 'invoices' }).key).toBe(space.key);
+});
+
 test('a key that was used before belongs to the space that has it now, or to the mock', async () => {
   await using mock = createMockServer({ clock: CLOCK });
   mock.space({ name: 'another' });
@@ -236,7 +253,6 @@ test('a key that was used before belongs to the space that has it now, or to the
   expect([await call(), ...counts(old, young, mock)]).toEqual([200, 1, 1, 2]);
   await young.close();
   mock.restore(withKeys);
-  mock.space({ name: 'checkout' });
   expect([await call(), await call(extra.key), ...counts(young, mock)]).toEqual([200, 200, 1, 2]);
 });
 
