@@ -130,6 +130,7 @@ export async function startMock(options: StartOptions, invocation: Invocation): 
   const main = isUsable ? wanted : printedKey(mock.createKey({ plan: wanted.plan, limits: wanted.limits }), mock);
   const others = known.filter(({ id }) => id !== wanted.id);
   const warnings = isResumed ? overriddenByStateFile(state, options) : [];
+  if (!isUsable) warnings.push('the printed key is an additional one in the state; POST /__fxrates/reset removes it');
   for (const warning of [...warnings, ...remoteWarning(host, listening.port)]) void invocation.screen.warn(warning);
   const certificate = options.tlsCert && resolve(options.tlsCert);
   const close = () =>
@@ -152,7 +153,7 @@ function remoteWarning(host: string, port: number): readonly string[] {
 }
 
 /** A resumed mock continues with its own time, seed and setup. */
-function overriddenByStateFile(path: string, options: MockOptions): readonly string[] {
+function overriddenByStateFile(path: string, options: MockOptions): string[] {
   const typed = (['now', 'frozen', 'seed', 'setup'] as const).filter((name) => options[name] !== undefined);
   if (typed.length === 0) return [];
   const names = typed.map((name) => `--${name}`).join(', ');

@@ -32,6 +32,26 @@ test('--state restores the last run with its key; another plan creates a new one
   expect(readFileSync(state, 'utf8')).not.toContain(first.key);
 });
 
+const ADDITIONAL = 'the printed key is an additional one in the state; POST /__fxrates/reset removes it';
+
+test.each<[args: readonly string[], isAdditional: boolean]>([
+  [[], false],
+  [['--plan', 'developer'], true],
+  [['--limit', '2/1s'], true],
+  [['--seed', '7'], true],
+])('with a state, a warning says whether a reset removes the key of %j', async (args, isAdditional) => {
+  const state = newState();
+  await withMock(['--state', state], async () => undefined);
+  const { io, stop } = await startMock(['--json', '--state', state, ...args]);
+  const ready: Ready = JSON.parse(io.written.stdout);
+
+  await connectMockServer(ready.adminUrl).reset();
+
+  const { status } = await spend(ready);
+  const { stderr } = await stop();
+  expect([status, stderr.includes(ADDITIONAL)]).toEqual([isAdditional ? 401 : 200, isAdditional]);
+});
+
 test('a file that exists overrides some options, and one warning names those that were typed', async () => {
   const state = newState();
   const setup = fileOf('setup.json', '{}');
@@ -45,14 +65,15 @@ test('a file that exists overrides some options, and one warning names those tha
 
   writeFileSync(state, ''); // as mktemp creates it: no state
   expect(await warnings(given)).toEqual([]);
-  expect(await warnings([])).toEqual([]);
+  expect(await warnings([])).toEqual([ADDITIONAL]); // of another seed
   expect(await warnings(given)).toEqual([`${state} exists, which overrides --now, --seed; ${advice}`]);
   expect(await warnings(['--setup', setup, '--frozen'])).toEqual([
     `${state} exists, which overrides --frozen, --setup; ${advice}`,
+    ADDITIONAL,
   ]);
   // The command line takes precedence.
   await warnings(['--replay', fileOf('earlier.json', '{ "base=EUR": { "USD": 2 } }')]);
-  expect(await warnings(['--replay', replay])).toEqual([]);
+  expect(await warnings(['--replay', replay])).toEqual([ADDITIONAL]);
   const { rules } = JSON.parse(readFileSync(state, 'utf8')).snapshot;
   expect(rules).toMatchObject([{ id: 'recorded', respond: [{ body: expect.stringContaining('"USD": 1') }] }]);
 });
