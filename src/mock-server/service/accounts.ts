@@ -3,6 +3,7 @@ import { type PlanName, plans } from '../../generated/service.ts';
 import type { Switches } from '../behaviour/behaviour.ts';
 import { checkedInput, expected, isNoKey, plainObject, strictObject, type ValueOf } from '../input/checked-input.ts';
 import { withId } from '../input/mock-server-error.ts';
+import { rateLimitOf } from './rate-windows.ts';
 import {
   type AccountRecord,
   clearMonth,
@@ -135,6 +136,10 @@ function view({ id, email, plan, isConfirmed, createdAt }: AccountRecord): Accou
 /** Moves an account to `plan`. The switches define the effect on usage and on keys above the new cap. */
 function applyPlanChange({ behaviour, now }: ServiceContext, account: AccountRecord, plan: PlanName): void {
   if (account.plan === plan) return;
+  for (const key of account.keys) {
+    // A token bucket refills until now at the rate of the old plan.
+    for (const window of [key.window, key.quotaEndpointWindow]) window?.used(rateLimitOf(key), now());
+  }
   account.plan = plan;
   if (behaviour.use('planChange') === 'reset') {
     for (const key of account.keys) clearMonth(key);

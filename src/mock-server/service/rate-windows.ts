@@ -223,7 +223,6 @@ class TokenBucket implements RateWindow {
 
   count(limit: RateLimit, now: number, added = 1): void {
     this.#missing = Math.min(this.#missingNow(limit, now) + added * limit.windowMs, mostMissing(limit));
-    this.#missingAt = now;
   }
 
   used(limit: RateLimit, now: number): number {
@@ -239,7 +238,10 @@ class TokenBucket implements RateWindow {
   }
 
   #missingNow(limit: RateLimit, now: number): number {
-    return Math.max(0, Math.min(this.#missing, mostMissing(limit)) - (now - this.#missingAt) * limit.requests);
+    const refilled = (now - this.#missingAt) * limit.requests;
+    this.#missing = Math.max(0, Math.min(this.#missing, mostMissing(limit)) - refilled);
+    this.#missingAt = now;
+    return this.#missing;
   }
 }
 

@@ -98,6 +98,18 @@ test('the next request of a revoked key fails, and it stays revoked', async () =
   expect(mock.keys.revoke(id).revokedAt).toEqual(revoked.revokedAt);
 });
 
+test.each(['latest', 'quota'])('setPlan does not refill the past of a token bucket of %s at the new rate', async (of) => {
+  const behaviour = { rateWindow: 'token-bucket', quotaEndpointBucket: 'separate' } as const;
+  const { mock, accountId, send } = mockWithKey({ behaviour });
+  for (let request = 0; request < 30; request += 1) await send(`/api/v1/${of}`);
+  await mock.clock.advance(10_000); // 5 tokens of the plan Free; 50 of the plan Developer
+
+  mock.accounts.setPlan(accountId, 'developer');
+  await send(`/api/v1/${of}`);
+
+  expect(mock.journal.list().at(-1)?.rate?.used).toBe(26);
+});
+
 test.each([
   ['keep', [200, 200, 200], 1],
   ['revoke-newest', [200, 401, 401], 1],
