@@ -47,10 +47,8 @@ export function createGate({ token, load, ...names }: GateOptions): HandleOwnPag
   };
   return (incoming, outgoing) => {
     const { url = '', headers } = incoming;
-    if (url === '/') return answerRoot(incoming, outgoing);
-    // A fast check of each request: other paths cannot be for the mock itself.
-    if (!url.includes('/__fxrates')) return false;
     const { path } = parseTarget(url);
+    if (path === '/' || path === '') return answerRoot(incoming, outgoing);
     if (!isAdminPath(path)) return false;
     if (sendIfRefused(outgoing, refusalOf(headers, path))) return true;
     loaded ??= load().catch((cause) => {

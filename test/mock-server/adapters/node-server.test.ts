@@ -267,9 +267,13 @@ test.each(['text/plain', '*/*', undefined])('GET / is ready for %s, outside the 
   const mock = newMock();
   await using server = await mock.serve();
 
-  for (const method of ['GET', 'HEAD']) {
-    const { status, body } = await byNodeHttp(server.url)({ target: '/', method, headers: accept ? { accept } : {} });
-    expect([method, status]).toEqual([method, 200]);
+  const targets = ['/', '/?x=1', server.url, `${server.url}/`].flatMap((target) => [
+    { target, method: 'GET' },
+    { target, method: 'HEAD' },
+  ]);
+  for (const { target, method } of targets) {
+    const { status, body } = await byNodeHttp(server.url)({ target, method, headers: accept ? { accept } : {} });
+    expect([target, method, status]).toEqual([target, method, 200]);
     expect(body).toMatch(
       method === 'HEAD' ? /^$/ : /^The fxrates mock server is ready\. Health: \/__fxrates\/health; .*\n$/,
     );
