@@ -32,10 +32,14 @@ export function createFetch(baseUrl: string, handleRequest: HandleRequest, clock
     const message = request.body === null ? headOf(request) : await untilAborted(fromRequest(request), signal);
     const response = await untilAborted(handleRequest(message, source), signal);
     checkReceived(response, request);
-    return Object.defineProperties(toResponse(response, signal, { decode: true }), {
-      url: { value: url.href.slice(0, url.href.length - url.hash.length) },
-    });
+    return withUrl(toResponse(response, signal, { decode: true }), url.href.slice(0, url.href.length - url.hash.length));
   };
+}
+
+/** A response with a URL, as that of a network has, and as its copies have. */
+function withUrl(response: Response, url: string): Response {
+  const clone = () => withUrl(Response.prototype.clone.call(response), url);
+  return Object.defineProperties(response, { url: { value: url }, clone: { value: clone } });
 }
 
 /** The same signal in a form that `AbortSignal.any` takes. */

@@ -20,6 +20,7 @@ test('accepts a URL and a Request as well as text', async () => {
 
   expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 405, 405]);
   expect(responses[0]).toMatchObject({ url: url.href, ok: true, statusText: 'OK' });
+  expect(responses[0]?.clone().clone()).toMatchObject({ url: url.href, ok: true });
   const sent = mock.journal.list().map(({ method, body }) => [method, body]);
   expect(sent.slice(-2)).toEqual([
     ['PUT', 'y'],
