@@ -47,7 +47,10 @@ export const snapshotSchema = z.strictObject({
 
 /** The state of a mock as plain JSON: accounts, SHA-256 of keys, usage, switches, rules, random numbers and time. */
 export interface Snapshot extends Immutable<Omit<z.input<typeof snapshotSchema>, 'behaviour' | 'rules'>> {
-  /** Value of each switch. A switch that is absent has its default. */
+  /**
+   * Value of each switch. A switch that is absent has its default. The windows of the keys are of the kind `rateWindow`; to
+   * change it, use `mock.behaviour.set()` after `restore()`.
+   */
   readonly behaviour: BehaviourValues;
   /** The rules and how often they were used, without functions. */
   readonly rules: readonly SavedRule[];
