@@ -32,7 +32,10 @@ export function createFetch(baseUrl: string, handleRequest: HandleRequest, clock
     const message = request.body === null ? headOf(request) : await untilAborted(fromRequest(request), signal);
     const response = await untilAborted(handleRequest(message, source), signal);
     checkReceived(response, request);
-    return withUrl(toResponse(response, signal, { decode: true }), url.href.slice(0, url.href.length - url.hash.length));
+    return withUrl(
+      toResponse(response, signal, { decode: true }),
+      url.href.slice(0, url.href.length - url.hash.length),
+    );
   };
 }
 

@@ -98,7 +98,7 @@ test('the next request of a revoked key fails, and it stays revoked', async () =
   expect(mock.keys.revoke(id).revokedAt).toEqual(revoked.revokedAt);
 });
 
-test.each(['latest', 'quota'])('setPlan does not refill the past of a token bucket of %s at the new rate', async (of) => {
+test.each(['latest', 'quota'])('until setPlan, a token bucket of %s refills at the old rate', async (of) => {
   const behaviour = { rateWindow: 'token-bucket', quotaEndpointBucket: 'separate' } as const;
   const { mock, accountId, send } = mockWithKey({ behaviour });
   for (let request = 0; request < 30; request += 1) await send(`/api/v1/${of}`);
