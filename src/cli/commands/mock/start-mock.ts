@@ -130,8 +130,8 @@ export async function startMock(options: StartOptions, invocation: Invocation): 
   const main = isUsable ? wanted : printedKey(mock.createKey({ plan: wanted.plan, limits: wanted.limits }), mock);
   const others = known.filter(({ id }) => id !== wanted.id);
   const warnings = isResumed ? overriddenByStateFile(state, options) : [];
-  if (!isUsable) warnings.push('the printed key is an additional one in the state; POST /__fxrates/reset removes it');
-  for (const warning of [...warnings, ...remoteWarning(host, listening.port)]) void invocation.screen.warn(warning);
+  warnings.push(...resetWarning(main, wanted), ...remoteWarning(host, listening.port));
+  for (const warning of warnings) void invocation.screen.warn(warning);
   const certificate = options.tlsCert && resolve(options.tlsCert);
   const close = () =>
     mock.close().catch((cause: unknown) => {
@@ -143,6 +143,12 @@ export async function startMock(options: StartOptions, invocation: Invocation): 
 function printedKey({ id, key }: CreatedKey, { accounts, keys }: MockServer): PrintedKey {
   const { accountId, limits, state } = keys.get(id);
   return { id, key, plan: accounts.get(accountId).plan, limits, state };
+}
+
+/** The initial state has only the keys of the setup. */
+function resetWarning(main: PrintedKey, ofSetup: PrintedKey): readonly string[] {
+  if (main === ofSetup) return [];
+  return ['the printed key is an additional one in the state; POST /__fxrates/reset removes it'];
 }
 
 /** The printed URL has a loopback address, also if other machines can connect. */
