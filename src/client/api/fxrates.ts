@@ -25,7 +25,7 @@ import type {
 } from '../options/call-options.ts';
 import type { FxRatesOptions, QuotaEstimate } from '../options/client-options.ts';
 import type { CacheSettings } from '../options/option-table.ts';
-import { inheritedOptions, resolveCall, resolveOptions } from '../options/resolve-options.ts';
+import { givenOptions, inheritedOptions, resolveCall, resolveOptions } from '../options/resolve-options.ts';
 import type { KeyState } from '../state/key-state.ts';
 import { Lifetime } from '../state/lifetime.ts';
 import type { Caller, SharedCalls } from '../steps/share-request.ts';
@@ -67,8 +67,8 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   constructor(options?: FxRatesOptions);
   constructor(given: FxRatesOptions<Numbers> & Derived = {}) {
     super();
-    const settings = resolveOptions(given);
-    const options = { ...given }; // the program may change its object
+    const options = givenOptions(given);
+    const settings = resolveOptions(options);
     const { [PARENT]: parent } = options;
     const lifetime = new Lifetime(parent?.lifetime);
     const events = new ClientEvents(options, lifetime.warned);
@@ -92,9 +92,8 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     options: GetOptions & SchemaCallOptions<Schema>,
   ): ApiCall<SchemaOutput<Schema>>;
   get<Data = unknown>(path: string, options?: GetOptions): ApiCall<Data>;
-  get(path: string, options: GetOptions = {}): ApiCall<unknown> {
-    const { query, ...others } = options ?? {}; // null is refused as the options of any call
-    return createApiCall(this.#call({ id: undefined, path, query, options: options && others }));
+  get(path: string, options?: GetOptions): ApiCall<unknown> {
+    return createApiCall(this.#call({ id: undefined, path, query: options?.query, options }));
   }
 
   /**
@@ -245,7 +244,8 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     lifetime.requireOpen();
     this.#connection ??= requireConnection(this.#parts);
     const { calls } = this.#connection;
-    const settings = options === undefined ? this.#usual : resolveCall(options, client);
+    const place = id === undefined ? 'get' : 'call';
+    const settings = options === undefined ? this.#usual : resolveCall(options, client, place);
     const { schema, signal } = options ?? {};
     const endpoint = id === undefined ? pathEndpoint(path, query) : operationEndpoint(id, query);
     if (signal?.aborted) throw new AbortError({ cause: signal.reason });

@@ -15,7 +15,7 @@ import {
 import { ConfigError } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
 import type { CallOptions } from '../options/call-options.ts';
-import { refuse } from '../options/checks.ts';
+import { refuse, refuseInherited } from '../options/checks.ts';
 import type { Endpoint, ParsedEnvelope } from './call.ts';
 
 /** The query of an operation; `undefined` if it takes none. */
@@ -182,6 +182,7 @@ type QueryParameters = Readonly<Record<string, unknown>>;
 /** The parameters that are set. @throws ConfigError for the key, and for other objects, such as `URLSearchParams` */
 function parametersIn(query: unknown): QueryParameters {
   if (Object.prototype.toString.call(query) !== '[object Object]') refuse('query', query, 'an object of parameters');
+  refuseInherited('query', Object(query));
   const set = definedOf(query as QueryParameters); // as checked
   refuseKeyParameter(Object.keys(set));
   return set;

@@ -122,8 +122,22 @@ export function resolveHeaders(option: string, headers: unknown): Readonly<Recor
 function headerEntries(option: string, headers: unknown): readonly [string, unknown][] {
   if (isHeaders(headers)) return [...headers];
   // Not `instanceof Headers`: Node.js loads its fetch at the first use of `Headers`, which takes 20 ms.
-  if (Object.prototype.toString.call(headers) === '[object Object]') return Object.entries(Object(headers));
-  return refuse(option, headers, 'an object of names and values, or Headers');
+  if (Object.prototype.toString.call(headers) !== '[object Object]')
+    return refuse(option, headers, 'an object of names and values, or Headers');
+  refuseInherited(option, Object(headers));
+  return Object.entries(Object(headers));
+}
+
+/** Only the own properties of a query or of headers are sent. @throws ConfigError for the values of a class, such as its getters */
+export function refuseInherited(option: string, value: object): void {
+  let prototype: object | null = Object.getPrototypeOf(value);
+  for (; prototype !== null && prototype !== Object.prototype; prototype = Object.getPrototypeOf(prototype)) {
+    const properties = Object.entries(Object.getOwnPropertyDescriptors(prototype));
+    const lost = properties.find(([name, { get, enumerable }]) => name !== '__proto__' && (get ?? enumerable));
+    if (lost === undefined) continue;
+    const next = `pass an object with this property, such as { ${lost[0]}: value }`;
+    throw new ConfigError(`${option}: '${lost[0]}' is inherited, and would not be sent; ${next}`);
+  }
 }
 
 /** Also those of another implementation. */

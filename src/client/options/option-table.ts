@@ -154,8 +154,10 @@ const POLL = {
   } as const satisfies Rows<Omit<PollOptions, keyof CallOptions>>),
 };
 
+const GET = { ...CALL, query: { check: (_: string, value: unknown) => value } };
+
 /** The options of calls and loops. `call-options.ts` documents them, as `client-options.ts` does those of a client. */
-const PLACES = { call: CALL, batch: BATCH, poll: POLL } as const;
+const PLACES = { call: CALL, get: GET, batch: BATCH, poll: POLL } as const;
 type Places = typeof PLACES;
 
 export type CacheSettings = SettingsOf<typeof CACHE> & { readonly store: CacheStore };
@@ -192,7 +194,18 @@ function settingsIn<T extends Table>(table: T, options: unknown, within?: string
 
 function givenIn(table: Table, options: unknown, where: string): Readonly<Record<string, unknown>> {
   requireKnownNames(options, Object.keys(table), where);
-  return definedOf({ ...options });
+  return definedOf(withInherited(table, options));
+}
+
+/** A copy of the options of a client. The program may change its own object. */
+export function copyOfOptions<Options extends AnyOptions>(options: Options): Options {
+  return withInherited(CLIENT, options) as Options; // the same options
+}
+
+/** A copy that also has the options of a class, such as its getters, which a spread does not copy. */
+function withInherited(table: Table, options: object): Readonly<Record<string, unknown>> {
+  const inherited = Object.keys(table).filter((name) => name in options && !Object.hasOwn(options, name));
+  return { ...options, ...Object.fromEntries(inherited.map((name) => [name, Reflect.get(options, name)])) };
 }
 
 function rateLimit(option: string, value: unknown): SettingsOf<typeof RATE_LIMIT> | false {

@@ -12,7 +12,7 @@ import { undiciTransport } from '../transport/undici-transport.ts';
 import type { CallOptions, CallSettings } from './call-options.ts';
 import { refuse, requireObject } from './checks.ts';
 import type { AnyOptions } from './client-options.ts';
-import { type CacheSettings, readClientOptions, readOptions } from './option-table.ts';
+import { type CacheSettings, copyOfOptions, readClientOptions, readOptions } from './option-table.ts';
 
 type CheckedOptions = ReturnType<typeof readClientOptions>;
 
@@ -33,7 +33,6 @@ type SentBy = 'fetch' | 'dispatcher' | 'proxy';
 export function resolveOptions(options: AnyOptions & { readonly baseUrl: string | URL }): ClientSettings;
 export function resolveOptions(options: AnyOptions): ClientSettings<string | undefined>;
 export function resolveOptions(options: AnyOptions): ClientSettings<string | undefined> {
-  requireOptions(options);
   const given = readClientOptions(options);
   // Before environment variables are read, which a browser does not have.
   refuseBrowser();
@@ -55,10 +54,12 @@ export function baseUrlOf(options: AnyOptions): string | undefined {
   return baseUrl === undefined || baseUrl === '' ? undefined : checkBaseUrl(baseUrl, { name, allowInsecureHttp });
 }
 
-/** Other SDKs accept the key as the only argument; the error must not show it. */
-function requireOptions(options: unknown): void {
-  if (typeof options !== 'string') return requireObject(options, 'FxRates options');
-  throw new ConfigError('FxRates options: expected an object of options, got a string; pass the key as { apiKey }');
+/** A copy of the options. Other SDKs accept the key as the only argument; the error must not show it. */
+export function givenOptions<Options extends AnyOptions>(options: Options): Options {
+  if (typeof options === 'string')
+    throw new ConfigError('FxRates options: expected an object of options, got a string; pass the key as { apiKey }');
+  requireObject(options, 'FxRates options');
+  return copyOfOptions(options);
 }
 
 function resolveTransport({ fetch, dispatcher, proxy }: Pick<CheckedOptions, SentBy>): Transport {
@@ -115,11 +116,11 @@ export function inheritedOptions(
   options: AnyOptions,
   parent: { readonly options: AnyOptions; readonly cache: CacheSettings | undefined },
 ): AnyOptions {
-  requireOptions(options);
+  const given = givenOptions(options);
   const { fetch, dispatcher, proxy, ...others } = parent.options;
-  const hasTransport = options.fetch !== undefined || options.dispatcher !== undefined || options.proxy === 'env';
+  const hasTransport = given.fetch !== undefined || given.dispatcher !== undefined || given.proxy === 'env';
   const inherited = hasTransport ? others : { fetch, dispatcher, proxy, ...others };
-  return { ...inherited, ...definedOf(options), cache: inheritedCache(options.cache, parent.cache) };
+  return { ...inherited, ...definedOf(given), cache: inheritedCache(given.cache, parent.cache) };
 }
 
 function inheritedCache(option: AnyOptions['cache'], parent: CacheSettings | undefined): AnyOptions['cache'] {
@@ -129,8 +130,12 @@ function inheritedCache(option: AnyOptions['cache'], parent: CacheSettings | und
 }
 
 /** The settings of one call: its own options over the client's, without its signal. @throws ConfigError */
-export function resolveCall(options: CallOptions, client: ClientSettings<string | undefined>): CallSettings {
-  const given = readOptions('call', options);
+export function resolveCall(
+  options: CallOptions,
+  client: ClientSettings<string | undefined>,
+  place: 'call' | 'get' = 'call',
+): CallSettings {
+  const given = readOptions(place, options);
   const { timeoutMs = client.timeoutMs, maxRetries = client.maxRetries, onLimit = client.onLimit } = given;
   const { deadlineMs: limitMs = client.deadlineMs, coalesce = client.coalesce, maxAgeMs, priority = 'normal' } = given;
   const deadlineMs = limitMs === false ? Number.POSITIVE_INFINITY : limitMs;

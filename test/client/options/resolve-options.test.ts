@@ -146,7 +146,7 @@ test.each([
   ['latest', (fx: FxRates) => fx.latest({}, null as never)],
   ['get', (fx: FxRates) => fx.get('/api/v1/latest', null as never)],
 ])('%s rejects null as options', async (_, call) => {
-  await expect(call(new FxRates(given))).rejects.toThrow('call options: expected an object of options, got null');
+  await expect(call(new FxRates(given))).rejects.toThrow(' options: expected an object of options, got null');
 });
 
 test.each([
@@ -160,8 +160,10 @@ test.each([
   ['schema', { schema: {} }],
   ['schema', { schema: { parse: () => 1 } }],
   ['schema', { schema: null }],
-  ['call options', { timeout: 5 }],
-  ['call options', 'EUR'],
+  ['(?:call|get) options', { timeout: 5 }],
+  ['(?:call|get) options', 'EUR'],
+  ['(?:call|get) options', 'EUR'.split('')],
+  ['(?:call|get) options', 5],
 ])('a call with a wrong %s rejects without a request', async (name, options) => {
   const { fx, fetch } = testClient({});
 
@@ -183,6 +185,76 @@ test('options of a call take precedence over those of the client', () => {
   expect(resolveCall({}, client)).toMatchObject(ofClient);
   expect(resolveCall(ofCall, client)).toMatchObject(ofCall);
   expect(resolveCall({ deadlineMs: false }, client).deadlineMs).toBe(Number.POSITIVE_INFINITY);
+});
+
+test('options that a class inherits or computes are read', async () => {
+  class OfClient {
+    get apiKey() {
+      return API_KEY;
+    }
+    get headers() {
+      return { 'x-team': 'fx' };
+    }
+    get cache() {
+      return Object.create({ maxAgeMs: 1_000 });
+    }
+  }
+  class OfCall {
+    get query() {
+      return { base: 'EUR' };
+    }
+    get maxRetries() {
+      return 0;
+    }
+  }
+  const { fetch, clock } = testClient([failure(503), success(), failure(503), success()]);
+  const fx = new FxRates(Object.assign(new OfClient(), { baseUrl: BASE_URL, fetch, clock }));
+  const derived = fx.withOptions(Object.create({ auth: 'header' }));
+  await fx.close();
+  const own = new FxRates({ baseUrl: BASE_URL, fetch, clock }).withOptions(new OfClient());
+
+  expect(derived.toJSON()).toEqual(new FxRates(given).toJSON());
+  expect(await errorOf(own.get('/api/v1/latest', new OfCall()))).toMatchObject({ status: 503 });
+  await own.get('/api/v1/latest', new OfCall());
+  await own.get('/api/v1/latest', new OfCall());
+
+  expect(fetch.requests).toHaveLength(2);
+  expect(fetch.requests[0]?.url).toMatch(/\?base=EUR$/);
+  expect(fetch.requests[0]?.headers).toMatchObject({ 'x-team': 'fx', authorization: `Bearer ${API_KEY}` });
+});
+
+class WithGetter {
+  get base() {
+    return 'EUR';
+  }
+}
+
+test.each([
+  new WithGetter(),
+  new (class extends WithGetter {})(),
+  Object.create({ base: 'EUR' }),
+  Object.create(Object.create(null, { base: { value: 'EUR', enumerable: true } })),
+  runInNewContext("Object.create({ base: 'EUR' })"),
+])('a query and headers with a property that is inherited, and not sent, are rejected', async (value) => {
+  const { fx, fetch } = testClient(success());
+  const calls = [() => fx.latest(value), () => fx.get('/p', { query: value }), () => fx.latest({}, { headers: value })];
+
+  for (const call of calls)
+    expect(await errorOf(call())).toMatchObject({
+      message: expect.stringMatching(/^(query|headers): 'base' is inherited/),
+    });
+  expect(fetch.requests).toEqual([]);
+});
+
+test.each([
+  Object.create(null),
+  new (class {
+    base = 'EUR';
+    method() {}
+  })(),
+  runInNewContext('({ base: 1 })'),
+])('a query of own properties is sent, whatever its class', async (query) => {
+  await expect(testClient(success()).fx.latest(query)).resolves.toBeDefined();
 });
 
 const secure = { name: 'baseUrl', allowInsecureHttp: false };
