@@ -131,9 +131,8 @@ class Attempts {
       this.#requireQuota(state);
       const wait = new Cancellation();
       const admission = state.limiter?.acquire(this.#slotOptions(wait));
-      const isFree = admission === undefined || 'end' in admission;
-      if (isFree)
-        this.#permit = admission; // an `await` takes time also for a slot that is free
+      const isFree = admission === undefined || 'end' in admission; // an `await` takes time also for a free slot
+      if (isFree) this.#permit = admission;
       else if (!(await this.#waitForSlot(admission, wait, state))) return undefined;
       guard?.pass(this.#lookup(state));
       return state;
