@@ -16,10 +16,10 @@ import {
 import { endOf } from '../../../src/client/steps/send.ts';
 import { createMockServer } from '../../../src/mock-server/index.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
-import { fakeFetch, type Reply } from '../../helpers/fake-fetch.ts';
+import type { Reply } from '../../helpers/fake-fetch.ts';
 import { clientOnMock } from '../../helpers/mock-with-key.ts';
-import { API_KEY, failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
-import { BASE_URL, differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
+import { failure, quotaRecord, rateLimited, success } from '../../helpers/service-replies.ts';
+import { differentCalls, errorOf, type TestClient, testClient } from '../../helpers/test-client.ts';
 
 /** A service that refuses for `refusesForMs` after its first request, and counts earlier requests. */
 function closedAtFirst(clock: FakeClock, refusesForMs: number) {
@@ -34,19 +34,11 @@ function closedAtFirst(clock: FakeClock, refusesForMs: number) {
   return { reply, early: () => early };
 }
 
-/** Clients that share a clock and a service. */
-function world(reply: Reply | readonly Reply[], clock = new FakeClock()) {
-  const fetch = fakeFetch(reply);
-  const create = (options: FxRatesOptions = {}) =>
-    new FxRates({ baseUrl: BASE_URL, apiKey: API_KEY, clock, fetch, ...options });
-  return { clock, fetch, create };
-}
-
 test('after a 429, all clients of the key wait', async () => {
   const clock = new FakeClock();
   const service = closedAtFirst(clock, 30_000);
-  const { create } = world(service.reply, clock);
-  const [first, second] = [create(), create()];
+  const { fx: first } = testClient(service.reply, { clock });
+  const { fx: second } = testClient(service.reply, { clock });
 
   const one = first.latest({ call: 'a' });
   await clock.advance(1000);
@@ -109,8 +101,9 @@ test('a call whose deadline is too early because requests are in flight has not 
 test('reports a wait once to each waiting client and no other, without the key', async () => {
   const events: WaitEvent[][] = [[], [], []];
   const clock = new FakeClock();
-  const { create } = world(closedAtFirst(clock, 20_000).reply, clock);
-  const [idle, ...clients] = events.toReversed().map((list) => create({ onWait: (event) => list.push(event) }));
+  const { reply } = closedAtFirst(clock, 20_000);
+  const clientOf = (list: WaitEvent[]) => testClient(reply, { clock, onWait: (event) => list.push(event) }).fx;
+  const [idle, ...clients] = events.toReversed().map(clientOf);
   const until = new Date(clock.now() + 20_000);
 
   await clock.run(Promise.all(clients.flatMap((client) => differentCalls(client, 5))));

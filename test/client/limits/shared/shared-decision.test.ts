@@ -3,13 +3,9 @@ import type { Demand } from '../../../../src/client/limits/key-limit.ts';
 import { AcceptedLog, initialState, LONG_AGO } from '../../../../src/client/limits/limit-state.ts';
 import { decide, type OwnPart } from '../../../../src/client/limits/shared/shared-decision.ts';
 import type { Lease, SharedState } from '../../../../src/client/limits/shared/store-exchange.ts';
-import { stateWithLimit } from '../../../helpers/strict-limiter.ts';
+import { DEFAULT_LIMITER_SETTINGS, stateWithLimit } from '../../../helpers/strict-limiter.ts';
 
 const NOW = 1_000_000;
-const settings = {
-  ...({ perMinute: 'learn', retryAfterUnit: 'auto' } as const),
-  ...{ maxConcurrent: 16, maxRetryAfterMs: 600_000 },
-};
 
 function demandOf(wanted: number, low = 0): Demand {
   return { wanted, low, queued: wanted, deadlineAt: Number.POSITIVE_INFINITY };
@@ -24,7 +20,7 @@ function ownPart(changes: Partial<OwnPart>): OwnPart {
     blockedUntil: LONG_AGO,
     isClosed: false,
   };
-  return { id: 'own', settings, ...nothing, ...changes };
+  return { id: 'own', settings: DEFAULT_LIMITER_SETTINGS, ...nothing, ...changes };
 }
 
 function lease(changes: Partial<Lease> = {}): Lease {
@@ -158,15 +154,6 @@ test('a Retry-After counts from its response, although others wrote later', () =
   const report = { kind: 'refused', now: NOW - 50, sentAt: NOW - 100, number: 1, retryAfter } as const;
 
   expect(decide(shared, ownPart({ reports: [report] }), NOW).state.limit.gate.opensAt).toBe(NOW - 50 + 30_000);
-});
-
-test('a request of a dead process counts for a minute from now', () => {
-  const shared = stateWith(30, { dead: lease({ inFlight: 1, seenAt: NOW - 30_000 }) });
-
-  const { limit, leases } = decide(shared, ownPart({}), NOW).state;
-
-  expect([limit.inFlight, limit.log.size, limit.log.expiresAt(0)]).toEqual([0, 1, NOW + 60_000]);
-  expect(leases).not.toHaveProperty('dead');
 });
 
 test('a decision leaves the known state unchanged for the next attempt to write', () => {
