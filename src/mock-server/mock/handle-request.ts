@@ -1,6 +1,6 @@
 import type { BehaviourValues } from '../behaviour/switches.ts';
 import { LATEST_MS } from '../clock/clock.ts';
-import { monotonicNow, nextTurn } from '../clock/event-loop.ts';
+import { nextTurn } from '../clock/event-loop.ts';
 import { type HandleRequest, type MockResponse, noResponse, type RequestSource } from '../http/message.ts';
 import {
   type KnownRequests,
@@ -15,7 +15,7 @@ import { AppliedRules } from '../rules/applied-rules.ts';
 import { withEffects } from '../rules/rule-effects.ts';
 import type { KeyRecord } from '../service/service-state.ts';
 import { isOpen, type MockState } from './mock-state.ts';
-import { factsOf, identified, type Reply, respond, respondWithoutService, type Use } from './respond.ts';
+import { factsOf, identified, type Reply, respond, respondWithoutService } from './respond.ts';
 
 /**
  * Handles requests that reach a mock or a space, step by step: parses the request, finds the space of its key and the rules
@@ -190,7 +190,7 @@ function entryOf({ mock, request }: Exchange, { response, facts }: Reply, rules:
     earlyByMs: use.earlyByMs,
     switches: facts.switches,
     rules,
-    why: use.earlyByMs === undefined ? response.why : response.why + slowClockText(mock, use, response.status),
+    why: use.earlyByMs === undefined ? response.why : response.why + slowClockText(mock, response.status),
     // Not spread: V8 takes microseconds to add fields to an object of this size.
     status: isSent ? response.status : 0,
     code: isSent ? response.code : undefined,
@@ -224,7 +224,6 @@ function noteRetryAfter({ mock, source }: Exchange, { headers, delivery }: MockR
   const isUsedUp = quota !== undefined && quota.limit !== null && quota.used >= quota.limit;
   const isForAll = quotaEndpointBucket === 'shared' && !isUsedUp;
   const store = () => {
-    if (key.retryAt <= at) waitEnds.set(key, monotonicNow() + until - at);
     if (isForAll || operation !== 'quota') key.retryAt = until;
     if (isForAll || operation === 'quota') key.quotaEndpointRetryAt = until;
     mock.noteChange?.();
@@ -240,13 +239,8 @@ function retryTime(value: string, at: number, unit: BehaviourValues['retryAfterU
   return at + (unit === 'seconds' ? Math.round(Number(value) * 1000) : Number(value));
 }
 
-/** Real times at which the first Retry-After of refused keys ends. */
-const waitEnds = new WeakMap<KeyRecord, number>();
-
 /** A client that waits in real time is refused for ever by a clock that only the test moves. */
-function slowClockText({ clock, state }: MockState, { keyId = '' }: Use, status: number): string {
-  const key = state.keys.get(keyId);
-  if (status !== 429 || key === undefined || (clock.mode === 'real' && !clock.isFrozen)) return '';
-  if (monotonicNow() < (waitEnds.get(key) ?? Number.POSITIVE_INFINITY)) return '';
-  return "; as much real time has passed, but the clock of the mock has not moved as far: advance it, or use clock 'real'";
+function slowClockText({ clock }: MockState, status: number): string {
+  if (status !== 429 || (clock.mode === 'real' && !clock.isFrozen)) return '';
+  return "; if the client waited in real time, advance the clock of the mock, or use clock 'real'";
 }

@@ -51,7 +51,7 @@ interface RequestFacts extends Pick<JournalEntry, 'at' | 'operation' | 'isUnknow
 }
 
 /** The key of a request, and the usage of its limits. */
-export type Use = Pick<JournalEntry, 'keyId' | 'keyTransport' | 'rate' | 'quota' | 'earlyByMs'>;
+type Use = Pick<JournalEntry, 'keyId' | 'keyTransport' | 'rate' | 'quota' | 'earlyByMs'>;
 
 /** A response, and what it depended on. */
 export interface Reply {
