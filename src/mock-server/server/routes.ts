@@ -63,7 +63,7 @@ const verification = claim
   .extend(filtered.shape)
   // Without a condition, the verification would always succeed.
   .refine(({ filter: _, ...conditions }) => Object.keys(conditions).length > 0, {
-    error: 'count, atLeast, atMost, sentWith or inOrder',
+    error: 'count, atLeast, atMost or inOrder',
   })
   .refine(({ count, atLeast, atMost }) => count === undefined || (atLeast ?? atMost) === undefined, {
     error: 'either count, or atLeast and atMost',

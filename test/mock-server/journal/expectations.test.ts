@@ -258,11 +258,6 @@ const invalid: [string, (expectation: RequestExpectation) => unknown, string][] 
   ["toHaveCount('2')", (it) => it.toHaveCount('2' as never), `count is "2"; ${WHOLE}`],
   ['atLeast(undefined)', (it) => it.atLeast(undefined as never), `atLeast is missing; ${WHOLE}`],
   ['atMost(-1)', (it) => it.atMost(-1), `atMost is -1; ${WHOLE}`],
-  [
-    'toHaveBeenSentWith()',
-    (it) => it.toHaveBeenSentWith(undefined as never),
-    'sentWith is missing; expected an object.',
-  ],
   ['inOrder()', (it) => it.inOrder(), 'inOrder is []; expected at least one pattern.'],
   ['inOrder(undefined)', (it) => it.inOrder(undefined as never), 'inOrder[0] is missing; expected an object.'],
   [
@@ -306,28 +301,13 @@ const failing: [string, (expectation: (filter?: object) => RequestExpectation) =
   ['atLeast', (expected) => expected().atLeast(4), ['Expected at least 4 requests, got 3. Received requests:']],
   ['atMost', (expected) => expected().atMost(2), ['Expected at most 2 requests, got 3. Received requests:']],
   [
-    'toHaveBeenSentWith',
-    (expected) => expected(latest).toHaveBeenSentWith({ headers: { authorization: /^Basic/ } }),
+    'atLeast of a header',
+    (expected) => expected({ ...latest, headers: { authorization: /^Basic/ } }).atLeast(1),
     [
-      'Expected a request with {"headers":{"authorization":{"matches":"^Basic"}}} among 2 requests that match {"operation":"latest"}. Closest:',
+      'Expected at least 1 request that matches {"operation":"latest","headers":{"authorization":{"matches":"^Basic"}}}, got 0. Closest:',
       "  #2 GET /api/v1/latest?base=USD differs in headers.authorization: 'Bearer fx_live_…', expected /^Basic/",
       '  #3 GET /api/v1/latest?base=EUR differs in headers.authorization: absent, expected /^Basic/',
     ],
-  ],
-  [
-    'toHaveBeenSentWith of a filter that selects none',
-    (expected) => expected(base('eur')).toHaveBeenSentWith({ operation: 'latest' }),
-    [
-      'Expected a request with {"operation":"latest"} among 0 requests that match {"query":{"base":"eur"}}. Closest:',
-      "  #3 GET /api/v1/latest?base=EUR differs in query.base: 'EUR', expected 'eur'",
-      "  #2 GET /api/v1/latest?base=USD differs in query.base: 'USD', expected 'eur'",
-      "  #1 GET /api/v1/quota differs in query.base: absent, expected 'eur'",
-    ],
-  ],
-  [
-    'toHaveBeenSentWith of a filter that selects one',
-    (expected) => expected({ status: 401 }).toHaveBeenSentWith({ operation: 'quota' }),
-    ['Expected a request with {"operation":"quota"} among 1 request that matches {"status":401}. Received requests:'],
   ],
   [
     'inOrder',
@@ -369,7 +349,7 @@ test('expectations give the same results and messages in another process', async
   await using mock = await askedForRates();
   const remote = connectMockServer((await mock.serve()).adminUrl);
 
-  await remote.expectRequests(latest).toHaveBeenSentWith({ query: { base: /^EU/ } });
+  await remote.expectRequests({ ...latest, query: { base: /^EU/ } }).atLeast(1);
   await remote.expectRequests().inOrder({ operation: 'quota' }, base('EUR'));
   await remote.expectRequests(latest).atMost(2);
   const failure = await errorOf(remote.expectRequests(base('GBP')).atLeast(1));
@@ -387,12 +367,10 @@ test('a journal that has dropped requests cannot prove that none arrived', async
   mock.expectRequests({ after: 1 }).toHaveCount(2);
   mock.expectRequests({ keyId: 'key_1' }).inOrder(latest);
   mock.expectRequests(latest).atLeast(2);
-  mock.expectRequests().toHaveBeenSentWith(base('EUR'));
   mock.expectRequests().inOrder(base('USD'), base('EUR'));
   await expect(mock.journal.waitFor({}, { count: 3, timeoutMs: 1 })).rejects.toThrow(forgotten);
   expect(() => mock.expectRequests(latest).atMost(2)).toThrow(forgotten);
   expect(() => mock.expectRequests().atLeast(3)).toThrow(forgotten);
-  expect(() => mock.expectRequests().toHaveBeenSentWith({ operation: 'quota' })).toThrow(forgotten);
   expect(() => mock.expectRequests().inOrder({ operation: 'quota' })).toThrow(forgotten);
 });
 
@@ -412,8 +390,6 @@ test('distinguishes a missing key from an unknown one, and from one that was not
 test('rejects a pattern with an unknown field, operation or key', async () => {
   const mock = await askedForRates();
 
-  expect(() => mock.expectRequests().toHaveBeenSentWith({ qery: {} } as never)).toThrow(/sentWith\.qery .* query\?/);
-  expect(() => mock.expectRequests().toHaveBeenSentWith({ keyId: 'key_2' })).toThrow('sentWith.keyId is "key_2"');
   expect(() => mock.expectRequests().inOrder({ operation: 'lates' })).toThrow(/^inOrder\[0\]\.operation is "lates"/);
   expect(() => mock.expectRequests().inOrder({ keyId: 'key_2' })).toThrow('inOrder[0].keyId is "key_2"');
 });

@@ -309,7 +309,7 @@ test.each([
   expect(it.mock.snapshot()).toEqual(before);
 });
 
-const CLAIM = 'count, atLeast, atMost, sentWith, inOrder, filter';
+const CLAIM = 'count, atLeast, atMost, inOrder, filter';
 test.each<[string, unknown, string]>([
   [
     '/requests/verify',
@@ -319,7 +319,7 @@ test.each<[string, unknown, string]>([
   ['/requests/find', { query: {} }, 'query is not a field of the body; did you mean filter.query? Valid names: filter'],
   ['/requests/wait', { code: 'x', count: 1 }, 'code is not a field of the body; did you mean filter.code? Valid names'],
   ['/requests/find', { filter: { codes: 1 } }, 'filter.codes is not a field of filter; did you mean code? Valid'],
-  ['/requests/verify', { filter: {} }, 'body is {"filter":{}}; expected count, atLeast, atMost, sentWith or inOrder.'],
+  ['/requests/verify', { filter: {} }, 'body is {"filter":{}}; expected count, atLeast, atMost or inOrder.'],
   ['/requests/verify', { count: 3, atLeast: 2 }, 'expected either count, or atLeast and atMost.'],
   ['/requests/find', { limit: 0 }, 'limit is 0; expected a whole number from 1 to 1000.'],
   ['/requests/wait', { timeoutMs: 300_000 }, 'timeoutMs is 300000; expected whole milliseconds from 0 to 240000.'],
