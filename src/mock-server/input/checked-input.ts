@@ -184,7 +184,7 @@ function inputError({ issues }: z.ZodError, given: unknown, input: UncheckedInpu
     const value = known.reduce((outer: unknown, name) => Object(outer)[name], given);
     return invalidOption(field === '' ? whole : field, value, message);
   }
-  const names = Object.keys(schema.shape).filter((name) => name !== 'kind'); // `kind` selects the schema
+  const names = Object.keys(schema.shape);
   const [name = ''] = unknown.keys;
   const { schema: filter } = schemaAt(schema, ['filter']);
   const meant = filter instanceof z.ZodObject && Object.hasOwn(filter.shape, name) ? `filter.${name}` : undefined;
