@@ -43,52 +43,42 @@ function textOf(entry: JournalEntry): string {
   return [...words, ...rules].join('\n').toLowerCase();
 }
 
-/** A command that sends the request again. The key comes from the environment: the journal has none. */
-export function curlCommand(entry: JournalEntry, origin: string): string {
+/**
+ * A command for a POSIX shell that sends the request again; `undefined` if curl or a terminal would change the request. The key
+ * comes from the environment: the journal has none.
+ */
+export function curlCommand(entry: JournalEntry, origin: string): string | undefined {
   const { method, headers, body } = entry;
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     // curl sends no `name: ` without a value.
     LEFT_OUT.test(name) ? [] : [`-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`, MASKED.inHeader)}`],
   );
   const target = targetOf(entry);
-  const isChanged = CHANGED_IN_URL.test(target);
   const isPlainGet = method === 'GET' && body === undefined;
   const parts = [
-    ...(isChanged ? [`--request-target ${quoted(target, MASKED.inUrl)}`] : []),
+    `curl ${quoted(origin + target, MASKED.inUrl)}`,
     // With -X HEAD, curl waits for a body.
     ...(isPlainGet ? [] : [method === 'HEAD' ? '--head' : `-X ${quoted(method, MASKED.anywhere)}`]),
     ...lines,
     ...(body === undefined ? [] : [`--data-raw ${quoted(body, MASKED.anywhere)}`]),
   ];
-  return [`curl ${quoted(origin + (isChanged ? '/' : target), MASKED.inUrl)}`, ...parts].join(' \\\n  ');
+  const isChanged = CHANGED_IN_URL.test(target) || parts.some((part) => CONTROL.test(part));
+  return isChanged ? undefined : parts.join(' \\\n  ');
 }
 
 /** In a URL, curl would connect to another host, remove segments of dots, or expand `{a,b}` and `[1-3]`. */
 const CHANGED_IN_URL = /^[^/?]|\/(?:\.|%2e)|[{}[\]\\]/i;
 
+/** A terminal obeys control characters, and some change the direction or the look of the text after them. */
+const CONTROL = /(?!\n)[\p{Cc}\p{Cf}]/u;
+
 /** curl sets these by itself. */
 const LEFT_OUT = /^(?:host|connection|content-length|transfer-encoding|accept-encoding|keep-alive)$/;
 
-/**
- * For a POSIX shell; with control characters, which a terminal would obey, for bash and zsh. A masked key becomes a variable
- * outside the quotes; any other `…` stays.
- */
+/** A masked key becomes a variable outside the quotes; any other `…` stays. */
 function quoted(text: string, masked: RegExp): string {
-  const hasControls = text.search(CONTROL) !== -1;
-  const [open, escaped] = hasControls
-    ? ["$'", text.replace(/[\\']/g, '\\$&').replace(CONTROL, escapeSequence)]
-    : ["'", text.replaceAll("'", `'\\''`)];
-  const words = `${open}${escaped}'`.replace(masked, () => `'"$FXRATES_API_KEY"${open}`);
-  return words.endsWith(`"${open}'`) ? words.slice(0, -open.length - 1) : words;
-}
-
-/** Control characters, and those that change the direction or the look of the text after them. */
-const CONTROL = /[\p{Cc}\p{Cf}]/gu;
-
-function escapeSequence(character: string): string {
-  const hex = (character.codePointAt(0) ?? 0).toString(16);
-  if (hex.length <= 2 && character < '\x80') return `\\x${hex.padStart(2, '0')}`;
-  return hex.length <= 4 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
+  const words = `'${text.replaceAll("'", `'\\''`)}'`.replace(masked, () => `'"$FXRATES_API_KEY"'`);
+  return words.endsWith(`"''`) ? words.slice(0, -2) : words;
 }
 
 /** A key of another form is masked as `…` alone: in parameters for keys, and in headers, which have no other `…`. */

@@ -214,6 +214,8 @@ function Assumptions({ names, switches }: { readonly names: readonly string[] } 
 function Curl({ entry }: { readonly entry: JournalEntry }) {
   const [copied, setCopied] = useState('');
   const command = curlCommand(entry, location.origin);
+  if (command === undefined)
+    return html`<p class="hint">A terminal or curl would change the request, so there is no command for it.</p>`;
   const copy = () =>
     navigator.clipboard.writeText(command).then(
       () => setCopied('Copied.'),
