@@ -39,19 +39,19 @@ function parameter({ examples: _, node: __, schema: ___, ...known }: Parameter) 
 export function writeMethods({ operations, schemas }: Contract): string {
   return `
 import type { ApiCall, WithNumbers } from '../client/call/api-call.ts';
-import type { CallOptions, Numbers, SchemaCallOptions, SchemaOutput, StandardSchema } from '../client/options/call-options.ts';
+import type { AnyCallOptions, CallOptions, Numbers, SchemaOutput, StandardSchema } from '../client/options/call-options.ts';
 import type { OperationId } from './operations.ts';
 import type * as types from './types.ts';
 
-/** Query and data of each operation. */
-export interface OperationTypes {
+/** Query and data of each operation. No interface: the declarations of a program that exports a method could not name it. */
+export type OperationTypes = {
 ${operations.map(types).join('\n')}
-}
+};
 
 /** A method for each operation of the service; the client says how a request is sent. */
 export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'> {
   protected abstract request<Data>(
-    id: OperationId, query: object | undefined, options: CallOptions | undefined): ApiCall<Data>;
+    id: OperationId, query: object | undefined, options: AnyCallOptions | undefined): ApiCall<Data>;
 
 ${operations.map((operation) => methods(operation, schemas)).join('\n')}
 }
@@ -68,16 +68,16 @@ function methods(operation: Operation, schemas: Schemas): string {
   const isRequired = query.kind === 'named' && query.parameters.some(({ required }) => required);
   const mark = isRequired ? '' : '?';
   const queryType = query.kind === 'none' ? '' : `types.${query.schema}`;
-  const parameters = `${queryType && `query${mark}: ${queryType}, `}options?: CallOptions`;
+  const parametersWith = (options: string) => `${queryType && `query${mark}: ${queryType}, `}options?: ${options}`;
   const beforeSchema = queryType && `query: ${queryType}${isRequired ? '' : ' | undefined'}, `;
   const dataType = `WithNumbers<types.${data}, ClientNumbers>`;
   const isOpen = hasOpenData(schemas, data);
   const [generic, result] = isOpen ? [`<Data = ${dataType}>`, 'Data'] : ['', dataType];
   const plain = isOpen ? ['The type parameter `Data` says the type of the data; it is not checked.'] : [];
   return `
-${jsdoc(documentation(operation, 'The data is checked and typed by `options.schema`, a schema of your own.'))}${id}<Schema extends StandardSchema>(${beforeSchema}options: SchemaCallOptions<Schema>): ApiCall<SchemaOutput<Schema>>;
-${jsdoc(documentation(operation, ...plain))}${id}${generic}(${parameters}): ApiCall<${result}>;
-${id}(${parameters}): ApiCall<unknown> {
+${jsdoc(documentation(operation, 'The data is checked and typed by `options.schema`, a schema of your own.'))}${id}<Schema extends StandardSchema>(${beforeSchema}options: CallOptions<Schema> & { readonly schema: Schema }): ApiCall<SchemaOutput<Schema>>;
+${jsdoc(documentation(operation, ...plain))}${id}${generic}(${parametersWith('CallOptions')}): ApiCall<${result}>;
+${id}(${parametersWith('AnyCallOptions')}): ApiCall<unknown> {
   return this.request(${literal(id)}, ${queryType ? 'query' : 'undefined'}, options);
 }
 `;

@@ -2,27 +2,27 @@
 
 import type { ApiCall, WithNumbers } from '../client/call/api-call.ts';
 import type {
+  AnyCallOptions,
   CallOptions,
   Numbers,
-  SchemaCallOptions,
   SchemaOutput,
   StandardSchema,
 } from '../client/options/call-options.ts';
 import type { OperationId } from './operations.ts';
 import type * as types from './types.ts';
 
-/** Query and data of each operation. */
-export interface OperationTypes {
+/** Query and data of each operation. No interface: the declarations of a program that exports a method could not name it. */
+export type OperationTypes = {
   readonly latest: { readonly query: types.LatestQuery; readonly data: types.LatestData };
   readonly quota: { readonly query: undefined; readonly data: types.QuotaData };
-}
+};
 
 /** A method for each operation of the service; the client says how a request is sent. */
 export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'> {
   protected abstract request<Data>(
     id: OperationId,
     query: object | undefined,
-    options: CallOptions | undefined,
+    options: AnyCallOptions | undefined,
   ): ApiCall<Data>;
 
   /**
@@ -39,7 +39,7 @@ export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'>
    */
   latest<Schema extends StandardSchema>(
     query: types.LatestQuery | undefined,
-    options: SchemaCallOptions<Schema>,
+    options: CallOptions<Schema> & { readonly schema: Schema },
   ): ApiCall<SchemaOutput<Schema>>;
   /**
    * Latest exchange rates.
@@ -57,7 +57,7 @@ export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'>
     query?: types.LatestQuery,
     options?: CallOptions,
   ): ApiCall<Data>;
-  latest(query?: types.LatestQuery, options?: CallOptions): ApiCall<unknown> {
+  latest(query?: types.LatestQuery, options?: AnyCallOptions): ApiCall<unknown> {
     return this.request('latest', query, options);
   }
 
@@ -73,7 +73,9 @@ export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'>
    *
    * Rejects with an `FxRatesError`; its `kind` says what went wrong.
    */
-  quota<Schema extends StandardSchema>(options: SchemaCallOptions<Schema>): ApiCall<SchemaOutput<Schema>>;
+  quota<Schema extends StandardSchema>(
+    options: CallOptions<Schema> & { readonly schema: Schema },
+  ): ApiCall<SchemaOutput<Schema>>;
   /**
    * Plan, usage, limits and reset time of the key.
    *
@@ -85,7 +87,7 @@ export abstract class OperationMethods<ClientNumbers extends Numbers = 'number'>
    * Rejects with an `FxRatesError`; its `kind` says what went wrong.
    */
   quota(options?: CallOptions): ApiCall<WithNumbers<types.QuotaData, ClientNumbers>>;
-  quota(options?: CallOptions): ApiCall<unknown> {
+  quota(options?: AnyCallOptions): ApiCall<unknown> {
     return this.request('quota', undefined, options);
   }
 }

@@ -12,6 +12,7 @@ import {
   type ApiCall,
   type AuthenticationError,
   type Batch,
+  type CallOptions,
   type ConfigError,
   type FetchLike,
   FxRates,
@@ -140,6 +141,36 @@ void fx.latest<Rates>({}, { schema: rates });
 void fx.latest<Rates>({ base: null });
 // @ts-expect-error: the type parameter is that of `latest`
 fx.poll<Rates>(undefined, { operation: 'quota' });
+// A schema that may be absent would type the data as if it always were: two calls instead.
+declare const optional: { readonly schema?: typeof rates };
+declare const maybeSchema: typeof rates | undefined;
+const maybeChecked = { timeoutMs: 5, ...(maybeSchema ? { schema: maybeSchema } : {}) };
+// @ts-expect-error: the same for each method
+void fx.quota(maybeChecked);
+// @ts-expect-error
+void fx.quota({ timeoutMs: 5, ...(maybeSchema ? { schema: maybeSchema } : {}) });
+// @ts-expect-error
+void fx.latest({}, optional);
+// @ts-expect-error
+void fx.latest({}, { schema: maybeSchema });
+// @ts-expect-error
+void fx.get('/x', optional);
+// @ts-expect-error
+fx.batch([{ base: 'EUR' }], optional);
+// @ts-expect-error
+fx.poll({}, optional);
+// @ts-expect-error
+fx.poll(undefined, { operation: 'quota', ...optional });
+// @ts-expect-error
+optional satisfies CallOptions;
+// @ts-expect-error: no option of a client
+new FxRates(optional);
+optional satisfies CallOptions<typeof rates>;
+declare const options: CallOptions;
+void fx.latest({}, options);
+expectTypeOf(fx.latest({}, { ...options, schema: rates })).toEqualTypeOf<ApiCall<Rates>>();
+expectTypeOf(fx.latest({}, { schema: undefined })).toEqualTypeOf<ApiCall<LatestData>>();
+expectTypeOf(fx.poll(undefined, { operation: 'quota', schema: rates })).toEqualTypeOf<Poll<Rates, undefined>>();
 declare const foreign: StandardSchema<string, Date>;
 expectTypeOf(fx.latest({}, { schema: foreign })).resolves.toEqualTypeOf<Date>();
 // @ts-expect-error: a function that checks is no schema

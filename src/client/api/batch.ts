@@ -2,7 +2,13 @@ import { onAnyAbort } from '../../foreign-values.ts';
 import type { ResponseMeta } from '../call/api-call.ts';
 import { type AnyFxRatesError, ConfigError, FxRatesError } from '../errors/errors.ts';
 import { callHook, describeValue } from '../errors/program-values.ts';
-import type { BatchOptions, BatchProgress, CallOptions } from '../options/call-options.ts';
+import type {
+  AnyCallOptions,
+  BatchOptions,
+  BatchProgress,
+  QueryOperation,
+  StandardSchema,
+} from '../options/call-options.ts';
 import { refuse } from '../options/checks.ts';
 import { type CacheSettings, MemoryStore, readOptions } from '../options/option-table.ts';
 import { resolveCall } from '../options/resolve-options.ts';
@@ -26,7 +32,7 @@ export interface RemainingQueries<Query> extends AsyncIterable<Query> {
 
 /** The options of a batch, and its client. */
 export interface BatchParts<Query> extends LoopClient<Query> {
-  readonly options: BatchOptions;
+  readonly options: BatchOptions<QueryOperation, StandardSchema | undefined>;
 }
 
 /** Calls that wait in the queue cost little memory, and are sent as soon as the limit allows. */
@@ -262,7 +268,7 @@ function resolveBatch<Query>(queries: unknown, { options, ...client }: BatchPart
   if (!isList || !(Symbol.iterator in queries || Symbol.asyncIterator in queries)) {
     refuse('batch', queries, 'an iterable of queries, such as an array');
   }
-  const call: CallOptions = { deadlineMs: false, onLimit: 'wait', priority: 'low', ...given };
+  const call: AnyCallOptions = { deadlineMs: false, onLimit: 'wait', priority: 'low', ...given };
   const { sharedBy } = resolveCall(call, settings); // throws before the first call
   const reusesResponses = sharedBy !== undefined && settings.cache === undefined;
   const signals = signal === undefined ? lifetime.signals : [...lifetime.signals, signal];

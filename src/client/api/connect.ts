@@ -4,7 +4,7 @@ import type { ApiCall } from '../call/api-call.ts';
 import type { ClientEvents } from '../call/events.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { ApiKey, type ApiKeyOption, KeySource } from '../key/api-key.ts';
-import type { CallOptions } from '../options/call-options.ts';
+import type { AnyCallOptions } from '../options/call-options.ts';
 import type { AnyOptions } from '../options/client-options.ts';
 import type { CacheSettings } from '../options/option-table.ts';
 import { baseUrlOf, type ClientSettings } from '../options/resolve-options.ts';
@@ -39,7 +39,12 @@ export interface LoopClient<Query = object | undefined> {
   readonly lifetime: Lifetime;
   /** The state of the key in use; `undefined` before the first key. */
   readonly stateInUse: () => KeyState | undefined;
-  readonly request: <Data>(id: OperationId, query: Query, options: CallOptions, cache?: CacheSettings) => ApiCall<Data>;
+  readonly request: <Data>(
+    id: OperationId,
+    query: Query,
+    options: AnyCallOptions,
+    cache?: CacheSettings,
+  ) => ApiCall<Data>;
 }
 
 /** `undefined` while the base URL or the key is missing. @throws ConfigError if one of them is wrong */

@@ -13,13 +13,12 @@ import { ClientEvents } from '../call/events.ts';
 import { AbortError } from '../errors/errors.ts';
 import type { KeyLimits } from '../limits/rate-limiter.ts';
 import type {
+  AnyCallOptions,
   BatchOptions,
-  CallOptions,
   CallSettings,
   Numbers,
   PollOptions,
   QueryOperation,
-  SchemaCallOptions,
   SchemaOutput,
   StandardSchema,
 } from '../options/call-options.ts';
@@ -89,10 +88,10 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
    */
   get<Schema extends StandardSchema>(
     path: string,
-    options: GetOptions & SchemaCallOptions<Schema>,
+    options: GetOptions<Schema> & { readonly schema: Schema },
   ): ApiCall<SchemaOutput<Schema>>;
   get<Data = unknown>(path: string, options?: GetOptions): ApiCall<Data>;
-  get(path: string, options?: GetOptions): ApiCall<unknown> {
+  get(path: string, options?: GetOptions<StandardSchema | undefined>): ApiCall<unknown> {
     return createApiCall(this.#call({ id: undefined, path, query: options?.query, options }));
   }
 
@@ -112,13 +111,16 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     Query extends OperationQuery<Id> = OperationQuery<Id>,
   >(
     queries: BatchQueries<Query>,
-    options: BatchOptions<Id> & Pick<SchemaCallOptions<Schema>, 'schema'>,
+    options: BatchOptions<Id, Schema> & { readonly schema: Schema },
   ): Batch<Query, SchemaOutput<Schema>>;
   batch<Data = never, Id extends QueryOperation = 'latest', Query extends OperationQuery<Id> = OperationQuery<Id>>(
     queries: BatchQueries<Query>,
     options?: BatchOptions<Id>,
   ): Batch<Query, DataOf<Id, Data, ClientNumbers>>;
-  batch(queries: BatchQueries<object>, options: BatchOptions = {}): Batch<object, unknown> {
+  batch(
+    queries: BatchQueries<object>,
+    options: BatchOptions<QueryOperation, StandardSchema | undefined> = {},
+  ): Batch<object, unknown> {
     return new Batch<object, unknown>(queries, { ...this.#asLoopClient(), options });
   }
 
@@ -138,7 +140,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     Query extends OperationQuery<Id> | undefined = OperationQuery<Id>,
   >(
     query: PollQueries<Query>,
-    options: PollOptions<Id> & Pick<SchemaCallOptions<Schema>, 'schema'>,
+    options: PollOptions<Id, Schema> & { readonly schema: Schema },
   ): Poll<SchemaOutput<Schema>, Query>;
   poll<Data = never, Id extends OperationId = 'latest'>(
     query?: undefined,
@@ -149,7 +151,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     Id extends OperationId = 'latest',
     Query extends OperationQuery<Id> | undefined = OperationQuery<Id>,
   >(query: PollQueries<Query>, options?: PollOptions<Id>): Poll<DataOf<Id, Data, ClientNumbers>, Query>;
-  poll(query?: PollQueries<object>, options: PollOptions = {}): Poll<unknown> {
+  poll(query?: PollQueries<object>, options: PollOptions<OperationId, StandardSchema | undefined> = {}): Poll<unknown> {
     return createPoll(query, { ...this.#asLoopClient(), options });
   }
 
@@ -216,7 +218,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
   protected override request<Data>(
     id: OperationId,
     query: object | undefined,
-    options?: CallOptions,
+    options?: AnyCallOptions,
     cache?: CacheSettings,
   ): ApiCall<Data> {
     return createApiCall(this.#call<Data>({ id, query, options, cache }));
@@ -273,7 +275,7 @@ interface CallRequest {
   readonly id: OperationId | undefined;
   readonly path?: unknown;
   readonly query: object | undefined;
-  readonly options: (CallOptions & Partial<SchemaCallOptions<StandardSchema>>) | undefined;
+  readonly options: AnyCallOptions | undefined;
   /** Default: that of the client. */
   readonly cache?: CacheSettings | undefined;
 }

@@ -1,10 +1,10 @@
 import { onAnyAbort } from '../../foreign-values.ts';
-import { operations } from '../../generated/operations.ts';
+import { type OperationId, operations } from '../../generated/operations.ts';
 import type { QuotaData } from '../../generated/types.ts';
 import type { ResponseMeta } from '../call/api-call.ts';
 import { AbortError, ConfigError, isTemporary } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
-import type { CallOptions, PollOptions, PollSchedule } from '../options/call-options.ts';
+import type { CallOptions, PollOptions, PollSchedule, StandardSchema } from '../options/call-options.ts';
 import type { QuotaEstimate } from '../options/client-options.ts';
 import { readOptions } from '../options/option-table.ts';
 import { resolveCall } from '../options/resolve-options.ts';
@@ -47,7 +47,7 @@ const LONGEST_MONTH_MS = 31 * 86_400_000;
 
 /** The options of a poll, and its client. */
 interface PollClient extends LoopClient {
-  readonly options: PollOptions;
+  readonly options: PollOptions<OperationId, StandardSchema | undefined>;
 }
 
 /** @throws ConfigError if the options are wrong, or there is no query */

@@ -14,7 +14,7 @@ import {
 } from '../../operation.ts';
 import { ConfigError } from '../errors/errors.ts';
 import { describeValue } from '../errors/program-values.ts';
-import type { CallOptions } from '../options/call-options.ts';
+import type { CallOptions, StandardSchema } from '../options/call-options.ts';
 import { refuse, refuseInherited } from '../options/checks.ts';
 import type { Endpoint, ParsedEnvelope } from './call.ts';
 
@@ -28,7 +28,7 @@ export type OperationData<Id extends OperationId> = OperationTypes[Id]['data'];
 export type QueryParameter = string | number | boolean | readonly (string | number | boolean)[] | undefined;
 
 /** Options of `get()`. */
-export interface GetOptions extends CallOptions {
+export interface GetOptions<Schema extends StandardSchema | undefined = undefined> extends CallOptions<Schema> {
   /**
    * Query parameters. A list is sent as repeated names.
    *
@@ -142,7 +142,7 @@ function buildTarget(path: string, query: QueryParameters): string {
   return withQuery(path, parameters);
 }
 
-type NotParameter = Exclude<keyof CallOptions, 'signal' | 'priority' | 'headers'>;
+type NotParameter = Exclude<keyof CallOptions, 'signal' | 'priority' | 'headers' | 'schema'>;
 const NOT_PARAMETERS: Readonly<Record<NotParameter, true>> = CALL_OPTIONS;
 
 /** A comma that separates parts is not encoded (RFC 6570 §3.2.8): some servers split before they decode. */

@@ -9,7 +9,7 @@ export type Numbers = 'number' | 'string';
 type HeadersOption = Headers | Readonly<Record<string, string | undefined>>;
 
 /** Options of one call. They override the client's options of the same name. */
-export interface CallOptions {
+export interface CallOptions<Schema extends StandardSchema | undefined = undefined> {
   /**
    * Time limit for one attempt in milliseconds, including the response body. After the retries, the call rejects with
    * `TimeoutError` (`scope: 'attempt'`). Without `fetch` and `dispatcher`, a connection that takes longer than 10 s fails
@@ -83,18 +83,18 @@ export interface CallOptions {
    * @example 60_000
    */
   readonly maxAgeMs?: number | undefined;
-}
-
-/** Call options with a schema for the data. */
-export interface SchemaCallOptions<Schema extends StandardSchema> extends CallOptions {
   /**
    * A Standard Schema (zod, valibot, arktype, …) that checks and types the data. If the data does not match, the call
    * rejects with `ResponseError`.
    *
+   * @default undefined
    * @example z.object({ rates: z.record(z.string(), z.number()) })
    */
-  readonly schema: Schema;
+  readonly schema?: Schema | undefined;
 }
+
+/** The options of a call with or without a schema. */
+export type AnyCallOptions = CallOptions<StandardSchema | undefined>;
 
 /** A Standard Schema (standardschema.dev, version 1), as far as the client uses it. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -143,8 +143,10 @@ export interface BatchProgress {
 }
 
 /** Options of a batch. Those of a call apply to each of its calls. */
-export interface BatchOptions<Id extends QueryOperation = QueryOperation>
-  extends Omit<CallOptions, 'deadlineMs' | 'onLimit' | 'priority'> {
+export interface BatchOptions<
+  Id extends QueryOperation = QueryOperation,
+  Schema extends StandardSchema | undefined = undefined,
+> extends Omit<CallOptions<Schema>, 'deadlineMs' | 'onLimit' | 'priority'> {
   /**
    * Time limit for each call in milliseconds, from its start and including the queue; `false` for none. The client's option
    * does not apply.
@@ -200,7 +202,10 @@ export interface PollSchedule {
 }
 
 /** Options of a poll. Those of a call apply to each of its calls. */
-export interface PollOptions<Id extends OperationId = OperationId> extends CallOptions {
+export interface PollOptions<
+  Id extends OperationId = OperationId,
+  Schema extends StandardSchema | undefined = undefined,
+> extends CallOptions<Schema> {
   /**
    * Interval from one call to the next in milliseconds. `'snapshot'` uses the snapshot interval of the plan. `'quota'` spreads
    * the requests left, without the reserve of `quotaGuard` and the usual use by other calls and processes, until the quota

@@ -158,7 +158,7 @@ export type Middleware = (
 
 /** Options of a client. The constructor throws a `ConfigError` that names the first wrong one. */
 export interface FxRatesOptions<Chosen extends Numbers = 'number'>
-  extends Omit<CallOptions, 'signal' | 'priority' | 'maxAgeMs'>,
+  extends Omit<CallOptions, 'signal' | 'priority' | 'maxAgeMs' | 'schema'>,
     EventHooks {
   /**
    * URL of the service, without `/api/v1`. Plain http is allowed for loopback only. If omitted, the constructor reads

@@ -6,14 +6,7 @@ import { ConfigError } from '../errors/errors.ts';
 import type { LimitStore } from '../limits/shared/limit-store.ts';
 import { type Clock, realClock } from '../time/clock.ts';
 import type { FetchLike } from '../transport/transport.ts';
-import type {
-  BatchOptions,
-  CallOptions,
-  PollOptions,
-  QueryOperation,
-  SchemaCallOptions,
-  StandardSchema,
-} from './call-options.ts';
+import type { BatchOptions, CallOptions, PollOptions, QueryOperation, StandardSchema } from './call-options.ts';
 import {
   callable,
   countFrom,
@@ -132,7 +125,7 @@ const CALL = {
     priority: { check: oneOf('high', 'normal', 'low') },
     maxAgeMs: { check: numberOf(MS) },
     schema: { check: valid<StandardSchema>('a Standard Schema (zod 4, valibot, arktype, …)', isSchema) },
-  } as const satisfies Rows<Omit<SchemaCallOptions<StandardSchema>, keyof AnyOptions>>),
+  } as const satisfies Rows<Omit<CallOptions<StandardSchema>, keyof AnyOptions>>),
   ...EVERYWHERE,
 };
 

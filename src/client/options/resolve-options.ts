@@ -9,7 +9,7 @@ import { type SteadyTime, steadyTime } from '../time/clock.ts';
 import { defaultTransport } from '../transport/default-transport.ts';
 import { fetchTransport, type Transport } from '../transport/transport.ts';
 import { undiciTransport } from '../transport/undici-transport.ts';
-import type { CallOptions, CallSettings } from './call-options.ts';
+import type { AnyCallOptions, CallSettings } from './call-options.ts';
 import { refuse, requireObject } from './checks.ts';
 import type { AnyOptions } from './client-options.ts';
 import { type CacheSettings, copyOfOptions, readClientOptions, readOptions } from './option-table.ts';
@@ -131,7 +131,7 @@ function inheritedCache(option: AnyOptions['cache'], parent: CacheSettings | und
 
 /** The settings of one call: its own options over the client's, without its signal. @throws ConfigError */
 export function resolveCall(
-  options: CallOptions,
+  options: AnyCallOptions,
   client: ClientSettings<string | undefined>,
   place: 'call' | 'get' = 'call',
 ): CallSettings {

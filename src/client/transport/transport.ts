@@ -98,8 +98,8 @@ export type FetchLike<Received = Response> = (
   },
 ) => Promise<Received>;
 
-/** The response of any package, such as undici or `node-fetch`: their types differ. */
-export interface FetchedResponse {
+/** The response of any package, such as undici or `node-fetch`: their types differ. No interface, as in `OperationTypes`. */
+export type FetchedResponse = {
   readonly status: number;
   /** Read with the iterator of `Headers`, which TypeScript declares only with the library `dom.iterable`, unlike `forEach`. */
   readonly headers: {
@@ -107,7 +107,7 @@ export interface FetchedResponse {
     forEach(use: (value: string, name: string) => void): void;
   };
   readonly body: object | null;
-}
+};
 
 /**
  * Sends through the `fetch` of the user: the built-in one, that of a mock server, an instrumented one. `newConnection`

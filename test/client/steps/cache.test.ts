@@ -224,7 +224,7 @@ test.each<[string, Reply, CallOptions, string]>([
   ['a connection that fails', failedFetch('ECONNRESET'), { maxRetries: 0 }, 'network'],
   ['an attempt that takes too long', 'never', { maxRetries: 0, timeoutMs: 500 }, 'timeout'],
   ['a deadline during a request', 'never', { deadlineMs: 300 }, 'timeout'],
-  ['a deadline with a schema', 'never', { deadlineMs: 300, schema: z.looseObject({}) } as CallOptions, 'timeout'],
+  ['a deadline with a schema', 'never', { deadlineMs: 300, ...({ schema: z.looseObject({}) } as object) }, 'timeout'],
   ['a deadline during the wait for the limit', rateLimited('30'), { deadlineMs: 300 }, 'rate_limited'],
 ])('staleIfErrorMs returns the response instead of the error of %s', async (_, reply, options, staleReason) => {
   const keep = { staleIfErrorMs: 60_000, staleIfLimitedMs: 0 };
