@@ -8,7 +8,8 @@ import { API_KEY, success } from '../helpers/service-replies.ts';
 import { ask, StrictLimiter } from '../helpers/strict-limiter.ts';
 import { BASE_URL, differentCalls, testClient } from '../helpers/test-client.ts';
 
-const LIMIT = /^rateLimit\.store: the store failed \(connection refused\)/;
+const LIMIT =
+  /^rateLimit\.store: the store failed \(connection refused\); until the store responds, this process limits itself$/;
 const CACHE = /^cache: the store failed \(connection refused\)/;
 
 /** A client with both kinds of store, which fail while `isDown`. */

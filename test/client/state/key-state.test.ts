@@ -8,9 +8,8 @@ import { resolveOptions } from '../../../src/client/options/resolve-options.ts';
 import { redisStore } from '../../../src/client/redis/index.ts';
 import { ignoredOptionsWarning, KeyState, KeyStates } from '../../../src/client/state/key-state.ts';
 import { Lifetime } from '../../../src/client/state/lifetime.ts';
-import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
-import { MemoryLimitStore } from '../../helpers/memory-limit-store.ts';
 import { API_KEY, failedFetch, failure, quotaRecord, success } from '../../helpers/service-replies.ts';
 import { BASE_URL, errorOf, testClient } from '../../helpers/test-client.ts';
 
@@ -61,24 +60,6 @@ test('a warning goes to the clients with waiting calls, or to the last one that 
   expect([one, other].map(({ warnings }) => warnings)).toEqual([
     ['the store failed'],
     ['the store failed', 'the store failed again'],
-  ]);
-});
-
-test('a store that fails when no call waits is reported once to the client of the last call', async () => {
-  const clock = new FakeClock();
-  const store = new MemoryLimitStore(clock);
-  const { fx, warnings } = testClient(success(), {
-    clock,
-    rateLimit: { store },
-    onRequest: () => {
-      store.health = 'down'; // before the response is in the store
-    },
-  });
-  await clock.run(fx.latest());
-  await quiet();
-
-  expect(warnings).toEqual([
-    'rateLimit.store: the store failed (connection refused); until the store responds, this process limits itself',
   ]);
 });
 
