@@ -1,5 +1,6 @@
 import { tokens } from '../../json.ts';
 import { type Attempt, FxRatesError, type FxRatesErrorKind } from '../errors/errors.ts';
+import { ForeignFailure } from '../errors/program-values.ts';
 import type { Numbers } from '../options/call-options.ts';
 
 /** A response without its data, from `withMeta()`. */
@@ -86,11 +87,12 @@ export function dataWithTextNumbers(envelope: string): unknown {
 /** Errors that a caller has received. */
 const deliveredErrors = new WeakSet<FxRatesError>();
 
-/** `error` with the ID and the attempts of its call. If another caller has received it, a copy, whose cause it is. */
+/** `error` with the ID and the attempts of its call. If another caller has received it, a copy. */
 export function errorOfCall(
   error: unknown,
   { id: callId, attempts }: Pick<ResponseMeta, 'attempts'> & { readonly id: string },
 ): unknown {
+  if (error instanceof ForeignFailure) return error.error;
   if (!(error instanceof FxRatesError)) return error; // a function of the program threw it; it is passed on unchanged
   const own = deliveredErrors.has(error) ? copyOf(error) : error;
   deliveredErrors.add(own);
@@ -111,11 +113,15 @@ function wasCut(error: FxRatesError): boolean {
  * cost 3 to 6 µs and half a kB per call.
  */
 function rethrow(error: unknown): never {
-  if (error instanceof FxRatesError) showCaller(error);
+  if (error instanceof FxRatesError && !withCaller.has(error)) showCaller(error);
   throw error;
 }
 
+/** Errors whose stack begins at a caller. A middleware can throw that of another call. */
+const withCaller = new WeakSet<FxRatesError>();
+
 function showCaller(error: FxRatesError): void {
+  withCaller.add(error);
   const frames = framesOfCaller();
   if (frames === '') return;
   const value = `${error.name}: ${error.message}\n${frames}`;
@@ -132,7 +138,7 @@ function framesOfCaller(): string {
 
 /** A new error of the same class. `Error` creates it, because other objects are not printed as errors. */
 function copyOf(error: FxRatesError): FxRatesError {
-  const { stack: _stack, cause: _cause, ...fields } = Object.getOwnPropertyDescriptors(error);
-  const copy = Object.setPrototypeOf(new Error(error.message, { cause: error }), Object.getPrototypeOf(error));
+  const { stack: _stack, ...fields } = Object.getOwnPropertyDescriptors(error);
+  const copy = Object.setPrototypeOf(new Error(error.message), Object.getPrototypeOf(error));
   return Object.defineProperties(copy, fields as PropertyDescriptorMap);
 }

@@ -9,7 +9,7 @@ import {
   ServerError,
 } from '../errors/errors.ts';
 import { mayShowKey } from '../errors/network-failure.ts';
-import { describeValue } from '../errors/program-values.ts';
+import { describeValue, rethrowForeign } from '../errors/program-values.ts';
 import type { ApiKey } from '../key/api-key.ts';
 import { parseRetryAfter } from '../limits/retry-after.ts';
 import type { StandardSchema } from '../options/call-options.ts';
@@ -119,7 +119,7 @@ function nextIfNotFound({ endpoint }: Call): ErrorDetails {
 
 function codeIn(body: unknown, { key }: Call): string | undefined {
   const code = isJsonObject(body) && isJsonObject(body['error']) ? body['error']['code'] : undefined;
-  return typeof code === 'string' ? startOf(code, key).slice(0, LONGEST_CODE) : undefined;
+  return typeof code === 'string' ? copyOf(startOf(code, key), LONGEST_CODE) : undefined;
 }
 
 /** A firewall or proxy responds with HTML or text, which says nothing about the key. */
@@ -154,7 +154,12 @@ function saidIn(body: unknown, { rawBody }: TransportResponse, { key }: Call): s
       .replace(/\s+/g, ' ')
       .trim(),
   );
-  return line === '' ? undefined : line.slice(0, EXCERPT_LENGTH);
+  return line === '' ? undefined : copyOf(line, EXCERPT_LENGTH);
+}
+
+/** A copy of the start of a text: with a slice, an error would keep the whole body in memory. */
+function copyOf(text: string, length: number): string {
+  return Buffer.from(text.slice(0, length), 'utf16le').toString('utf16le');
 }
 
 /** The start of a text without the key. What follows before a cut is left out: it can be a part of the key. */
@@ -235,7 +240,7 @@ function detailsOf(
   { status, headers, rawBody, problem }: Checked['response'] & Partial<Pick<TransportResponse, 'problem'>>,
   { key, attempts }: Call,
 ) {
-  const bodyExcerpt = problem === undefined ? startOf(rawBody, key).slice(0, EXCERPT_LENGTH) : undefined;
+  const bodyExcerpt = problem === undefined ? copyOf(startOf(rawBody, key), EXCERPT_LENGTH) : undefined;
   // Node 20 and 22 have no Headers with --no-experimental-fetch.
   const shown = typeof Headers === 'function' ? headersWithoutKey(headers, key) : undefined;
   return { status, headers: shown, attempts, bodyExcerpt };
@@ -248,7 +253,7 @@ interface Checked {
 
 /** The output of the caller's own schema for `data`. @throws ResponseError with the schema's issues */
 export async function checkPayload(schema: StandardSchema, data: unknown, checked: Checked): Promise<unknown> {
-  const result = await schema['~standard'].validate(data);
+  const result = await (async () => schema['~standard'].validate(data))().catch(rethrowForeign);
   const { value, issues }: { value?: unknown; issues?: unknown } = Object(result);
   if (Array.isArray(issues))
     throw mismatch(`data of ${checked.call.endpoint.name} does not match the schema`, issues, checked);

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { isError } from '../../foreign-values.ts';
+import { FxRatesError } from './errors.ts';
 
 /** Describes a wrong value in an error message: short, and with its type. */
 export function describeValue(value: unknown): string {
@@ -62,4 +63,18 @@ function warnOfHook(hook: (event: never) => unknown, error: unknown): void {
     type: 'FxRatesWarning',
     detail: thrownText(error),
   });
+}
+
+/** An error of another client that a function of the program threw, until it reaches the caller of this one. */
+export class ForeignFailure {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
+/** Rethrows what a function of the program threw. The steps must not take it for an error of their own call. */
+export function rethrowForeign(thrown: unknown): never {
+  throw FxRatesError.is(thrown) ? new ForeignFailure(thrown) : thrown;
 }

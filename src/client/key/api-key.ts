@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { apiKeyPattern } from '../../generated/service.ts';
 import { keyProblem, maskKey, secretRedactor } from '../../redactor.ts';
 import { ConfigError, TimeoutError } from '../errors/errors.ts';
+import { rethrowForeign } from '../errors/program-values.ts';
 import { abortable, type Cancellation, SharedWork } from '../time/abort.ts';
 import type { SteadyTime } from '../time/clock.ts';
 
@@ -111,11 +112,14 @@ export class KeySource {
   async #load(signal: Cancellation): Promise<ApiKey> {
     const { time, timeoutMs: limitMs } = this.#limit;
     const message = `apiKey: the function did not return a key within ${limitMs} ms (timeoutMs)`;
-    const secret = await time.withTimeout((late) => abortable((async () => this.#provide())(), late), {
-      afterMs: limitMs,
-      signal,
-      errorOf: () => new TimeoutError({ message, scope: 'attempt', limitMs }),
-    });
+    const secret = await time.withTimeout(
+      (late) => abortable((async () => this.#provide())().catch(rethrowForeign), late),
+      {
+        afterMs: limitMs,
+        signal,
+        errorOf: () => new TimeoutError({ message, scope: 'attempt', limitMs }),
+      },
+    );
     const key = ApiKey.from(secret);
     this.#use(key);
     return key;

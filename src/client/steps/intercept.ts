@@ -3,6 +3,7 @@ import type { Call } from '../call/call.ts';
 import { refuseKeyParameter } from '../call/endpoint.ts';
 import { headersWithoutKey } from '../call/parse-response.ts';
 import { ConfigError } from '../errors/errors.ts';
+import { rethrowForeign } from '../errors/program-values.ts';
 import type { Middleware, MiddlewareRequest } from '../options/client-options.ts';
 import type { Cancellation } from '../time/abort.ts';
 import { readResponse, requireResponse, type TransportResponse } from '../transport/transport.ts';
@@ -31,8 +32,8 @@ type Next = (outgoing: MiddlewareRequest) => Promise<Response>;
 /** Sends one attempt through the middleware, the first of the list outermost. */
 export async function intercept(parts: InterceptParts): Promise<TransportResponse> {
   const { middleware, call, attempt, url, headers, maxBytes, transmit } = parts;
-  /** A response that the middleware did not read is not read a second time. */
-  const received = new WeakMap<Response, TransportResponse>();
+  const received = new Map<unknown, TransportResponse>();
+  const own = new Set<unknown>();
   let hasSent = false;
   let hasReturned = false;
   const send = async (outgoing: MiddlewareRequest): Promise<Response> => {
@@ -44,14 +45,20 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
     const target = isUrl(given) ? String(given) : given; // a middleware may set a URL object
     if (typeof target !== 'string') throw new ConfigError(NO_REQUEST);
     const response = await transmit(checkUrl(target, url), new Headers(outgoing.headers));
-    const shown = responseOf(response, headersWithoutKey(response.headers, call.key));
-    received.set(shown, response);
+    const problem = new TypeError(call.key.redact(String(response.problem)));
+    const shown = responseOf(response, headersWithoutKey(response.headers, call.key), problem);
+    received.set(shown, response).set(problem, response);
     return shown;
   };
+  const sendOwn: Next = (outgoing) =>
+    send(outgoing).catch((error) => {
+      own.add(error);
+      throw error;
+    });
   const chain = middleware.reduceRight<Next>((next, current) => {
     const handled = withoutUnhandled(next);
     return async (outgoing) => current(outgoing, handled);
-  }, send);
+  }, sendOwn);
   const outgoing: MiddlewareRequest = {
     url,
     method: 'GET',
@@ -63,13 +70,34 @@ export async function intercept(parts: InterceptParts): Promise<TransportRespons
     signal: attempt.toSignal(),
     revealKey: () => call.key.reveal(),
   };
-  const response = await chain(outgoing).finally(() => {
+  const chained = chain(outgoing).finally(() => {
     hasReturned = true;
   });
-  requireResponse(response, 'middleware');
-  const known = received.get(response);
-  if (known === undefined) return readResponse(response, { source: 'middleware', maxBytes, cancellation: attempt });
-  return { ...known, headers: [...response.headers] }; // the middleware may have changed them
+  return readChained(chained, { received, own, maxBytes, attempt });
+}
+
+interface ChainedParts extends Pick<InterceptParts, 'maxBytes' | 'attempt'> {
+  /** What arrived, by what the middleware sees: a response, which is not read a second time, or the error of its body. */
+  readonly received: ReadonlyMap<unknown, TransportResponse>;
+  /** The errors of `next()`, which a middleware may rethrow. */
+  readonly own: ReadonlySet<unknown>;
+}
+
+async function readChained(
+  chained: Promise<Response>,
+  { received, own, maxBytes, attempt }: ChainedParts,
+): Promise<TransportResponse> {
+  try {
+    const response = await chained.catch((error) => (own.has(error) ? Promise.reject(error) : rethrowForeign(error)));
+    requireResponse(response, 'middleware');
+    const known = received.get(response);
+    if (known !== undefined) return { ...known, headers: [...response.headers] }; // the middleware may have changed them
+    return await readResponse(response, { source: 'middleware', maxBytes, cancellation: attempt });
+  } catch (error) {
+    const unreadable = received.get(error); // its problem is the error of the call, unless its status is one
+    if (unreadable === undefined) throw error;
+    return unreadable;
+  }
 }
 
 /** A middleware may leave out the `await` of `next()`, whose rejection would then end the process. */
@@ -101,10 +129,16 @@ function checkUrl(url: string, original: string): string {
 const STATUS_NOT_OK = 500;
 const NO_BODY_STATUSES: readonly number[] = [101, 204, 205, 304];
 
-function responseOf({ status, rawBody }: TransportResponse, headers: Headers): Response {
+function responseOf({ status, rawBody, problem }: TransportResponse, headers: Headers, bodyError: Error): Response {
   const isPlain = status >= 200 && status <= 599;
-  const body = NO_BODY_STATUSES.includes(status) ? null : rawBody;
+  // The words of an error can be read from a body with a problem.
+  const text = problem === undefined || status >= 400 ? rawBody : failingBody(bodyError);
+  const body = NO_BODY_STATUSES.includes(status) ? null : text;
   const response = new Response(body, { status: isPlain ? status : STATUS_NOT_OK, headers });
   // A service can send a status that HTTP does not define, but a `Response` cannot be created with it.
   return isPlain ? response : Object.defineProperty(response, 'status', { value: status });
+}
+
+function failingBody(error: Error): ReadableStream {
+  return new ReadableStream({ start: (controller) => controller.error(error) });
 }

@@ -45,8 +45,8 @@ export async function refreshQuota(
   const { call, state } = lookup;
   if (state.quota.isUpToDate(maxAgeMs)) return;
   let { error, isOwn } = await tryUpdate(lookup);
-  // The deadline and `onLimit` were those of another call.
-  if (error instanceof RateLimitError && !isOwn) ({ error, isOwn } = await tryUpdate(lookup));
+  // The deadline and `onLimit` were those of another call, which may be one of another copy of the package.
+  if (FxRatesError.is(error) && error.kind === 'rate_limited' && !isOwn) ({ error, isOwn } = await tryUpdate(lookup));
   if (error !== undefined && state.quota.estimate() === undefined)
     events.warnOnce(unknownQuotaWarning(call.key.masked, error, settings));
 }

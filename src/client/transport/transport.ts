@@ -143,11 +143,11 @@ export function fetchTransport(
  */
 export function requireResponse(value: unknown, source: ResponseSource): asserts value is Response {
   const { status, headers, body, bodyUsed } = (value ?? {}) as Partial<Response>; // checked below
-  if (bodyUsed) throw new ConfigError(`${source}: ${BODY_READ[source]}`);
+  if (bodyUsed || body?.locked) throw new ConfigError(`${source}: ${BODY_READ[source]}`);
   const hasBody = body === null || Symbol.asyncIterator in Object(body);
   const hasHeaders = typeof headers?.get === 'function' && Symbol.iterator in headers;
-  if (Number.isInteger(status) && hasHeaders && hasBody) return;
-  refuseResponse(source, describeValue(value));
+  if (Number.isInteger(status) && status !== 0 && hasHeaders && hasBody) return;
+  refuseResponse(source, `${describeValue(value)}${status === 0 ? ' with status 0' : ''}`);
 }
 
 type ResponseSource = 'fetch' | 'middleware';
@@ -160,8 +160,8 @@ const RESPONSE =
   'a Response (status, headers with get() and an iterator, and a body that is null or a stream of Uint8Array)';
 
 const BODY_READ = {
-  fetch: 'expected a Response whose body nothing has read; return a new one each time',
-  middleware: 'the body of the response has been read; read response.clone(), or return a new Response',
+  fetch: 'expected a Response whose body nothing has read or locked; return a new one each time',
+  middleware: 'the body of the response has been read or locked; read response.clone(), or return a new Response',
 };
 
 interface BodyLimits extends Pick<TransportRequest, 'maxBytes' | 'cancellation'> {

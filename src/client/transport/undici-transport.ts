@@ -155,9 +155,10 @@ class ForeignExchangeHandler extends ExchangeHandler {
     this.onConnect((reason) => controller.abort(reason ?? new Error('aborted')));
   }
 
-  onResponseStart({ rawHeaders }: Controller, status: number, headers: HeaderRecord): void {
-    // A MockAgent and HTTP/2 have no raw headers.
-    this.onHeaders(status, Array.isArray(rawHeaders) ? rawHeaders : rawHeadersOf(headers));
+  /** Not the raw headers of the controller: an interceptor may have changed the others. */
+  onResponseStart(_: Controller, status: number, headers: HeaderRecord): void {
+    const list = Object.entries(headers).flatMap(([name, value = '']): RawHeader[] => [name, value]);
+    this.onHeaders(status, list);
   }
 
   onResponseData(_: Controller, chunk: Buffer): void {
@@ -175,10 +176,6 @@ class ForeignExchangeHandler extends ExchangeHandler {
 
 type HeaderRecord = Readonly<Record<string, string | string[] | undefined>>;
 type RawHeader = Buffer | string | (Buffer | string)[];
-
-function rawHeadersOf(headers: HeaderRecord): RawHeader[] {
-  return Object.entries(headers).flatMap(([name, value = '']): RawHeader[] => [name, value]);
-}
 
 /**
  * The headers of undici's parser: name, value, name, value, … in bytes. Interceptors create texts, or a list of the values

@@ -232,7 +232,7 @@ test('the error of a call that is not awaited keeps its own stack', async () => 
   expect((error as Error).stack).toContain('parse-response.ts');
 });
 
-test('each caller of a shared request receives its own error, with that of the first as cause', async () => {
+test('each caller of a shared request receives its own error, with the same cause', async () => {
   const { fx, fetch } = testClient(rateLimited('70'));
 
   const call = () => fx.latest({}, { onLimit: 'throw' });
@@ -240,7 +240,11 @@ test('each caller of a shared request receives its own error, with that of the f
 
   expect(fetch.requests).toHaveLength(1);
   expect(first).not.toBe(second);
-  expect(second!.cause).toBe(first);
+  expect(second!.cause).toBe(first!.cause);
+  const failed = testClient(new Error('gone'), { maxRetries: 0 }).fx;
+  const [one, other] = (await Promise.all([errorOf(failed.latest()), errorOf(failed.latest())])) as Error[];
+  expect(other).not.toBe(one);
+  expect(other?.cause).toBe(one?.cause); // that of the system
   for (const error of [first!, second!]) expect(framesOf(error)[0]).toContain('callerOf');
   const { reason, retryAfterMs, status, attempts, message } = first!;
   expect(second).toBeInstanceOf(RateLimitError);

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
 import { parseResponse } from '../../../src/client/call/parse-response.ts';
@@ -43,6 +45,31 @@ test.each([
   const fx = new FxRates({ baseUrl: server.url, apiKey: API_KEY, maxRetries: 0, onLimit: 'throw' });
 
   expect(await errorOf(fx.latest())).toMatchObject({ kind, headers: undefined });
+});
+
+test.each([
+  ['a page', 404, (text: string) => `<html>${text}`],
+  ['a title', 404, (text: string) => `<title>${'words '.repeat(9)}</title>${text}`],
+  ['a message', 422, (text: string) => JSON.stringify({ success: false, error: { code: 'a', message: text } })],
+  ['a code', 422, (text: string) => JSON.stringify({ success: false, error: { code: text, message: 'b' } })],
+  ['a text that is not JSON', 200, (text: string) => text],
+])('an error does not keep the body of its response in memory: %s', async (_, status, bodyOf) => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const heap = () => {
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  const fetch = async (url: string) => new Response(bodyOf(url + 'x'.repeat(2_000_000)), { status });
+  const { fx } = testClient([], { fetch, rateLimit: false });
+  await errorOf(fx.latest());
+
+  const before = heap();
+  const errors: unknown[] = [];
+  for (let call = 0; call < 20; call += 1) errors.push(await errorOf(fx.latest({ call })));
+
+  expect(heap() - before).toBeLessThan(8_000_000);
+  expect(errors).toHaveLength(20);
 });
 
 test('neither message nor code of the service can control the terminal or forge a line of a log', async () => {

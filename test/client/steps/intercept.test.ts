@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest';
-import type { FxRatesError, Middleware, RequestEvent } from '../../../src/client/index.ts';
+import type {
+  FxRatesError,
+  FxRatesOptions,
+  Middleware,
+  RequestEvent,
+  StandardSchema,
+} from '../../../src/client/index.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import { API_KEY, failure, rateLimited, success } from '../../helpers/service-replies.ts';
-import { errorOf, testClient, unhandledRejections } from '../../helpers/test-client.ts';
+import { errorOf, schemaOf, testClient, unhandledRejections } from '../../helpers/test-client.ts';
 
 const pass: Middleware = (request, next) => next(request);
 
@@ -148,6 +154,85 @@ test('an error of a middleware rejects the call unchanged, without a retry', asy
   expect(await errorOf(fx.latest())).toBe(bug);
   expect(fetch.requests).toEqual([]);
   expect(ended).toMatchObject([{ status: undefined, code: undefined }]); // both would be of the service
+});
+
+const OF_OTHERS: [string, (error: unknown) => FxRatesOptions & { readonly schema?: StandardSchema }][] = [
+  ['a middleware', (error) => ({ middleware: [() => Promise.reject(error)] })],
+  [
+    'a middleware after its request',
+    (error) => ({ middleware: [(...sent) => pass(...sent).then(() => Promise.reject(error))] }),
+  ],
+  ['a schema', (error) => ({ schema: schemaOf(() => Promise.reject(error)) })],
+];
+
+test.each(
+  OF_OTHERS.flatMap(([name, throwing]) => [
+    [name, 'without a response', new Error('gone'), throwing] as const,
+    [name, '401', failure(401), throwing] as const,
+    [name, '503', failure(503), throwing] as const,
+    [name, '429', rateLimited('70'), throwing] as const,
+  ]),
+)('an error of another client that %s throws rejects the call unchanged: %s', async (_, __, reply, throwing) => {
+  const other = testClient(reply, { maxRetries: 0, onLimit: 'throw' });
+  const thrown = (await other.clock.run(errorOf(other.fx.latest()))) as FxRatesError;
+  const [{ stack, callId }, statuses]: [FxRatesError, unknown[]] = [thrown, []];
+  const { schema, ...options } = throwing(thrown);
+  let keys = 0;
+  const { fx, fetch, clock } = testClient([success({ old: 1 }), success()], {
+    ...{
+      cache: { maxAgeMs: 1, staleIfErrorMs: 1e6, staleIfLimitedMs: 1e6 },
+      onRequest: ({ status }) => statuses.push(status),
+    },
+    apiKey: () => {
+      keys += 1;
+      return API_KEY;
+    },
+  });
+  await fx.latest();
+  await clock.advance(10);
+
+  const error = (await clock.run(errorOf(fx.withOptions(options).latest({}, { schema } as never)))) as FxRatesError;
+
+  expect(error).toBe(thrown);
+  expect([error.stack, error.callId]).toEqual([stack, callId]);
+  expect([keys, statuses.length]).toEqual([1, 2]);
+  expect(fetch.requests.length).toBeLessThanOrEqual(2);
+  expect(fx.limits()).toMatchObject({ service: 'up' });
+});
+
+test.each<[string, Middleware]>([
+  ['reads it', async (request, next) => new Response(await (await next(request)).text())],
+  [
+    'reads its clone',
+    async (request, next) => {
+      const response = await next(request);
+      await response.clone().json();
+      return response;
+    },
+  ],
+  ['returns its clone', async (request, next) => (await next(request)).clone()],
+  [
+    'returns it in a new response',
+    async (request, next) => {
+      const response = await next(request);
+      return new Response(response.body, response);
+    },
+  ],
+  ['returns it', pass],
+])('the error of a body is that of the client if a middleware %s', async (_, middleware) => {
+  const long = { body: JSON.stringify({ success: true, data: { text: 'x'.repeat(2_000) } }) };
+  const latin1 = async () => new Response(Buffer.from('{"success":true,"data":{"city":"Z\xfcrich"}}', 'latin1'));
+  const options = { middleware: [middleware], maxResponseBytes: 1_000 };
+
+  const errors = [
+    await errorOf(testClient(long, options).fx.latest()),
+    await errorOf(testClient([], { ...options, fetch: latin1 }).fx.latest()),
+  ];
+
+  expect(errors).toMatchObject([
+    { kind: 'response', message: expect.stringContaining('longer than 1000 bytes (HTTP 200); maxResponseBytes') },
+    { kind: 'response', message: expect.stringContaining('The body is not UTF-8') },
+  ]);
 });
 
 test('a middleware receives the errors of the client, and the call is retried', async () => {

@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Call, Refusal } from '../../../src/client/call/call.ts';
 import { NetworkError, type QuotaData, RateLimitError, RequestError } from '../../../src/client/index.ts';
 import type { RateLimiter } from '../../../src/client/limits/rate-limiter.ts';
 import { QuotaLedger } from '../../../src/client/state/quota-ledger.ts';
-import { explainFailure, lookUpLimit } from '../../../src/client/steps/quota-lookup.ts';
+import { explainFailure, lookUpLimit, refreshQuota } from '../../../src/client/steps/quota-lookup.ts';
 import { SharedWork } from '../../../src/client/time/abort.ts';
 import { SteadyTime } from '../../../src/client/time/clock.ts';
 import { FakeClock, quiet } from '../../helpers/fake-clock.ts';
@@ -48,6 +48,19 @@ test('simultaneous refusals call quota() once; those of the next second use its 
 
   expect(await refuse()).toMatchObject({ error: { kind: 'quota_exhausted' } });
   expect(asked).toHaveLength(2);
+});
+
+test('a call whose quota() was refused for another call, also of another copy of the package, asks again', async () => {
+  vi.resetModules();
+  const copy = await import('../../../src/client/errors/errors.ts');
+  for (const Refused of [RateLimitError, copy.RateLimitError]) {
+    const { asked, lookup } = asking(new Refused('refused', { reason: 'policy' }), quotaRecord());
+    const context = { events: { warnOnce() {} }, settings: {} } as never;
+
+    await Promise.all([refreshQuota(context, lookup(), 0), refreshQuota(context, lookup(), 0)]);
+
+    expect(asked).toHaveLength(2);
+  }
 });
 
 test('a refusal is unchanged for a second after a failed quota()', async () => {

@@ -56,6 +56,8 @@ test('a middleware that returns a body of texts is a wrong option', async () => 
 
 const used = new Response('{}');
 await used.text();
+const locked = new Response('{}');
+locked.body?.getReader();
 
 test.each([
   ['undefined', undefined, 'got undefined'],
@@ -80,6 +82,13 @@ test.each([
   ],
   ['an object without a body', { status: 200, headers: new Headers() }, 'got an object'],
   ['a response that was read', used, 'whose body nothing has read'],
+  ['a response that a reader has locked', locked, 'whose body nothing has read or locked'],
+  ['a network error', Response.error(), 'got Response (object) with status 0'],
+  [
+    'a redirect that cannot be read',
+    { status: 0, type: 'opaqueredirect', headers: new Headers(), body: null },
+    ' with status 0',
+  ],
 ])('a fetch that returns %s is a wrong option', async (_, returned, got) => {
   let calls = 0;
   const fetch = async () => {
