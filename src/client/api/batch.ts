@@ -50,7 +50,7 @@ interface QueryEntry<Query, Value> {
 
 /**
  * An async iterable of results, in the order in which the calls end. The first call is sent when the iteration starts. At
- * most `concurrency` queries and results are in memory.
+ * most `concurrency` queries and results, and 16 MB of responses, are in memory.
  */
 export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value>> {
   readonly #parts: ReturnType<typeof resolveBatch<Query>>;
