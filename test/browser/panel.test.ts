@@ -191,14 +191,16 @@ browserTest('adds rules, shows how many requests used them, edits and removes th
     },
   ]);
   expect(await card.getByRole('listitem').textContent()).toContain('mine 201 used for');
+  await form.getByLabel('respond.status', { exact: true }).fill('418');
   await card.getByRole('button', { name: 'Edit mine' }).click();
   const edited = page.getByRole('form', { name: 'Rule mine' });
   expect(await edited.getByLabel('respond.status', { exact: true }).inputValue()).toBe('201');
   expect(await edited.getByLabel('respond.data', { exact: true }).inputValue()).toBe('{ "base": "USD" }');
-  expect(await focused(page)).toBe('rule-respond-status');
+  expect(await focused(page)).toBe('edited-rule-respond-status');
   expect(await axeFindings(page)).toEqual([]);
   await edited.getByRole('button', { name: 'Cancel' }).click();
   await form.waitFor();
+  expect(await form.getByLabel('respond.status', { exact: true }).inputValue()).toBe('418');
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Edit mine');
   await page.keyboard.press('Enter');
   await edited.getByLabel('respond.status', { exact: true }).fill('200');

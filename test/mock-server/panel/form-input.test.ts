@@ -4,11 +4,13 @@ import {
   type FieldSchemas,
   formInputOf,
   inputOf,
+  isSameRule,
   jsonObject,
   jsonProblem,
   ruleFields,
   type ShownRule,
   settingsIn,
+  settingsText,
 } from '../../../src/mock-server/panel/browser/form-input.ts';
 import { openApi } from '../../../src/mock-server/server/openapi.ts';
 import { adminRoutes } from '../../../src/mock-server/server/routes.ts';
@@ -82,6 +84,8 @@ test.each<RuleOptions>([
   { respond: { status: 503, headers: { 'retry-after': 7 } } },
   { respond: { body: '{"success":true,"data":1},{}' } },
   { respond: { body: '{"success":true,"data":1 }' } },
+  { respond: { body: { success: true, data: { x: 1 } } } },
+  { respond: { body: { success: true, data: 1 } }, match: { path: '/x' } },
   { respond: { body: '' } },
   { respond: { status: 404, body: '' } },
   { respond: { status: 204 } },
@@ -109,4 +113,27 @@ test('the data of a rule keeps its digits in the field data', async () => {
   const input = formInputOf(rule, ruleFields(FIELDS, rule));
 
   expect(input).toMatchObject({ 'respond.body': '', 'respond.data': '{"USD":1.10}', 'match.operation': 'latest' });
+});
+
+test.each<[RuleOptions, string]>([
+  [{ match: { path: '/a,b' }, times: 2, delayMs: 5 }, 'match:{path:/a,b}, times:2, delayMs:5'],
+  [{ match: { query: { base: /^"\d,{2}$/ } }, delayMs: 5 }, 'match:{query:{base:{matches:^"\\d,{2}$}}}, delayMs:5'],
+  [
+    { nth: [1, 2], fail: { kind: 'network-error' }, counted: false },
+    'nth:[1, 2], fail:{kind:network-error}, match:{}, counted:false',
+  ],
+])('the line of the rule %j has its settings as they are', (options, text) => {
+  const rule = createMockServer().rules.add(options);
+
+  expect(settingsText(JSON.parse(JSON.stringify(rule)))).toBe(text);
+});
+
+test('a rule stays the same when it is used, and another one with its id and time is not the same', () => {
+  const { rules } = createMockServer({ clock: 'virtual' });
+  const read = rules.add({ id: 'x', respond: { status: 503 } }) as ShownRule;
+
+  expect(isSameRule({ ...read, matched: 2, used: 1 }, read)).toBe(true);
+  rules.remove('x');
+  const other = rules.add({ id: 'x', respond: { status: 500 } }) as ShownRule;
+  expect([other.addedAt, isSameRule(other, read)]).toEqual([read.addedAt, false]);
 });

@@ -109,6 +109,21 @@ export function hasOneAnswer({ respond = [] }: ShownRule): boolean {
   return only !== undefined && others.length === 0 && only.body.trim() !== '';
 }
 
+/** Whether a rule is still the one that was read, which requests may have used since. */
+export function isSameRule(rule: ShownRule, read: ShownRule): boolean {
+  const { matched, used } = rule;
+  return JSON.stringify(rule) === JSON.stringify({ ...read, matched, used });
+}
+
+/** The settings of a rule besides its response, in one line, with strings as they are: `match:{path:/a}, times:2`. */
+export function settingsText(rule: ShownRule): string {
+  const { id: _, addedAt: __, matched: ___, used: ____, hasFunction: _____, respond: ______, ...others } = rule;
+  const { counted, ...settings } = others;
+  const json = JSON.stringify({ ...settings, ...(counted ? {} : { counted }) });
+  const shown = json.replace(/"(?:[^"\\]|\\.)*"|,/g, (token) => (token === ',' ? ', ' : JSON.parse(token)));
+  return shown.slice(1, -1);
+}
+
 /** A rule as texts of a form with `ruleFields` that would add an equal one. */
 export function formInputOf(rule: ShownRule, fields: FieldSchemas): FormInput {
   const { addedAt: _, matched: __, used: ___, hasFunction: ____, respond, counted, ...settings } = rule;
@@ -119,7 +134,10 @@ export function formInputOf(rule: ShownRule, fields: FieldSchemas): FormInput {
   const isOne = hasOneAnswer(rule);
   const given = { ...settings, counted: counted ? undefined : counted, respond: isOne ? answers?.[0] : answers };
   const input = inputOf(given, fields);
-  const data = isOne ? dataIn(respond?.[0]?.body ?? '') : undefined;
+  const { operation, path } = rule.match ?? {};
+  // The mock adds the operation `latest` to a rule with `data` that has neither.
+  const isOnLatest = operation !== undefined || path !== undefined;
+  const data = isOne && isOnLatest ? dataIn(respond?.[0]?.body ?? '') : undefined;
   return data === undefined ? input : { ...input, 'respond.body': '', 'respond.data': data };
 }
 

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { formInputOf, hasOneAnswer, ruleFields, type ShownRule } from './form-input.ts';
+import { formInputOf, hasOneAnswer, isSameRule, ruleFields, type ShownRule, settingsText } from './form-input.ts';
 import { html, Refusal, Rows, Section } from './html.ts';
 import type { SectionProps } from './mock-view.ts';
 import { type BodySchema, type Group, SchemaForm } from './schema-form.ts';
@@ -8,7 +8,7 @@ import { type BodySchema, type Group, SchemaForm } from './schema-form.ts';
 export function RuleSection({ view: { rules }, bodySchema, refusal, act }: SectionProps) {
   const [chosen, setChosen] = useState<ShownRule>();
   // A rule that was removed or replaced meanwhile would be added again, or would replace another one.
-  const isThere = rules.some(({ id, addedAt }) => id === chosen?.id && addedAt === chosen.addedAt);
+  const isThere = chosen !== undefined && rules.some((rule) => isSameRule(rule, chosen));
   const edited = isThere ? chosen : undefined;
   const opener = useRef<HTMLElement>(null);
   const edit = (rule: ShownRule, button: HTMLElement) => {
@@ -29,16 +29,21 @@ export function RuleSection({ view: { rules }, bodySchema, refusal, act }: Secti
   const row = (rule: ShownRule) => html`<${RuleRow} key=${rule.id} rule=${rule}
     edit=${(button: HTMLElement) => edit(rule, button)} remove=${() => act('DELETE', `/rules/${encodeURIComponent(rule.id)}`)} />`;
   const removeAll = html`<button type="button" disabled=${rules.length === 0} onClick=${() => act('DELETE', '/rules')}>Remove all</button>`;
+  const shared = { groups: GROUPS, save };
+  const error = html`<${Refusal} refusal=${refusal} path="/rules" below />`;
   return html`<${Section} title="Rules" actions=${removeAll}
     hint="Which requests, when, and what happens. The topmost rule that matches counts: the one added last. What it does not say, the next one or the service does.">
     ${
       schema !== undefined &&
-      html`<${SchemaForm} key=${edited?.id ?? ''} name="rule" schema=${formOf(schema, edited)} groups=${GROUPS} save=${save}
-        edited=${edited && formInputOf(edited, ruleFields(schema.properties, edited))}
-        label=${edited === undefined ? 'New rule' : `Rule ${edited.id}`} submit=${edited === undefined ? 'Add rule' : 'Save rule'}
-        actions=${edited !== undefined && html`<button type="button" onClick=${endEdit}>Cancel</button>`}>
-        <${Refusal} refusal=${refusal} path="/rules" below />
-      <//>`
+      html`<div hidden=${edited !== undefined}>
+        <${SchemaForm} name="rule" schema=${formOf(schema, undefined)} ...${shared} label="New rule" submit="Add rule">${error}<//></div>`
+    }
+    ${
+      schema !== undefined &&
+      edited !== undefined &&
+      html`<${SchemaForm} key=${edited.id} name="edited-rule" schema=${formOf(schema, edited)} ...${shared}
+        edited=${formInputOf(edited, ruleFields(schema.properties, edited))} label="Rule ${edited.id}" submit="Save rule"
+        actions=${html`<button type="button" onClick=${endEdit}>Cancel</button>`}>${error}<//>`
     }
     <${Rows} items=${rules.toReversed()} rows=${(shown: readonly ShownRule[]) => shown.map(row)} empty="No rules." atOnce=${20} />
   <//>`;
@@ -92,11 +97,8 @@ function effectText({ respond = [], hasFunction, fail, delayMs, retryAfter, enco
 
 /** Its settings, and the beginning of its only body. */
 function linesOf(rule: ShownRule): readonly string[] {
-  const { id: _, addedAt: __, matched: ___, used: ____, hasFunction: _____, respond = [], counted, ...settings } = rule;
-  const shown = { ...settings, ...(counted ? {} : { counted }) };
-  const text = JSON.stringify(shown).slice(1, -1).replaceAll('"', '').replaceAll(',', ', ');
-  const body = hasOneAnswer(rule) ? (respond[0]?.body ?? '') : '';
-  return [text, body.length > MOST_CHARACTERS ? `${body.slice(0, MOST_CHARACTERS)}…` : body].filter(
+  const body = hasOneAnswer(rule) ? (rule.respond?.[0]?.body ?? '') : '';
+  return [settingsText(rule), body.length > MOST_CHARACTERS ? `${body.slice(0, MOST_CHARACTERS)}…` : body].filter(
     (line) => line !== '',
   );
 }
