@@ -386,6 +386,10 @@ browserTest('opens a request by keyboard, and keeps the filters in the address',
   expect(await page.getByLabel('Command').textContent()).toContain(
     `curl '${url}/api/v1/quota?page=2' \\\n  -H 'authorization: Bearer '"$FXRATES_API_KEY"`,
   );
+  await page.getByText('FXRATES_API_KEY must be the key that was sent: key_1.').waitFor();
+  await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined })');
+  await page.getByRole('button', { name: 'Copy as curl' }).click();
+  await page.getByText('The browser did not allow copying; select the text instead.').waitFor();
   await page.keyboard.press('/');
   await page.keyboard.type('X-Trace');
   await page.getByText('1 of 3 requests').waitFor();
@@ -524,6 +528,11 @@ browserTest(
     await plan.selectOption('free');
     await expect.poll(() => plan.inputValue()).toBe('developer');
     await plan.selectOption('unlimited');
+    await page.route('**/usage', (route) => route.abort(), { times: 1 });
+    const failed = page.waitForEvent('requestfailed');
+    await page.keyboard.press('Enter');
+    await failed;
+    expect(await card.getByLabel('Used this month by key_2').inputValue()).toBe('7');
     await card.getByText('300 of 1000').waitFor();
     expect(await card.getByRole('button', { name: 'Use up the month of key_2' }).isDisabled()).toBe(true);
 
@@ -536,7 +545,7 @@ browserTest(
     await card.getByText('revoked', { exact: true }).waitFor();
     expect(await status()).toBe(401);
     // The browser itself logs the refused requests.
-    expect(problems).toHaveLength(4);
+    expect(problems).toHaveLength(5);
   },
 );
 
@@ -673,7 +682,7 @@ const NASTY = `"'><img/src=x/onerror=alert(1)><script>alert(1)</script><svg/onlo
 
 browserTest('the control panel shows every field as text, also HTML', async () => {
   await using panel = await serving();
-  const { mock, url, adminUrl, page } = panel;
+  const { mock, key, url, adminUrl, page } = panel;
   mock.accounts.create({ email: `${NASTY}@x` });
   mock.rules.add({ match: { path: `/${NASTY}` }, respond: { status: 503, body: NASTY } });
   await fetch(`${url}/${encodeURIComponent(NASTY)}?base=${encodeURIComponent(NASTY)}`);
@@ -689,3 +698,7 @@ browserTest('the control panel shows every field as text, also HTML', async () =
   expect(await page.locator('main img, main script, img[src="x"], svg[onload]').count()).toBe(0);
   expect(alerts).toEqual([]);
 });
+  mock.rules.add({ match: { path: '/long' }, respond: { body: NASTY.repeat(300) } });
+  await fetch(`${url}/long`, { headers: { authorization: key } });
+  await page.getByRole('button', { name: 'GET /long' }).click();
+  await page.getByText('Only the first 16384 characters of the body are in the journal.').waitFor();

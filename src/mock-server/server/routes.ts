@@ -47,7 +47,10 @@ const list = z.object({
   entries: z.array(journalEntry).describe('Oldest first.'),
   total: z.number().int().describe('Number of matching requests, regardless of the limit.'),
   dropped: z.number().int().describe('Number of older requests that were dropped, matching or not.'),
-  changes: z.number().int().describe('How often a request was added, or one of them was changed by its end.'),
+  changes: z
+    .number()
+    .int()
+    .describe('Grows when a request is added, or one of them is changed by its end. Begins anywhere.'),
 });
 
 const filtered = z.strictObject({ filter: requestFilter.optional().describe('Which requests; by default all.') });

@@ -1,8 +1,21 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import type { MockLifetime } from '../../../src/mock-server/clock/response-delays.ts';
 import { createMockServer, type JournalEntry } from '../../../src/mock-server/index.ts';
-import { curlCommand, matchingEntries, minuteChart } from '../../../src/mock-server/panel/browser/journal-entries.ts';
-import { type MockView, readQuery, writeQuery } from '../../../src/mock-server/panel/browser/mock-view.ts';
+import { Journal } from '../../../src/mock-server/journal/journal.ts';
+import {
+  curlCommand,
+  matchingEntries,
+  minuteChart,
+  rowKey,
+} from '../../../src/mock-server/panel/browser/journal-entries.ts';
+import {
+  durationText,
+  isStillActive,
+  type MockView,
+  readQuery,
+  writeQuery,
+} from '../../../src/mock-server/panel/browser/mock-view.ts';
 import { targetOf } from '../../../src/text.ts';
 import { mockWithKey } from '../../helpers/mock-with-key.ts';
 
@@ -41,6 +54,31 @@ test.each([
   const { entries } = await recorded();
 
   expect(matchingEntries(entries, readQuery(search)).map(({ number }) => number)).toEqual(numbers);
+});
+
+test.each(['a b', 'q=a b', 'é & x', '/nowhere/ü', '100%', 'q=a%20b'])('the search finds %s', async (text) => {
+  const mock = createMockServer();
+  await mock.fetch(`${mock.baseUrl}/nowhere/${encodeURIComponent('ü')}?q=a%20b&note=${encodeURIComponent('é & x')}`);
+  await mock.fetch(`${mock.baseUrl}/100%`);
+
+  expect(matchingEntries(mock.journal.list(), { ...readQuery(''), text })).toHaveLength(1);
+});
+
+test('a request of an emptied journal has another row than the one before with its number and time', async () => {
+  const { mock, send } = mockWithKey();
+  await send('/api/v1/latest');
+  const before = mock.journal.list().map(rowKey);
+  mock.journal.clear();
+  await send('/api/v1/quota');
+
+  expect(mock.journal.list().map(({ number }) => number)).toEqual([1]);
+  expect(mock.journal.list().map(rowKey)).not.toEqual(before);
+});
+
+test('two journals with as many requests do not look the same', () => {
+  const changes = Array.from({ length: 2 }, () => new Journal(10, {} as MockLifetime).changes);
+
+  expect(changes[0]).not.toBe(changes[1]);
 });
 
 test('the path of a rule is not unknown', async () => {
@@ -82,6 +120,14 @@ test('in the command for curl, only a masked key becomes the key from the enviro
 /** A request of the journal. */
 const requestOf = (fields: object) =>
   ({ method: 'GET', path: '/x', query: {}, headers: {}, ...fields }) as unknown as JournalEntry;
+
+test('the command for curl has no cookies, which are masked', () => {
+  const headers = { cookie: '…', 'x-tag': 'x' };
+
+  const command = curlCommand(requestOf({ headers }), ORIGIN);
+
+  expect(command).toBe(`curl '${ORIGIN}/x' \\\n  -H 'x-tag: x'`);
+});
 
 test.each([
   ['a path that curl takes for a host', { path: '*@other.test/x' }],
@@ -135,9 +181,13 @@ const burst = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => entry(1, 200, to - index));
 
 /** What the panel has of a mock with these requests, and of the keys that have limits of their own. */
-function viewOf(entries: readonly JournalEntry[], limits: Readonly<Record<string, object>> = {}) {
+function viewOf(
+  entries: readonly JournalEntry[],
+  limits: Readonly<Record<string, object>> = {},
+  total = entries.length,
+) {
   const keys = Object.entries(limits).map(([id, own]) => ({ id, limits: own }));
-  return { entries, keys, clock: { now: NOW } } as unknown as MockView;
+  return { entries, total, keys, clock: { now: NOW } } as unknown as MockView;
 }
 
 test.each([
@@ -179,10 +229,24 @@ test('shows the last two minutes of the chosen key, or of the key that was used 
   expect([chart.keyId, usedIn(chart)[0], usedIn(chart).filter((used) => used > 0)]).toEqual(['key_1', 4, [4]]);
 });
 
-test('shows no limit before the first request with a key', () => {
-  const { seconds, keyId, limit, summary } = minuteChart(viewOf([{ at: NOW, status: 401 } as JournalEntry]), '');
+test.each([
+  ['entries of the two minutes are cut', 0, 'at least 1 requests of key_1 were served and 0 not'],
+  ['older entries are cut', 121, 'In the last two minutes, 1 requests'],
+])('the summary says whether requests are missing: %s', (_, secondsAgo, expected) => {
+  const entries = [entry(0, 200, 1), entry(secondsAgo, 200, 1, 'key_2')];
 
-  expect([keyId, limit, summary]).toEqual([undefined, undefined, 'No request with a key yet.']);
+  expect(minuteChart(viewOf(entries, {}, 3), '').summary).toContain(expected);
+  expect(minuteChart(viewOf(entries), '').summary).not.toContain('at least');
+});
+
+test.each([
+  ['', 'No request was checked against a limit yet.'],
+  ['key_1', 'No request of the chosen key was checked against a limit yet.'],
+])('shows no limit before the first request that was checked against one, with the filter "%s"', (chosen, text) => {
+  const refused = { at: NOW, status: 404, keyId: 'key_1' } as JournalEntry;
+  const { seconds, keyId, limit, summary } = minuteChart(viewOf([refused]), chosen);
+
+  expect([keyId, limit, summary]).toEqual([undefined, undefined, text]);
   expect(seconds.every(({ all }) => all === 0)).toBe(true);
 });
 
@@ -191,4 +255,29 @@ test('a broken connection is not served, and refused requests that count stay at
 
   expect(seconds.at(-1)).toMatchObject({ used: 30, all: 31 });
   expect(summary).toContain('1 requests of key_1 were served and 1 not');
+});
+
+test.each([
+  [-1, '0 ms'],
+  [350, '350 ms'],
+  [11_001, '12 s'],
+  [250_000, '4 min 10 s'],
+  [3_599_001, '1 h'],
+  [3_600_001, '1 h 1 min'],
+  [5_340_000, '1 h 29 min'],
+  [47.5 * 3_600_000, '47 h 30 min'],
+  [48 * 3_600_000, '2 days'],
+  [16.6 * 86_400_000, '16 days 15 h'],
+])('%d ms are %s, never less than there are', (ms, expected) => {
+  expect(durationText(ms)).toBe(expected);
+});
+
+test('a new key is shown until it is revoked, or a reset gives its id to another one', () => {
+  const { mock } = mockWithKey();
+  const created = { ...mock.createKey(), space: '' };
+  const isShown = (one = created) => isStillActive(one, mock.keys.list());
+
+  expect([isShown(), isShown({ ...created, key: 'fx_live_of_before_----' })]).toEqual([true, false]);
+  mock.keys.revoke(created.id);
+  expect(isShown()).toBe(false);
 });

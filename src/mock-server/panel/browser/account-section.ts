@@ -3,6 +3,7 @@ import { plans } from '../../../generated/service.ts';
 import { html, Refusal, Rows, Section, Select } from './html.ts';
 import {
   durationText,
+  isStillActive,
   MOST_KEYS,
   type MockView,
   type NewKey,
@@ -71,7 +72,7 @@ function AccountRow({ account, createKey, newKeys, hideKey, ...props }: AccountR
         <button type="button" onClick=${() => createKey(id)}>Create key<span class="hidden"> for ${id}</span></button>
       </div></div>
     <${Refusal} refusal=${refusal} path=${path} below />
-    ${newKeys.map((one) => html`<${OnceShownKey} key=${one.id} created=${one} hide=${hideKey} />`)}
+    ${newKeys.filter((one) => isStillActive(one, keys)).map((one) => html`<${OnceShownKey} key=${one.id} created=${one} hide=${hideKey} />`)}
     ${keys.map((key) => html`<${KeyCard} key=${key.id} ...${props} summary=${key} />`)}
   </li>`;
 }
@@ -108,14 +109,14 @@ function KeyCard({ summary, ...props }: SectionProps & { readonly summary: Shown
   </div>`;
 }
 
-/** Two steps, because a key cannot be reactivated. A double click is one. */
+/** Two steps, because a key cannot be reactivated. */
 function Revoke({ id, revoke }: { readonly id: string; readonly revoke: () => void }) {
   const [isAsking, setAsking] = useState(false);
   const name = html`<span class="hidden"> ${id}</span>`;
   if (!isAsking)
     return html`<button type="button" class="danger" onClick=${() => setAsking(true)}>Revoke${name}</button>`;
   return html`<button type="button" key="keep" ref=${focus} onClick=${() => setAsking(false)}>Keep${name}</button>
-    <button type="button" class="danger" onClick=${({ detail }: MouseEvent) => detail < 2 && revoke()}>Revoke forever${name}</button>`;
+    <button type="button" class="danger" onClick=${revoke}>Revoke forever${name}</button>`;
 }
 
 function focus(button: HTMLButtonElement | null): void {
@@ -152,7 +153,7 @@ interface GaugeProps {
   readonly id: string;
   readonly use: { readonly used: number; readonly limit: number | null };
   readonly isFull: boolean;
-  readonly set: (usage: object) => void;
+  readonly set: (usage: object) => Promise<unknown>;
   readonly caption: unknown;
 }
 
@@ -162,10 +163,10 @@ function Gauge({ name, period, id, use, isFull, set, caption }: GaugeProps) {
   const [typed, setTyped] = useState<string>();
   const title = `This ${period}`;
   const share = limit === null || limit === 0 ? 0 : Math.min(1, used / limit);
-  const submit = (event: Event) => {
+  const submit = async (event: Event) => {
     event.preventDefault();
-    set({ [name]: Number(typed ?? used) });
-    setTyped(undefined);
+    const isSet = (await set({ [name]: Number(typed ?? used) })) !== undefined;
+    if (isSet) setTyped((now) => (now === typed ? undefined : now));
   };
   return html`<div class="gauge">
     <p class="gauge-head"><span>${title}</span> <strong class=${isFull ? 'is-bad' : ''}>${usedText(use)}</strong></p>

@@ -1,4 +1,5 @@
 import { targetOf } from '../../../text.ts';
+import { valuePairs } from '../../input/masked-keys.ts';
 import { keyText, statusText } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import { type MockView, type PanelQuery, windowText } from './mock-view.ts';
@@ -37,10 +38,35 @@ function matchesStatus(entry: JournalEntry, wanted: string): boolean {
 }
 
 function textOf(entry: JournalEntry): string {
-  const { method, status, code = '', why, headers, body = '', rules } = entry;
+  const { method, path, query, status, code = '', why, headers, body = '', rules } = entry;
   const names = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  const words = [method, targetOf(entry), statusText(status), code, why, keyText(entry), ...names, body];
+  const values = valuePairs(query).map(([name, value]) => `${name}=${value}`);
+  const words = [
+    method,
+    targetOf(entry),
+    decoded(path),
+    ...values,
+    statusText(status),
+    code,
+    why,
+    keyText(entry),
+    ...names,
+    body,
+  ];
   return [...words, ...rules].join('\n').toLowerCase();
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path; // its percent signs encode no text
+  }
+}
+
+/** Differs for a request of an emptied or another journal, which begins at 1 again, perhaps at the same time. */
+export function rowKey(entry: JournalEntry): string {
+  return [entry.number, entry.at, entry.method, targetOf(entry)].join(' ');
 }
 
 /**
@@ -72,8 +98,8 @@ const CHANGED_IN_URL = /^[^/?]|\/(?:\.|%2e)|[{}[\]\\]/i;
 /** A terminal obeys control characters, and some change the direction or the look of the text after them. */
 const CONTROL = /(?!\n)[\p{Cc}\p{Cf}]/u;
 
-/** curl sets these by itself. */
-const LEFT_OUT = /^(?:host|connection|content-length|transfer-encoding|accept-encoding|keep-alive)$/;
+/** curl sets these by itself; the journal has no cookies. */
+const LEFT_OUT = /^(?:cookie|host|connection|content-length|transfer-encoding|accept-encoding|keep-alive)$/;
 
 /** A masked key becomes a variable outside the quotes; any other `…` stays. */
 function quoted(text: string, masked: RegExp): string {
@@ -90,13 +116,15 @@ const MASKED = {
 
 const SECONDS = 120;
 
+type ChartView = Pick<MockView, 'entries' | 'total' | 'keys' | 'clock'>;
+
 /**
  * For each second with requests of the key `chosen`, or else of the newest request: how many requests the mock had counted
  * in the window of the key, and above these the requests that were not served. So only a
  * refused request is above the limit. `at` is in seconds since the Unix epoch, `all` are the used requests and those that
  * were not served, and `summary` is the same in words, for a screen reader.
  */
-export function minuteChart({ entries, keys, clock }: Pick<MockView, 'entries' | 'keys' | 'clock'>, chosen: string) {
+export function minuteChart({ entries, total, keys, clock }: ChartView, chosen: string) {
   const start = Math.floor(clock.now / 1000) - SECONDS + 1;
   const newest = entries.find(({ rate, keyId }) => rate !== undefined && (chosen === '' || keyId === chosen));
   const { keyId, rate: { limit } = {} } = newest ?? {};
@@ -110,10 +138,12 @@ export function minuteChart({ entries, keys, clock }: Pick<MockView, 'entries' |
     const all = used + notServed.filter((entry) => secondOf(entry) === second).length;
     return { at: start + second, used, all };
   });
-  const counts = `${shown.length - notServed.length} requests of ${keyId} were served and ${notServed.length} not`;
+  const oldest = entries.at(-1);
+  const isCut = entries.length < total && oldest !== undefined && secondOf(oldest) >= 0;
+  const counts = `${isCut ? 'at least ' : ''}${shown.length - notServed.length} requests of ${keyId} were served and ${notServed.length} not`;
   const summary =
     keyId === undefined
-      ? 'No request with a key yet.'
+      ? `No request${chosen === '' ? '' : ' of the chosen key'} was checked against a limit yet.`
       : `In the last two minutes, ${counts}; the limit is ${limit} per ${window}.`;
   return { seconds, keyId, limit, window, summary };
 }

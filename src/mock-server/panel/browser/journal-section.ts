@@ -4,35 +4,26 @@ import { MOST_BODY_CHARACTERS, valuePairs } from '../../input/masked-keys.ts';
 import { keyText, statusText } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import { html, Rows, Section, Select, withValue } from './html.ts';
-import { curlCommand, isServed, keyFilterOf, matchingEntries, operationFilterOf } from './journal-entries.ts';
+import { curlCommand, isServed, keyFilterOf, matchingEntries, operationFilterOf, rowKey } from './journal-entries.ts';
 import { durationText, type MockView, type PanelQuery, type SectionProps, timeOfDay } from './mock-view.ts';
 
 /** All requests with the reason for the response. A row expands to all details. */
 export function JournalSection({ view, spaces, query, setQuery, act }: SectionProps) {
   const { entries } = view;
-  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
-  const [focused, setFocused] = useState<number>();
-  const newest = entries[0]?.number ?? 0;
-  const last = useRef(newest);
-  useEffect(() => {
-    const isAnother = newest < last.current; // it was emptied, and numbers begin at 1 again
-    last.current = newest;
-    if (!isAnother) return;
-    setOpen(new Set());
-    setFocused(undefined);
-  }, [newest]);
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const [focused, setFocused] = useState<string>();
   const matching = matchingEntries(entries, query);
   const mayBeInSpaces = query.space === '' && spaces.length > 0;
   const noneText = `No requests yet.${mayBeInSpaces ? ' Those with the key of a space are in the list of that space.' : ''}`;
   const isFiltered = FILTERS.some((name) => query[name] !== '');
-  const toggle = (number: number) =>
-    setOpen(new Set(open.has(number) ? [...open].filter((one) => one !== number) : [...open, number]));
+  const toggle = (key: string) =>
+    setOpen(new Set(open.has(key) ? [...open].filter((one) => one !== key) : [...open, key]));
   const rows = (shown: readonly JournalEntry[]) => {
     // One row is a tab stop: the one that had the focus last, or else the newest.
-    const stop = shown.find(({ number }) => number === focused) ?? shown[0];
+    const stop = shown.find((entry) => rowKey(entry) === focused) ?? shown[0];
     return shown.map(
-      (entry) => html`<${EntryRow} key=${entry.number} entry=${entry} view=${view}
-        isOpen=${open.has(entry.number)} toggle=${toggle} isStop=${entry === stop} focus=${setFocused} />`,
+      (entry) => html`<${EntryRow} key=${rowKey(entry)} entry=${entry} view=${view}
+        isOpen=${open.has(rowKey(entry))} toggle=${toggle} isStop=${entry === stop} focus=${setFocused} />`,
     );
   };
   const actions = html`<p class="hint" role="status">${countText(view, isFiltered ? matching.length : undefined)}</p>
@@ -94,16 +85,16 @@ function distinct(values: readonly string[]): string[] {
 interface RequestRowProps extends Pick<SectionProps, 'view'> {
   readonly entry: JournalEntry;
   readonly isOpen: boolean;
-  readonly toggle: (number: number) => void;
+  readonly toggle: (key: string) => void;
   readonly isStop: boolean;
-  readonly focus: (number: number) => void;
+  readonly focus: (key: string) => void;
 }
 
 function EntryRow({ entry, view, isOpen, toggle, isStop, focus }: RequestRowProps) {
   const { number, at, method, status, why, earlyByMs, switches } = entry;
   const id = `request-${number}`;
   return html`<li class=${isOpen ? 'entry open' : 'entry'}>
-    <button type="button" class="entry-head" tabindex=${isStop ? 0 : -1} onFocus=${() => focus(number)} aria-expanded=${isOpen} aria-controls=${isOpen ? id : undefined} onClick=${() => toggle(number)}>
+    <button type="button" class="entry-head" tabindex=${isStop ? 0 : -1} onFocus=${() => focus(rowKey(entry))} aria-expanded=${isOpen} aria-controls=${isOpen ? id : undefined} onClick=${() => toggle(rowKey(entry))}>
       <span class="mono soft">${timeOfDay(at)}</span>
       <span class="badge ${isServed(entry) ? 'good' : 'bad'}">${statusText(status)}</span>
       <span class="mono target"><b>${method}</b> ${targetOf(entry)}</span>
@@ -158,7 +149,14 @@ function EntryDetails({ entry, switches }: EntryDetailsProps) {
 
 function Body({ title, text }: { readonly title: string; readonly text: string | undefined }) {
   if (text === undefined) return null;
-  return html`<div class="whole"><h3>${title}</h3><pre class="block" tabindex="0" aria-label=${title}>${text}</pre></div>`;
+  return html`<div class="whole"><h3>${title}</h3><${CutHint} text=${text} /><pre class="block" tabindex="0" aria-label=${title}>${text}</pre></div>`;
+}
+
+function CutHint({ text }: { readonly text: string | undefined }) {
+  return (
+    text?.length === MOST_BODY_CHARACTERS &&
+    html`<p class="hint">Only the first ${MOST_BODY_CHARACTERS} characters of the body are in the journal.</p>`
+  );
 }
 
 type Pair = readonly [string, string];
@@ -216,16 +214,21 @@ function Curl({ entry }: { readonly entry: JournalEntry }) {
   const command = curlCommand(entry, location.origin);
   if (command === undefined)
     return html`<p class="hint">A terminal or curl would change the request, so there is no command for it.</p>`;
-  const copy = () =>
-    navigator.clipboard.writeText(command).then(
-      () => setCopied('Copied.'),
-      () => setCopied('The browser did not allow copying; select the text instead.'),
-    );
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(command); // there is no clipboard without https, except on this machine
+      setCopied('Copied.');
+    } catch {
+      setCopied('The browser did not allow copying; select the text instead.');
+    }
+  };
+  const needsKey = command.includes('$FXRATES_API_KEY');
   return html`<div class="whole">
     <div class="row between"><h3>As a command</h3>
       <div class="row"><span class="hint" role="status">${copied}</span>
         <button type="button" onClick=${copy}>Copy as curl</button></div></div>
-    ${entry.body?.length === MOST_BODY_CHARACTERS && html`<p class="hint">Only the first ${MOST_BODY_CHARACTERS} characters of the body are in the journal.</p>`}
+    <${CutHint} text=${entry.body} />
+    ${needsKey && html`<p class="hint">FXRATES_API_KEY must be the key that was sent: ${keyText(entry)}.</p>`}
     <pre class="block" tabindex="0" aria-label="Command">${command}</pre>
   </div>`;
 }

@@ -19,7 +19,7 @@ export interface MockView {
   readonly rules: readonly ShownRule[];
   /** The newest requests in the journal, newest first. */
   readonly entries: readonly JournalEntry[];
-  /** How often the journal has changed. */
+  /** Grows with each change of the journal, and differs in another journal. */
   readonly changes: number;
   /** Number of requests in the journal, also of older ones that are not in `entries`. */
   readonly total: number;
@@ -39,6 +39,11 @@ export interface NewKey {
   readonly key: string;
   readonly accountId: string;
   readonly space: string;
+}
+
+/** Whether the mock still has the key: a mock that was reset gives the same id to another one. */
+export function isStillActive({ id, key }: NewKey, keys: readonly KeySummary[]): boolean {
+  return keys.some((one) => one.id === id && one.state === 'active' && key.endsWith(one.masked.slice(-4)));
 }
 
 /** The parameters of a section of the panel. */
@@ -75,14 +80,21 @@ export function timeOfDay(at: number): string {
   return new Date(at).toISOString().slice(11, 19);
 }
 
-/** `350 ms`, `12 s`, `4 min 10 s`, `3 h`, `12 days`: two units at most, rounded up to a whole second from one second on. */
+/** `350 ms`, `12 s`, `4 min 10 s`, `3 h 1 min`, `12 days`: two units at most, rounded up, so that the time is over then. */
 export function durationText(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.ceil(ms))} ms`;
   const seconds = Math.ceil(ms / 1000);
   if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min${seconds % 60 === 0 ? '' : ` ${seconds % 60} s`}`;
-  const hours = Math.round(seconds / 3600);
-  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+  if (seconds < 3600) return inTwoUnits(seconds, 60, ['min', 's']);
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 48 * 60
+    ? inTwoUnits(minutes, 60, ['h', 'min'])
+    : inTwoUnits(Math.ceil(minutes / 60), 24, ['days', 'h']);
+}
+
+function inTwoUnits(count: number, size: number, [large, small]: readonly [string, string]): string {
+  const rest = count % size;
+  return `${Math.floor(count / size)} ${large}${rest === 0 ? '' : ` ${rest} ${small}`}`;
 }
 
 /** Shows everything. */
