@@ -459,9 +459,16 @@ browserTest('moves the clock and changes switches', async () => {
   const { mock, adminUrl, page } = panel;
   const problems = await openPanel(page, adminUrl);
 
-  await page.getByRole('button', { name: 'To the quota reset' }).click();
+  await page.getByRole('button', { name: '+ 1 minute' }).dblclick();
+  await page.getByText('2026-01-15 00:02:00 UTC').waitFor();
+  await page.getByRole('button', { name: 'To the quota reset' }).dblclick();
   await page.getByText('2026-02-01 00:00:00 UTC').waitFor();
-  expect(mock.clock.now()).toBe(Date.UTC(2026, 1, 1));
+  await page.getByRole('button', { name: 'Freeze' }).dblclick();
+  await page.getByRole('button', { name: 'Resume' }).waitFor();
+  await page.getByRole('button', { name: '+ 1 second' }).click();
+  await page.getByText('2026-02-01 00:00:01 UTC').waitFor();
+  await page.getByRole('button', { name: 'Resume' }).waitFor();
+  expect(mock.clock.now()).toBe(Date.UTC(2026, 1, 1, 0, 0, 1));
 
   await page.locator('summary', { hasText: 'Per-minute limit' }).click();
   await page.getByLabel('rateWindow').selectOption({ label: 'token-bucket' });
@@ -507,6 +514,8 @@ browserTest(
     mock.space({ name: 'checkout' });
     await page.getByLabel('Space').selectOption('checkout');
     await card.getByLabel('New key, shown only once').waitFor({ state: 'detached' });
+    await card.getByText('account_1, signed up').waitFor();
+    expect(await card.getByRole('alert').count()).toBe(0); // the refusal is of the mock itself
     await page.getByLabel('Space').selectOption({ label: 'the mock itself' });
     expect(await card.getByLabel('New key, shown only once').inputValue()).toBe(key); // until it is copied
     const status = async () => (await fetch(`${url}/api/v1/latest`, { headers: { authorization: key } })).status;
@@ -519,6 +528,11 @@ browserTest(
     await card.getByText('100000 of 100000').waitFor();
     expect(await status()).toBe(429);
     await card.getByLabel('Used this month by key_2').fill('7');
+    await page.route('**/usage', (route) => route.abort(), { times: 1 });
+    const failed = page.waitForEvent('requestfailed');
+    await page.keyboard.press('Enter');
+    await failed;
+    expect(await card.getByLabel('Used this month by key_2').inputValue()).toBe('7');
     await page.keyboard.press('Enter');
     await card.getByText('7 of 100000').waitFor();
     await card.getByRole('button', { name: 'Use up the minute of key_2' }).click();
@@ -528,11 +542,6 @@ browserTest(
     await plan.selectOption('free');
     await expect.poll(() => plan.inputValue()).toBe('developer');
     await plan.selectOption('unlimited');
-    await page.route('**/usage', (route) => route.abort(), { times: 1 });
-    const failed = page.waitForEvent('requestfailed');
-    await page.keyboard.press('Enter');
-    await failed;
-    expect(await card.getByLabel('Used this month by key_2').inputValue()).toBe('7');
     await card.getByText('300 of 1000').waitFor();
     expect(await card.getByRole('button', { name: 'Use up the month of key_2' }).isDisabled()).toBe(true);
 
@@ -572,7 +581,7 @@ browserTest('asks before a token in the address replaces one that works', async 
 
 browserTest('asks for the token where the address did not bring it', async () => {
   await using panel = await serving();
-  const { url, adminToken, page } = panel;
+  const { url, adminUrl, adminToken, page } = panel;
 
   await page.goto(`${url}/__fxrates`);
   await page.getByLabel('Admin token').fill('wrong');
@@ -582,6 +591,13 @@ browserTest('asks for the token where the address did not bring it', async () =>
   await page.getByRole('button', { name: 'Open the panel' }).click();
 
   await page.getByRole('heading', { name: 'Clock' }).waitFor();
+  await page.getByLabel('email', { exact: true }).fill('typed');
+  await page.evaluate('localStorage.setItem("fxrates-admin-token", "of-an-ended-server")');
+  await page.getByLabel('Admin token').fill(adminUrl);
+  expect(await page.getByRole('heading', { name: 'Clock' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Open the panel' }).click();
+  await page.getByRole('heading', { name: 'Clock' }).waitFor();
+  expect(await page.getByLabel('email', { exact: true }).inputValue()).toBe('typed');
 });
 
 browserTest(
@@ -685,7 +701,9 @@ browserTest('the control panel shows every field as text, also HTML', async () =
   const { mock, key, url, adminUrl, page } = panel;
   mock.accounts.create({ email: `${NASTY}@x` });
   mock.rules.add({ match: { path: `/${NASTY}` }, respond: { status: 503, body: NASTY } });
+  mock.rules.add({ match: { path: '/long' }, respond: { body: NASTY.repeat(300) } });
   await fetch(`${url}/${encodeURIComponent(NASTY)}?base=${encodeURIComponent(NASTY)}`);
+  await fetch(`${url}/long`, { headers: { authorization: key } });
   const alerts: string[] = [];
   page.on('dialog', (dialog) => {
     alerts.push(dialog.message());
@@ -694,11 +712,9 @@ browserTest('the control panel shows every field as text, also HTML', async () =
 
   await page.goto(adminUrl);
   await page.getByText('onerror=alert').first().waitFor();
+  await page.getByRole('button', { name: 'GET /long' }).click();
+  await page.getByText('Only the first 16384 characters of the body are in the journal.').waitFor();
 
   expect(await page.locator('main img, main script, img[src="x"], svg[onload]').count()).toBe(0);
   expect(alerts).toEqual([]);
 });
-  mock.rules.add({ match: { path: '/long' }, respond: { body: NASTY.repeat(300) } });
-  await fetch(`${url}/long`, { headers: { authorization: key } });
-  await page.getByRole('button', { name: 'GET /long' }).click();
-  await page.getByText('Only the first 16384 characters of the body are in the journal.').waitFor();

@@ -22,7 +22,7 @@ function App() {
       <h1 class="hidden">Control panel${query.space !== '' && ` of space ${query.space}`}</h1>
       ${problem !== '' && !(needsToken && !hasToken()) && html`<p class="note bad" role="alert">${problem}</p>`}
       ${needsToken && html`<${TokenForm} connect=${load} />`}
-      ${!needsToken && mock.view !== undefined && SECTIONS.map((Section) => html`<${Section} ...${props} />`)}
+      <div class="sections" hidden=${needsToken}>${mock.view !== undefined && SECTIONS.map((Section) => html`<${Section} ...${props} />`)}</div>
     </main>`;
 }
 
@@ -69,6 +69,13 @@ function TokenForm({ connect }: { readonly connect: () => void }) {
 /** The sections of the panel, in their order. */
 const SECTIONS = [...[ClockSection, ChartSection, JournalSection], ...[AccountSection, RuleSection, SwitchSection]];
 
+/** The second click of a double click would undo the first, or hit what has moved there. */
+function ignoreSecondClick(event: MouseEvent): void {
+  if (event.detail < 2 || !(event.target as Element).closest('button:not([data-repeats=true])')) return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
 /** If the focused control goes or is disabled, such as that of a removed row, the next one gets the focus. */
 function keepFocus(page: HTMLElement): void {
   let focused = page;
@@ -108,5 +115,6 @@ function controlsBeside(one: HTMLElement, frame: HTMLElement): readonly HTMLElem
 const place = document.getElementById('app');
 if (place !== null) {
   keepFocus(place);
+  place.addEventListener('click', ignoreSecondClick, true);
   render(html`<${App} />`, place);
 }

@@ -20,7 +20,8 @@ export function ClockSection({ view: { clock }, refusal, act }: SectionProps) {
         ${clock.frozen ? 'Resume' : 'Freeze'}
       </button>
       ${STEPS.map(
-        ([text, step]) => html`<button type="button" onClick=${() => act('POST', '/clock', step)}>${text}</button>`,
+        ([text, step]) =>
+          html`<button type="button" data-repeats=${'advanceMs' in step} onClick=${() => act('POST', '/clock', step)}>${text}</button>`,
       )}
     </div>
     <${Refusal} refusal=${refusal} path="/clock" />

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { type ClockState, MOST_KEYS, type MockView, type SectionProps } from './mock-view.ts';
+import { type ClockState, MOST_KEYS, type MockView, type RejectedCall, type SectionProps } from './mock-view.ts';
 
 /** The current state of the mock or a space, read every second and after each change. */
 export function useMock(space: string) {
@@ -10,7 +10,7 @@ export function useMock(space: string) {
   const [api, setApi] = useState<ApiDescription>();
   const [spaces, setSpaces] = useState<readonly string[]>([]);
   const [lost, setLost] = useState<Error>();
-  const [refusal, setRefusal] = useState<SectionProps['refusal']>();
+  const [refused, setRefused] = useState<RejectedCall & { readonly scope: string }>();
   const shown = useRef<ShownJournal>({ entries: [], changes: 0, total: 0 });
   const load = useCallback(async () => {
     try {
@@ -34,18 +34,19 @@ export function useMock(space: string) {
   }, [isConnected]);
 
   const act: SectionProps['act'] = async (method, path, body) => {
-    setRefusal(undefined);
+    setRefused(undefined);
     try {
       return await callAdmin(method, scope + path, body);
     } catch (error) {
       // `load` shows the other errors.
-      if (error instanceof AdminApiError) setRefusal({ path, message: error.message });
+      if (error instanceof AdminApiError) setRefused({ scope, path, message: error.message });
       return undefined;
     } finally {
       await load();
     }
   };
   const needsToken = lost instanceof AdminApiError && lost.status === 401;
+  const refusal = refused?.scope === scope ? refused : undefined;
   const problem = lost?.message ?? ''; // why the state could not be read
   const bodySchema: SectionProps['bodySchema'] = (path) => schemaIn(api, path);
   return { view, spaces, problem, refusal, needsToken, act, bodySchema, load };
@@ -152,9 +153,9 @@ export function hasToken(): boolean {
   return (localStorage.getItem(STORED) ?? '') !== '';
 }
 
-/** Without characters that no token has, such as invisible ones that were copied with it. */
+/** Also takes the printed address. Removes characters that no token has, such as invisible ones that were copied with it. */
 export function keepToken(typed: string): void {
-  localStorage.setItem(STORED, typed.replace(/[^\w-]/g, ''));
+  localStorage.setItem(STORED, typed.replace(/^.*#token=/s, '').replace(/[^\w-]/g, ''));
 }
 
 /** An error of the admin API. */
