@@ -7,6 +7,7 @@ import { MemoryLimitStore } from '../helpers/memory-limit-store.ts';
 import { API_KEY, failure, quotaRecord, rateLimited, success } from '../helpers/service-replies.ts';
 import { BASE_URL, differentCalls, errorOf, listOf, testClient } from '../helpers/test-client.ts';
 
+const OTHER_KEY = API_KEY.replace('0', '1');
 const CLOSED = { kind: 'aborted', message: 'The call was aborted because its client was closed (close())' };
 
 async function errorsOf(calls: readonly Promise<unknown>[]): Promise<unknown[]> {
@@ -125,6 +126,27 @@ test('after the last client of a key is closed, the next one has a new state and
   await clock.run(third.latest());
 
   expect(stores.map(({ exchanges }) => exchanges > 0)).toEqual([true, false, true]);
+});
+
+test.each<[string, object, 'derived' | 'root', boolean]>([
+  ['with a key of its own: its state', { apiKey: OTHER_KEY }, 'derived', false],
+  ['with the same key: nothing', {}, 'derived', true],
+  ['with a key of its own: its state, by closing the first client', { apiKey: OTHER_KEY }, 'root', false],
+  ['with the same key: its state, by closing the first client', {}, 'root', false],
+])('a client of withOptions() releases %s', async (_, options, closed, isKept) => {
+  const fetch = fakeFetch(success(), { quota: success(quotaRecord()) });
+  const { fx, clock } = testClient([], { fetch });
+  const unclosed = [1, 2].map(() => fx.withOptions(closed === 'root' ? options : {}));
+  const derived = fx.withOptions(options);
+  await clock.run(Promise.all([...unclosed, derived].map((one) => one.quota())));
+
+  await (closed === 'root' ? fx : derived).close();
+  await (closed === 'root' ? derived : undefined)?.close();
+
+  const next = testClient([], { clock, fetch, ...options }).fx;
+  expect(next.quotaEstimate() !== undefined).toBe(isKept);
+  if (closed === 'derived') expect(fx.quotaEstimate()).toBeDefined();
+  await next.close();
 });
 
 test('closing a client ends its batches and polls', async () => {

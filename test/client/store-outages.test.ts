@@ -63,6 +63,21 @@ test.each(ways)('each outage of a store causes one warning per kind of store, wi
   expect(warnings).toHaveLength(6);
 });
 
+test('an open client is warned of the outage of a store that a closed one used first', async () => {
+  let get: () => Promise<undefined> = async () => undefined;
+  const store = { get: () => get(), set() {} };
+  const clock = new FakeClock();
+  const clients = [0, 1].map(() => testClient(success(), { clock, cache: { maxAgeMs: 60_000, store } }));
+  await clock.run(clients[0]!.fx.latest());
+  await clients[0]!.fx.close();
+  get = () => Promise.reject(new Error('connection refused'));
+
+  await clock.run(clients[1]!.fx.latest());
+
+  expect(clients.map(({ warnings }) => warnings.length)).toEqual([0, 1]);
+  expect(clients[1]!.warnings[0]).toMatch(CACHE);
+});
+
 test('without the store, the warning about a long wait names the share of the process', async () => {
   const clock = new FakeClock();
   const store = new MemoryLimitStore(clock);

@@ -97,9 +97,10 @@ class Rounds<Data> implements RunningPoll {
   }
 
   get fixedMs(): number | undefined {
-    const { every } = this.#parts;
-    if (typeof every === 'number') return every;
-    return every === 'snapshot' ? this.#interval?.intervalMs : undefined;
+    const { every, call } = this.#parts;
+    const intervalMs = every === 'snapshot' ? this.#interval?.intervalMs : every;
+    // Younger responses come from the cache.
+    return typeof intervalMs === 'number' ? Math.max(intervalMs, call.maxAgeMs ?? 0) : undefined;
   }
 
   iterate<Item>(itemOf: (item: PollItem<Data>) => Item): AsyncGenerator<Item, void, undefined> {
@@ -141,11 +142,13 @@ class Rounds<Data> implements RunningPoll {
       return [{ error }];
     }
     this.#shareQuota();
-    this.#quota?.polls.startRound(this);
     const options = { ...call, signal: this.#stop.toSignal() };
     return queries.map(async (query) => {
       try {
-        return { query, ...(await request<Data>(operation, query, options).withMeta()) };
+        const result = await request<Data>(operation, query, options).withMeta();
+        const isCounted = result.meta.source === 'network' && this.requests > 0;
+        if (isCounted) this.#parts.stateInUse()?.quota.polls.sent();
+        return { query, ...result };
       } catch (error) {
         return { error: this.#stop.reason ?? error };
       }

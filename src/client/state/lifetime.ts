@@ -28,7 +28,9 @@ export class Lifetime {
   readonly #parent: Lifetime | undefined;
   /** Without an order; a Set costs a tenth of the throughput. A client and those created from it have one list. */
   readonly #calls: CallInFlight[];
-  readonly #entries = new Set<RetainedState>();
+  readonly #own = new Set<RetainedState>();
+  /** The states of the client and of those created from it, each with the number of these clients. */
+  readonly #entries = new Map<RetainedState, number>();
   readonly #closing = new Cancellation();
   #closed: Promise<void> | undefined;
 
@@ -77,12 +79,20 @@ export class Lifetime {
     if (this.isClosed) throw new ConfigError('The client is closed (close()); create a new one');
   }
 
-  /** Prevents the removal of a key's state while this client, or the one from which it was created, is open. */
+  /** Prevents the removal of a key's state while this client is open. */
   retain(entry: RetainedState): void {
-    if (this.#parent !== undefined) return this.#parent.retain(entry);
-    if (this.#entries.has(entry)) return;
-    this.#entries.add(entry);
+    if (this.#own.has(entry)) return;
+    this.#own.add(entry);
+    this.#count(entry, 1);
     entry.clients += 1;
+  }
+
+  /** Numbers instead of the clients, because a program may create one per request, and close none of them. */
+  #count(entry: RetainedState, change: number): void {
+    const count = (this.#entries.get(entry) ?? 0) + change;
+    if (count > 0) this.#entries.set(entry, count);
+    else this.#entries.delete(entry);
+    if (this.#parent !== undefined) this.#parent.#count(entry, change);
   }
 
   /**
@@ -107,11 +117,14 @@ export class Lifetime {
     for (const { call } of calls) call.signal.cancel(closedError([...call.attempts])); // each error has the ID of its call
     await Promise.allSettled(calls.map(({ response }) => response));
     await Promise.allSettled(own().map(({ response }) => response)); // a call that had its response stores it
+    if (this.#parent?.isClosed) return; // which releases the states
     const entries = [...this.#entries];
-    this.#entries.clear();
-    for (const entry of entries) entry.clients -= 1;
+    for (const [entry, count] of entries) {
+      this.#count(entry, -count);
+      entry.clients -= count;
+    }
     // Otherwise, a process that exits now would hold its slots until it is considered dead.
-    await Promise.all(entries.filter(({ clients }) => clients === 0).map((entry) => entry.close()));
+    await Promise.all(entries.filter(([{ clients }]) => clients === 0).map(([entry]) => entry.close()));
   }
 }
 

@@ -2,7 +2,7 @@
 export interface RunningPoll {
   /** Requests of a round that count toward the quota. */
   readonly requests: number;
-  /** The interval between rounds; `undefined` if the poll spreads what is left of the month. */
+  /** The interval between requests; `undefined` if the poll spreads what is left of the month. */
   readonly fixedMs: number | undefined;
 }
 
@@ -32,7 +32,7 @@ interface Count {
 /** How the polls of one key share the requests left of the month among each other, and with all other calls of the key. */
 export class PollBudget {
   readonly #polls = new Set<RunningPoll>();
-  /** Requests of the rounds that have started. */
+  /** Requests of the polls. */
   #polled = 0;
   /** When the count of others' requests began. */
   #from: { readonly remaining: number; readonly polled: number; readonly atMs: number } | undefined;
@@ -47,8 +47,9 @@ export class PollBudget {
     this.#polls.delete(poll);
   }
 
-  startRound({ requests }: RunningPoll): void {
-    this.#polled += requests;
+  /** A poll has sent a request that counts toward the quota. */
+  sent(): void {
+    this.#polled += 1;
   }
 
   /** Number of requests in one round of all polls. */

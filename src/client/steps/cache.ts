@@ -22,6 +22,8 @@ const CLOCK_SKEW_MS = 60_000;
 
 /** For this time, the snapshot interval of a plan is used without asking again: plans seldom change. */
 const PLAN_MS = 3_600_000;
+/** Long enough for a slot of the next minute. A renewal keeps a program that has ended alive. */
+const RENEWAL_MS = 60_000;
 /** If the store takes longer, the request is sent, because the service takes about as long. */
 const STORE_TIMEOUT_MS = 500;
 const OTHER_VALUE =
@@ -87,7 +89,6 @@ class ResponseCache {
   readonly #context: StepContext;
   readonly #settings: CacheSettings;
   readonly #next: Handler;
-  readonly #guard: StoreGuard;
   /** What this client could not write to the store. A store that can still be read may refuse writes. */
   #memory: MemoryStore | undefined;
 
@@ -95,7 +96,10 @@ class ResponseCache {
     this.#context = context;
     this.#settings = settings;
     this.#next = next;
-    this.#guard = guardOf(settings.store, context);
+  }
+
+  get #guard(): StoreGuard {
+    return guardOf(this.#settings.store, this.#context);
   }
 
   async send(call: Call): Promise<ApiResponse> {
@@ -126,7 +130,7 @@ class ResponseCache {
       endpoint,
       key,
       settings: { ...settings, priority: 'low', onLimit: 'wait' },
-      deadlineAt: Number.POSITIVE_INFINITY,
+      deadlineAt: this.#context.settings.time.now() + RENEWAL_MS,
       signal: new Cancellation(),
     });
     const name = this.#nameOf(own);
@@ -249,21 +253,34 @@ class ResponseCache {
   }
 }
 
+interface SharedGuard {
+  readonly time: SteadyTime;
+  readonly guard: StoreGuard;
+  /** Those of the client that used the store last; another one may be closed. */
+  events: StepContext['events'];
+}
+
 /** One for all clients of a store, so that those of `withOptions()` know of an outage, and warn of it once. */
-const guards = new WeakMap<CacheSettings['store'], { readonly time: SteadyTime; readonly guard: StoreGuard }>();
+const guards = new WeakMap<CacheSettings['store'], SharedGuard>();
 
 function guardOf(store: CacheSettings['store'], { settings: { time }, events }: StepContext): StoreGuard {
   const known = guards.get(store);
-  if (known?.time === time) return known.guard;
+  if (known?.time === time) {
+    known.events = events;
+    return known.guard;
+  }
   const onOutage = (error: unknown, occasion: number) => {
     const why = thrownMessage(error);
-    events.warnOnce(`cache: the store failed (${why}); until it responds again, responses are cached in memory`, {
-      occasion,
-    });
+    shared.events.warnOnce(
+      `cache: the store failed (${why}); until it responds again, responses are cached in memory`,
+      {
+        occasion,
+      },
+    );
   };
-  const guard = new StoreGuard({ time, timeoutMs: STORE_TIMEOUT_MS, onOutage });
-  guards.set(store, { time, guard });
-  return guard;
+  const shared = { time, guard: new StoreGuard({ time, timeoutMs: STORE_TIMEOUT_MS, onOutage }), events };
+  guards.set(store, shared);
+  return shared.guard;
 }
 
 /** A stored response with its exact text, so that no digit changes. */

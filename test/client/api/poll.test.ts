@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
 import {
   type AnyFxRatesError,
@@ -7,6 +7,7 @@ import {
   type PollOptions,
   type PollSchedule,
 } from '../../../src/client/index.ts';
+import { PollBudget } from '../../../src/client/state/poll-budget.ts';
 import { quiet, ticksUntilSettled } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
 import { clientOnMock } from '../../helpers/mock-with-key.ts';
@@ -498,6 +499,32 @@ test('a poll with an interval of its own takes its requests first', async () => 
   expect(value?.next.intervalMs / every).toBeCloseTo(1, 1);
   await fixed.return?.();
   await spread.return?.();
+});
+
+test('a poll that is answered from the cache leaves the requests that it does not send', async () => {
+  const quota = success(quotaRecord({ monthly_used: 0 }));
+  const { fx, clock } = testClient(success(), { quota, cache: { maxAgeMs: HOUR } });
+  const cached = fx.poll({ base: 'USD' }, { every: MINUTE, maxAgeMs: HOUR })[Symbol.asyncIterator]();
+  await clock.run(cached.next());
+
+  const spread = fx.poll({ base: 'EUR' }).withMeta()[Symbol.asyncIterator]();
+  const { value } = await clock.run(spread.next());
+
+  expect(LEFT_MS / value!.next.intervalMs / (1_000 - LEFT_MS / HOUR)).toBeCloseTo(1, 1);
+  await cached.return?.();
+  await spread.return?.();
+});
+
+test('rounds that are answered from the cache are no requests of the polls', async () => {
+  const { fx, clock } = testClient(success(), { quota: rich, cache: { maxAgeMs: DAY } });
+  const sent = vi.spyOn(PollBudget.prototype, 'sent');
+  onTestFinished(() => sent.mockRestore());
+
+  await clock.run(listOf(fx.poll({}, { every: MINUTE, maxAgeMs: DAY }), 5));
+  expect(sent).toHaveBeenCalledTimes(1);
+  await clock.run(listOf(fx.poll({}, { every: MINUTE }), 3));
+
+  expect(sent).toHaveBeenCalledTimes(4);
 });
 
 test('a failed call of a list is reported, and the others continue', async () => {

@@ -297,7 +297,8 @@ test('the state of a key is removed with the last of its clients', async () => {
 test('closing a client made from another one does not remove the state of their key', async () => {
   const [parent, clock] = [new Lifetime(), new FakeClock()];
   const child = new Lifetime(parent);
-  const state = statesOf({ clock }, child).of(keyNumber(1));
+  const state = statesOf({ clock }, parent).of(keyNumber(1));
+  expect(statesOf({ clock }, child).of(keyNumber(1))).toBe(state);
 
   await child.close();
 

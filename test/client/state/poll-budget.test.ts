@@ -11,7 +11,7 @@ function budgetAfter(others: readonly number[]) {
   let remaining = 100_000;
   budget.sawRemaining(remaining, 0);
   others.forEach((count, hour) => {
-    budget.startRound(poll);
+    budget.sent();
     remaining -= count + 1;
     budget.sawRemaining(remaining, (hour + 1) * HOUR);
   });
@@ -55,7 +55,7 @@ test.each([
 
   expect(budget.spreadMs(month)).toBe(before);
   if (more < 0) return;
-  budget.startRound(poll);
+  budget.sent();
   budget.sawRemaining(remaining + more - 5, atMs + HOUR); // counts from there
   expect(budget.spreadMs(month)).toBe(before);
 });

@@ -346,6 +346,21 @@ test('a call at the limit receives an older response while its renewal waits', a
   expect(await metaOf()).toMatchObject({ source: 'cache', data: { n: 2 } });
 });
 
+test('a renewal that is refused again and again ends after a minute, so that the program can end', async () => {
+  const client = cached([success({ n: 1 }), ...Array.from({ length: 9 }, () => rateLimited('20'))], {
+    keep: { maxAgeMs: 1_000, staleWhileRevalidateMs: 600_000 },
+  });
+  const { metaOf, clock, fetch } = client;
+  await metaOf();
+  await clock.advance(30_000);
+
+  await metaOf();
+  await clock.advance(120_000);
+
+  expect(fetch.requests.length).toBeLessThan(6);
+  expect(await clock.left()).toBe(0);
+});
+
 test('a renewal that fails is tried again by the next call, and close() ends it', async () => {
   const replies: Reply[] = [success({ n: 1 }), failure(404), 'never'];
   const client = cached(replies, { keep: { maxAgeMs: 1_000, staleWhileRevalidateMs: 600_000 } });
