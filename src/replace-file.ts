@@ -8,7 +8,7 @@ interface ReplaceOptions {
   readonly isPrivate?: boolean;
   /** Do not wait for the disk: the text may be lost in a power failure. */
   readonly isDisposable?: boolean;
-  /** The unfinished file is `<path>.lock`: another writer fails with EEXIST. Default: each write has a file of its own. */
+  /** The unfinished file is `<path>.lock`: another writer fails with EEXIST. Without a lock, nothing is written. */
   readonly isLocked?: boolean;
 }
 
@@ -30,35 +30,33 @@ export async function replaceFile(path: string, text: Text, options: ReplaceOpti
   const stats = await statIfThere(path);
   if (stats !== undefined && (!stats.isFile() || OPEN_FILE.test(path))) return fs.appendFile(path, textOf(text));
   const target = await targetOf(path);
-  const mode = options.isPrivate === true ? 0o600 : stats && stats.mode & 0o777;
-  return writeAndRename(target, text, { ...options, mode }).catch((error: unknown) => {
-    const canOverwrite = stats !== undefined && ONLY_IN_PLACE.includes(codeOf(error) ?? '');
-    if (!canOverwrite || options.isDisposable === true) throw error;
-    return overwrite(target, text, { ...options, mode });
+  const { isPrivate = false, isLocked = false, isDisposable = false } = options;
+  const mode = isPrivate ? 0o600 : stats && stats.mode & 0o777;
+  const inPlace = async (error: unknown) => {
+    if (stats === undefined || isDisposable || !ONLY_IN_PLACE.includes(codeOf(error) ?? '')) throw error;
+    await writeTo(await fs.open(target, 'r+'), text, { isDisposable, mode });
+  };
+  const unfinished = `${target}.${isLocked ? 'lock' : `${crypto.randomUUID()}.tmp`}`;
+  const file = await fs.open(unfinished, 'wx', mode).catch((error: unknown) => {
+    if (isLocked) throw error;
+    return inPlace(error);
   });
-}
-
-interface WriteOptions extends ReplaceOptions {
-  readonly mode: number | undefined;
-}
-
-async function writeAndRename(target: string, text: Text, options: WriteOptions): Promise<void> {
-  const temporary = `${target}.${options.isLocked === true ? 'lock' : `${crypto.randomUUID()}.tmp`}`;
-  const file = await fs.open(temporary, 'wx', options.mode);
+  if (file === undefined) return;
   try {
-    await writeTo(file, text, options);
-    await fs.rename(temporary, target);
+    await writeTo(file, text, { isDisposable, mode });
+    await fs.rename(unfinished, target);
   } catch (error) {
-    await fs.rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to report
-    throw error;
+    // The lock stays until the file is written.
+    await inPlace(error).finally(() => fs.rm(unfinished, { force: true }).catch(() => undefined));
   }
 }
 
-async function overwrite(target: string, text: Text, options: WriteOptions): Promise<void> {
-  await writeTo(await fs.open(target, 'r+'), text, options);
+interface WriteOptions {
+  readonly isDisposable: boolean;
+  readonly mode: number | undefined;
 }
 
-async function writeTo(file: fs.FileHandle, text: Text, { mode, isDisposable = false }: WriteOptions): Promise<void> {
+async function writeTo(file: fs.FileHandle, text: Text, { mode, isDisposable }: WriteOptions): Promise<void> {
   try {
     const value = textOf(text);
     if (mode !== undefined) await file.chmod(mode).catch(() => undefined); // `open` applies the umask

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { promises as fs, lstatSync, mkdirSync } from 'node:fs';
+import { existsSync, promises as fs, lstatSync, mkdirSync } from 'node:fs';
 import { chmod, mkdir, open, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
@@ -77,6 +77,7 @@ test.each([
 test.each([
   ['rename', 'EBUSY', {}, 'new'], // as for a file mounted into a container
   ['open', 'EROFS', {}, 'new'], // as in a read-only folder
+  ['open', 'EROFS', { isLocked: true }, 'the old text'],
   ['open', 'EACCES', {}, 'new'],
   ['rename', 'EBUSY', { isDisposable: true }, 'the old text'],
   ['rename', 'EBUSY', { isLocked: true }, 'new'],
@@ -99,6 +100,22 @@ test.each([
     expect(await readdir(folder)).toEqual(['file']);
   },
 );
+
+test('the lock stays while a file that cannot be replaced is overwritten', async () => {
+  const path = join(folder, 'file');
+  await writeFile(path, 'the old text');
+  vi.spyOn(fs, 'rename').mockRejectedValue(Object.assign(new Error('EBUSY'), { code: 'EBUSY' }));
+  const locks: boolean[] = [];
+  const text = () => {
+    locks.push(existsSync(`${path}.lock`));
+    return 'new';
+  };
+
+  await replaceFile(path, text, { isLocked: true });
+
+  expect(locks).toEqual([true, true]);
+  expect(await readdir(folder)).toEqual(['file']);
+});
 
 test.skipIf(process.platform === 'win32')('a pipe is written to, and stays', async () => {
   const path = join(folder, 'pipe');
