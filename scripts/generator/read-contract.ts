@@ -47,7 +47,7 @@ function requireCount(limit: SpecNode): void {
 function checkServers(spec: SpecNode): void {
   for (const server of spec.itemsAt('servers')) {
     const url = server.get('url');
-    const isOrigin = /^https?:\/\/[^/?#{}\s]+\/?$/.test(url.string());
+    const isOrigin = /^https?:\/\/[^/?#{}\s]+\/?$/.test(url.string()) && URL.canParse(url.string());
     if (isOrigin && !isLoopback(new URL(url.string()))) url.note('a server has no effect: users set the base URL');
     if (!isOrigin)
       url.refuse(`a URL without path and variables is expected, not '${url.value}'; a path belongs to each of 'paths'`);
@@ -66,7 +66,8 @@ function checkRequirements(owner: SpecNode, spec: SpecNode): void {
   if (requirements.length === 0)
     (owner.find('security') ?? owner).refuse('the client sends its key with every request: name a scheme in security');
   const problems = requirements.map((requirement) => requirementProblem(requirement, spec));
-  const isBearer = (requirement: SpecNode) => schemeOf(requirement, spec)?.find('scheme') !== undefined;
+  const isBearer = (one: SpecNode, index: number) =>
+    problems[index] === undefined && schemeOf(one, spec)?.find('scheme') !== undefined;
   if (!problems.includes(undefined)) requirements.map((one, index) => one.refuse(problems[index] ?? ''));
   else if (!requirements.some(isBearer)) owner.note(BEARER_BY_DEFAULT, 'security');
 }

@@ -257,10 +257,13 @@ test('what has no effect is noted, with its place', async () => {
 test.each([
   ['servers', [{ url: 'https://api.rates.test' }], '0/url: a server has no effect'],
   ['security', [{ rawKey: [] }], "security: the client sends 'Authorization: Bearer' without its option auth"],
+  ['security', [{ basic: [] }, { rawKey: [] }], "security: the client sends 'Authorization: Bearer'"],
   [`${GET} security`, [{ rawKey: [] }], "security: the client sends 'Authorization: Bearer'"],
 ])('%s %j is noted, because it changes nothing', async (where, value, expected) => {
   const rawKey = { type: 'apiKey', in: 'header', name: 'Authorization' };
-  const { notes } = await contractOf(stressWith('components securitySchemes rawKey', rawKey, where, value));
+  const basic = { type: 'http', scheme: 'basic' };
+  const schemes = ['components securitySchemes rawKey', rawKey, 'components securitySchemes basic', basic];
+  const { notes } = await contractOf(stressWith(...schemes, where, value));
 
   expect(notes.map(({ path, problem }) => `${path.slice(-2).join('/')}: ${problem}`)).toEqual([
     expect.stringContaining(expected),
@@ -404,6 +407,7 @@ test.each([
   ['openapi', undefined, "#: this is not an OpenAPI document: 'openapi' is missing"],
   ['openapi', '2.0.0', "#/openapi: OpenAPI 3.1 or 3.0 is expected, not '2.0.0'"],
   ['servers', [{ url: 'https://x.test/v1' }], '#/servers/0/url: a URL without path and variables is expected'],
+  ['servers', [{ url: 'https://<your-host>' }], '#/servers/0/url: a URL without path and variables is expected'],
   ['servers', [{ url: '{base}' }], '#/servers/0/url: a URL without path and variables is expected'],
   ['security', [], '#/security: the client sends its key with every request'],
   ['security', undefined, '#: the client sends its key with every request'],
