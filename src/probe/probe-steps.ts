@@ -153,10 +153,10 @@ function rateHeadersOf({ headers }: ProbeResponse): Observation {
   return ['rateHeaders', value, `the response has other headers: ${names.join(', ')}`];
 }
 
-/** The parameters that `latest` requires, with their examples. */
+/** The parameters that `latest` requires in its query, with their examples. */
 const REQUIRED = Object.fromEntries(
-  (operations.latest as Operation).parameters.flatMap(({ name, required, example }) =>
-    required ? [[name, String(example)]] : [],
+  (operations.latest as Operation).parameters.flatMap(({ name, in: place, required, example }) =>
+    required && place === 'query' ? [[name, String(example)]] : [],
   ),
 );
 

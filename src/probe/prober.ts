@@ -142,10 +142,12 @@ export class Prober {
   }
 }
 
-/** The path of an operation; of another name, one beside it. */
+/** The path of an operation, with the examples of its parameters; of another name, one beside `quota`. */
 function pathOf(name: string): string {
-  const { [name]: operation = operations.quota }: Readonly<Record<string, Pick<Operation, 'path'>>> = operations;
-  return name in operations ? operation.path : operation.path.replace(/[^/]+$/, name);
+  const { [name]: operation }: Readonly<Record<string, Operation>> = operations;
+  if (operation === undefined) return operations.quota.path.replace(/[^/]+$/, name);
+  const exampleOf = (place: string) => operation.parameters.find((one) => `{${one.name}}` === place)?.example;
+  return operation.path.replace(/\{[^{}]+\}/g, (place) => encodeURIComponent(String(exampleOf(place))));
 }
 
 /** `401 unauthorized`, as switches name a response; the status alone when there is no code. */
