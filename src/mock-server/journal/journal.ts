@@ -132,9 +132,9 @@ export class Journal {
   /** A ring: entry number n is at (n - 1) % size. */
   #ring: JournalEntry[] = [];
   #last = 0;
-  /** Counted for all journals together, so that another one, such as that of a space that is opened again, has another. */
-  static #lastChange = 0;
-  #changes = Journal.#nextChange();
+  #changes = 0;
+  static #ids = 0;
+  #id = Journal.#nextId();
   readonly #subscriptions = new Set<Subscription>();
   readonly #lifetime: MockLifetime;
 
@@ -160,19 +160,24 @@ export class Journal {
     return this.#last;
   }
 
-  /** A number that grows when an entry is added or replaced. */
+  static #nextId(): number {
+    Journal.#ids += 1;
+    return Journal.#ids;
+  }
+
+  /** Changes when the journal is emptied, and differs in another journal, such as that of a space that is opened again. */
+  get id(): number {
+    return this.#id;
+  }
+
+  /** How often an entry was added or replaced. */
   get changes(): number {
     return this.#changes;
   }
 
-  static #nextChange(): number {
-    Journal.#lastChange += 1;
-    return Journal.#lastChange;
-  }
-
   /** Stores an entry, whose number is one more than the last. */
   add(entry: JournalEntry): void {
-    this.#changes = Journal.#nextChange();
+    this.#changes += 1;
     if (this.#size > 0) this.#ring[this.#last % this.#size] = entry;
     this.#last += 1;
     for (const { listener } of this.#subscriptions) notify(listener, entry);
@@ -180,7 +185,7 @@ export class Journal {
 
   /** Stores an entry in place of an earlier one of the same request, if that is still in the journal. Returns the entry. */
   replace(earlier: JournalEntry, entry: JournalEntry): JournalEntry {
-    this.#changes = Journal.#nextChange();
+    this.#changes += 1;
     const place = (earlier.number - 1) % this.#size;
     if (this.#ring[place] === earlier) this.#ring[place] = entry;
     for (const { onReplaced } of this.#subscriptions) onReplaced?.(earlier, entry);
@@ -206,6 +211,7 @@ export class Journal {
   }
 
   clear(): void {
+    this.#id = Journal.#nextId();
     this.#ring = [];
     this.#last = 0;
   }

@@ -47,10 +47,8 @@ const list = z.object({
   entries: z.array(journalEntry).describe('Oldest first.'),
   total: z.number().int().describe('Number of matching requests, regardless of the limit.'),
   dropped: z.number().int().describe('Number of older requests that were dropped, matching or not.'),
-  changes: z
-    .number()
-    .int()
-    .describe('Grows when a request is added, or one of them is changed by its end. Begins anywhere.'),
+  journal: z.int().describe('Changes when the requests are removed, after which the numbers begin at 1 again.'),
+  changes: z.number().int().describe('How often a request was added, or one of them was changed by its end.'),
 });
 
 const filtered = z.strictObject({ filter: requestFilter.optional().describe('Which requests; by default all.') });
@@ -244,8 +242,8 @@ export const adminRoutes: readonly AdminRoute[] = [
     },
     async run({ state, body: { filter = {}, count, timeoutMs }, signal }) {
       const entries = await waitForRequests(state, { filter, count, timeoutMs, signal });
-      const { dropped, changes } = state.journal;
-      return { entries, total: entries.length, dropped, changes };
+      const { dropped, changes, id } = state.journal;
+      return { entries, total: entries.length, dropped, journal: id, changes };
     },
   }),
   method('DELETE /requests', 'journal.clear', { summary: 'Empty the journal' }),
@@ -352,14 +350,14 @@ function clockStateOf({ mock: { clock } }: Pick<AdminCall<unknown, unknown>, 'mo
 
 function* listRequests(mock: MockState, { limit, ...filter }: RequestFilter & { readonly limit: number }) {
   const { journal } = mock;
-  const { changes } = journal; // before the steps, between which the journal can change
+  const { changes, id } = journal; // before the steps, between which the journal can change
   const all = journal.entries;
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   // The panel asks for the newest of all requests every second.
   const found = isFiltered ? yield* select(all, checkedFilter(filter, mock)) : all;
   // With a cursor the oldest that were not read yet, without one the newest.
   const entries = filter.after === undefined ? found.slice(-limit) : found.slice(0, limit);
-  return { entries, total: found.length, dropped: journal.dropped, changes };
+  return { entries, total: found.length, dropped: journal.dropped, journal: id, changes };
 }
 
 type Listed = z.output<typeof list>;

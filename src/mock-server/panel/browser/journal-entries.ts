@@ -64,11 +64,6 @@ function decoded(path: string): string {
   }
 }
 
-/** Differs for a request of an emptied or another journal, which begins at 1 again, perhaps at the same time. */
-export function rowKey(entry: JournalEntry): string {
-  return [entry.number, entry.at, entry.method, targetOf(entry)].join(' ');
-}
-
 /**
  * A command for a POSIX shell that sends the request again; `undefined` if curl or a terminal would change the request. The key
  * comes from the environment: the journal has none.

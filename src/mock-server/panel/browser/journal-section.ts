@@ -4,7 +4,7 @@ import { MOST_BODY_CHARACTERS, valuePairs } from '../../input/masked-keys.ts';
 import { keyText, statusText } from '../../journal/entry-text.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import { html, Rows, Section, Select, withValue } from './html.ts';
-import { curlCommand, isServed, keyFilterOf, matchingEntries, operationFilterOf, rowKey } from './journal-entries.ts';
+import { curlCommand, isServed, keyFilterOf, matchingEntries, operationFilterOf } from './journal-entries.ts';
 import { durationText, type MockView, type PanelQuery, type SectionProps, timeOfDay } from './mock-view.ts';
 
 /** All requests with the reason for the response. A row expands to all details. */
@@ -18,12 +18,14 @@ export function JournalSection({ view, spaces, query, setQuery, act }: SectionPr
   const isFiltered = FILTERS.some((name) => query[name] !== '');
   const toggle = (key: string) =>
     setOpen(new Set(open.has(key) ? [...open].filter((one) => one !== key) : [...open, key]));
+  // Numbers begin at 1 again in an emptied journal.
+  const keyOf = ({ number }: JournalEntry) => `${view.journal} ${number}`;
   const rows = (shown: readonly JournalEntry[]) => {
     // One row is a tab stop: the one that had the focus last, or else the newest.
-    const stop = shown.find((entry) => rowKey(entry) === focused) ?? shown[0];
+    const stop = shown.find((entry) => keyOf(entry) === focused) ?? shown[0];
     return shown.map(
-      (entry) => html`<${EntryRow} key=${rowKey(entry)} entry=${entry} view=${view}
-        isOpen=${open.has(rowKey(entry))} toggle=${toggle} isStop=${entry === stop} focus=${setFocused} />`,
+      (entry) => html`<${EntryRow} key=${keyOf(entry)} entry=${entry} view=${view}
+        isOpen=${open.has(keyOf(entry))} toggle=${() => toggle(keyOf(entry))} isStop=${entry === stop} focus=${() => setFocused(keyOf(entry))} />`,
     );
   };
   const actions = html`<p class="hint" role="status">${countText(view, isFiltered ? matching.length : undefined)}</p>
@@ -85,16 +87,16 @@ function distinct(values: readonly string[]): string[] {
 interface RequestRowProps extends Pick<SectionProps, 'view'> {
   readonly entry: JournalEntry;
   readonly isOpen: boolean;
-  readonly toggle: (key: string) => void;
+  readonly toggle: () => void;
   readonly isStop: boolean;
-  readonly focus: (key: string) => void;
+  readonly focus: () => void;
 }
 
 function EntryRow({ entry, view, isOpen, toggle, isStop, focus }: RequestRowProps) {
   const { number, at, method, status, why, earlyByMs, switches } = entry;
   const id = `request-${number}`;
   return html`<li class=${isOpen ? 'entry open' : 'entry'}>
-    <button type="button" class="entry-head" tabindex=${isStop ? 0 : -1} onFocus=${() => focus(rowKey(entry))} aria-expanded=${isOpen} aria-controls=${isOpen ? id : undefined} onClick=${() => toggle(rowKey(entry))}>
+    <button type="button" class="entry-head" tabindex=${isStop ? 0 : -1} onFocus=${focus} aria-expanded=${isOpen} aria-controls=${isOpen ? id : undefined} onClick=${toggle}>
       <span class="mono soft">${timeOfDay(at)}</span>
       <span class="badge ${isServed(entry) ? 'good' : 'bad'}">${statusText(status)}</span>
       <span class="mono target"><b>${method}</b> ${targetOf(entry)}</span>

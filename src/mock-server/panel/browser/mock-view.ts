@@ -19,7 +19,9 @@ export interface MockView {
   readonly rules: readonly ShownRule[];
   /** The newest requests in the journal, newest first. */
   readonly entries: readonly JournalEntry[];
-  /** Grows with each change of the journal, and differs in another journal. */
+  /** Changes when the journal is emptied, and differs in another one. */
+  readonly journal: number;
+  /** How often the journal has changed. */
   readonly changes: number;
   /** Number of requests in the journal, also of older ones that are not in `entries`. */
   readonly total: number;

@@ -11,13 +11,14 @@ export function useMock(space: string) {
   const [spaces, setSpaces] = useState<readonly string[]>([]);
   const [lost, setLost] = useState<Error>();
   const [refused, setRefused] = useState<RejectedCall & { readonly scope: string }>();
-  const shown = useRef<ShownJournal>({ entries: [], changes: 0, total: 0 });
+  const shown = useRef<ShownJournal>({ entries: [], journal: 0, changes: 0, total: 0 });
   const load = useCallback(async () => {
     try {
       setSpaces(await callAdmin<readonly string[]>('GET', '/spaces'));
       const view = await readView(scope, shown.current);
       if (chosen.current !== scope) return; // the user has chosen another one meanwhile
-      shown.current = { entries: view.entries, changes: view.changes, total: view.total };
+      const { entries, journal, changes, total } = view;
+      shown.current = { entries, journal, changes, total };
       setRead({ scope, view });
       setLost(undefined);
     } catch (error) {
@@ -88,7 +89,7 @@ function everySecond(load: () => Promise<void>): () => void {
   };
 }
 
-type ShownJournal = Pick<MockView, 'entries' | 'changes' | 'total'>;
+type ShownJournal = Pick<MockView, 'entries' | 'journal' | 'changes' | 'total'>;
 
 async function readView(scope: string, shown: ShownJournal): Promise<MockView> {
   const [clock, accounts, keys, switches, rules, journal] = await Promise.all([
@@ -106,7 +107,8 @@ async function readView(scope: string, shown: ShownJournal): Promise<MockView> {
 async function readEntries(scope: string, shown: ShownJournal): Promise<ShownJournal> {
   const newest = async (limit: number) => {
     const read = await callAdmin<ShownJournal>('GET', `${scope}/requests?limit=${limit}`);
-    return { entries: read.entries.toReversed(), changes: read.changes, total: read.total };
+    const { journal, changes, total } = read;
+    return { entries: read.entries.toReversed(), journal, changes, total };
   };
   const last = await newest(1);
   const isShown = JSON.stringify(last) === JSON.stringify({ ...shown, entries: shown.entries.slice(0, 1) });
