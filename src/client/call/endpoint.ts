@@ -182,7 +182,7 @@ type QueryParameters = Readonly<Record<string, unknown>>;
 /** The parameters that are set. @throws ConfigError for the key, and for other objects, such as `URLSearchParams` */
 function parametersIn(query: unknown): QueryParameters {
   if (Object.prototype.toString.call(query) !== '[object Object]') refuse('query', query, 'an object of parameters');
-  refuseInherited('query', Object(query));
+  if (Object.getPrototypeOf(query) !== Object.prototype) refuseInherited('query', Object(query));
   const set = definedOf(query as QueryParameters); // as checked
   refuseKeyParameter(Object.keys(set));
   return set;
