@@ -33,32 +33,44 @@ export class QuotaGuard {
   }
 
   /**
-   * Reserves a request for a call, which may then wait for the limit. If a record that is too old cannot be updated, the
-   * estimate is used as it is. @throws QuotaExhaustedError if only the reserve is left
+   * Reserves a request for a call, which may then wait for the limit. `false` if the record is too old and could not be
+   * updated. @throws QuotaExhaustedError if only the reserve is left
    */
-  async admit(lookup: Lookup): Promise<void> {
+  async admit(lookup: Lookup): Promise<boolean> {
     const { call, state } = lookup;
     const { quota } = state;
+    let isKnown = true;
     if (!isExempt(call)) {
-      if (!this.#isCertain(quota, quota.available())) await this.#update(lookup);
+      if (!this.#isCertain(quota, quota.available())) isKnown = await this.update(lookup);
       this.#require(quota, quota.available());
     }
     if (call.endpoint.consumesQuota) quota.reserve(call); // in the tick of the check, because other calls would pass it, too
+    return isKnown;
   }
 
   /**
-   * The call is sent now. A record that is not certain is updated for the calls behind it.
-   * @throws QuotaExhaustedError if only the reserve is left: others have used the quota meanwhile
+   * Before a call that has waited: starts an update of the record if it is not certain. `false` if the call must wait for an
+   * update, because only the reserve is left by this record.
    */
-  pass(lookup: Lookup): void {
+  checkRecord(lookup: Lookup): boolean {
     const { call, state } = lookup;
     const { quota } = state;
-    if (!isExempt(call)) {
-      const left = quota.availableTo(call);
-      if (!this.#isCertain(quota, left)) this.#update(lookup).catch(() => undefined); // the call was aborted
-      this.#require(quota, left);
-    }
+    const left = quota.availableTo(call);
+    if (isExempt(call) || this.#isCertain(quota, left)) return true;
+    if (this.#isLow(left)) return false;
+    this.update(lookup).catch(() => undefined); // the call was aborted
+    return true;
+  }
+
+  /** The call is sent now. @throws QuotaExhaustedError if only the reserve is left: others have used the quota meanwhile */
+  pass({ call, state: { quota } }: Lookup): void {
+    if (!isExempt(call)) this.#require(quota, quota.availableTo(call));
     if (call.endpoint.consumesQuota) quota.sending(call);
+  }
+
+  /** Updates the record. `false` if that fails; the estimate is then used as it is. */
+  update(lookup: Lookup): Promise<boolean> {
+    return refreshQuota(this.#context, lookup, NO_AGE);
   }
 
   /** The call has ended. Reports once per period that only the reserve is left. */
@@ -70,10 +82,6 @@ export class QuotaGuard {
     if (this.#reportedFor === period) return;
     this.#reportedFor = period;
     callHook<QuotaEstimate>(this.#options.onLow, estimate);
-  }
-
-  #update(lookup: Lookup): Promise<void> {
-    return refreshQuota(this.#context, lookup, NO_AGE);
   }
 
   #isLow(left: number | undefined): left is number {

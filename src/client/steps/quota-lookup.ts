@@ -34,21 +34,22 @@ export interface Lookup {
 }
 
 /**
- * Calls `quota()` unless the record is younger than `maxAgeMs` or `quota()` has just failed. If it fails now, the
+ * Calls `quota()` unless the record is younger than `maxAgeMs` or `quota()` has just failed. `false` if it fails now: the
  * calls continue with the known record, and the service decides. Warns once about options that then have no effect.
  */
 export async function refreshQuota(
   { events, settings }: Pick<StepContext, 'events' | 'settings'>,
   lookup: Lookup,
   maxAgeMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const { call, state } = lookup;
-  if (state.quota.isUpToDate(maxAgeMs)) return;
+  if (state.quota.isUpToDate(maxAgeMs)) return true;
   let { error, isOwn } = await tryUpdate(lookup);
   // The deadline and `onLimit` were those of another call, which may be one of another copy of the package.
   if (FxRatesError.is(error) && error.kind === 'rate_limited' && !isOwn) ({ error, isOwn } = await tryUpdate(lookup));
   if (error !== undefined && state.quota.estimate() === undefined)
     events.warnOnce(unknownQuotaWarning(call.key.masked, error, settings));
+  return error === undefined;
 }
 
 function unknownQuotaWarning(key: string, error: unknown, { quotaGuard, cache }: ClientSettings): string {

@@ -41,6 +41,8 @@ const RETRYABLE_STATUSES: readonly (number | undefined)[] = [
 const RETRY_BACKOFF = { firstMs: 500, longestMs: 8_000 };
 /** At the head of the queue, a `quota()` of the client that is always refused would block all calls. */
 const MOST_OWN_ATTEMPTS = 2;
+/** Others can be in flight during each, so that its record is not exact. */
+const MOST_UPDATES = 5;
 
 /**
  * Sends a call until it succeeds or may not be sent again, which is safe because every operation is a GET. It is sent
@@ -86,6 +88,8 @@ class Attempts {
   readonly #parts: AttemptsParts;
   /** The state in which the guard has admitted the call. */
   #admittedBy: KeyState | undefined;
+  /** How often the guard may still update its record after a wait of this call. */
+  #updatesLeft = MOST_UPDATES;
   #permit: Permit | undefined;
   /** The last one. */
   #refusal: Refusal | undefined;
@@ -134,8 +138,7 @@ class Attempts {
       const isFree = admission === undefined || 'end' in admission; // an `await` takes time also for a free slot
       if (isFree) this.#permit = admission;
       else if (!(await this.#waitForSlot(admission, wait, state))) return undefined;
-      guard?.pass(this.#lookup(state));
-      return state;
+      return guard === undefined || (await this.#passGuard(guard, state)) ? state : undefined;
     } catch (error) {
       this.#permit?.end(UNUSED); // unless it has ended
       // Not sent, because the call may not wait: a retry would not be sent either.
@@ -161,7 +164,7 @@ class Attempts {
   async #enterGuard(guard: QuotaGuard, state: KeyState): Promise<void> {
     if (this.#admittedBy === state) return;
     this.#admittedBy = state;
-    await guard.admit(this.#lookup(state));
+    if (!(await guard.admit(this.#lookup(state)))) this.#updatesLeft = 0;
   }
 
   #slotOptions(signal: Cancellation): AcquireOptions {
@@ -204,6 +207,18 @@ class Attempts {
 
   #learnLimit(state: KeyState): void {
     if (this.#isForCaller && state.limiter?.isLimitWanted) lookUpLimit(this.#lookup(state));
+  }
+
+  /** `false` if the call has to wait for a slot again, because the guard needed a newer quota record. */
+  async #passGuard(guard: QuotaGuard, state: KeyState): Promise<boolean> {
+    const lookup = this.#lookup(state);
+    if (this.#updatesLeft === 0 || guard.checkRecord(lookup)) {
+      guard.pass(lookup);
+      return true;
+    }
+    this.#permit?.end(UNUSED); // `quota()` may need the slot
+    this.#updatesLeft = (await guard.update(lookup)) ? this.#updatesLeft - 1 : 0;
+    return false;
   }
 
   /** @throws QuotaExhaustedError if the quota is used up */

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
+import type { Call } from '../../../src/client/call/call.ts';
 import type { CallOptions, FxRatesOptions, QuotaData } from '../../../src/client/index.ts';
+import type { KeyState } from '../../../src/client/state/key-state.ts';
+import { QuotaLedger } from '../../../src/client/state/quota-ledger.ts';
+import { QuotaGuard } from '../../../src/client/steps/quota-guard.ts';
+import type { StepContext } from '../../../src/client/steps/send.ts';
 import { deferred } from '../../helpers/deferred.ts';
 import { quiet } from '../../helpers/fake-clock.ts';
 import type { Reply } from '../../helpers/fake-fetch.ts';
@@ -227,4 +232,33 @@ test('the last request is free for a call that starts after the response to anot
     await first;
   }
   expect(received).toBeGreaterThan(0);
+});
+
+/** Counts its updates instead of sending them. */
+class CountingGuard extends QuotaGuard {
+  updates = 0;
+
+  override async update(): Promise<boolean> {
+    this.updates += 1;
+    return true;
+  }
+}
+
+test.each([
+  ['has requests for many minutes', 500, 2_000, true, 0],
+  ['may be used up by all processes since', 40, 2_000, true, 1],
+  ['has only the reserve', 10, 60_000, true, 0],
+  ['has only the reserve, and is older than a minute', 10, 60_001, false, 0],
+])('after a wait, a record that %s: is it enough, and is it updated?', (_, left, ageMs, isEnough, updates) => {
+  let now = 0;
+  const quota = new QuotaLedger({ now: () => now, sleep: () => new Promise(() => undefined) });
+  quota.sawRecord(quotaRecord({ monthly_used: 1000 - left, rate_limit_per_minute: 30 }), 0);
+  const guard = new CountingGuard({} as StepContext, { reserve: 10 });
+  const call = { endpoint: { consumesQuota: true }, settings: { priority: 'normal' } } as Call;
+
+  now = ageMs;
+
+  const lookup = { call, state: { quota } as KeyState, send: () => expect.unreachable() };
+  expect(guard.checkRecord(lookup)).toBe(isEnough);
+  expect(guard.updates).toBe(updates);
 });
