@@ -83,5 +83,5 @@ export function hint(text: string | undefined, date?: string): RetryAfter | unde
 
 /** The state before the first request of a key with this limit. */
 export function stateWithLimit(perMinute: number): LimiterState {
-  return { ...initialState(), limit: perMinute };
+  return { ...initialState(), configured: perMinute, limit: perMinute };
 }

@@ -83,8 +83,9 @@ export class LocalLimit implements Limit {
     const { perMinute } = settings;
     const isCap = perMinute !== 'learn';
     const state = stored ?? initialState();
+    const isOther = isCap && !(state.isCap && state.configured === perMinute);
     this.settings = settings;
-    this.state = { ...(isCap ? withLimit(state, perMinute) : state), isCap };
+    this.state = { ...(isOther ? withLimit(state, perMinute) : state), isCap };
   }
 
   slotAt(now: number, ahead: number, { estimate, priority }: SlotOptions): number {
@@ -146,7 +147,7 @@ function advance(state: LimiterState, now: number): LimiterState {
   // the time of the next test, only a minute without any request ends it.
   const isFree = log.size + state.inFlight <= (now < state.testAt ? 0 : state.limit / 2);
   const isIdle = state.test === 'done' && isFree && now >= gate.opensAt + WINDOW_MS;
-  const next = pace && advancePace(pace, state.limit, now);
+  const next = pace && advancePace(pace, state.configured, now);
   if (!isIdle && next === pace) return state;
   return { ...state, test: isIdle ? 'due' : state.test, pace: next };
 }
@@ -199,9 +200,10 @@ function freeSlots(state: LimiterState): number {
 
 function knownSlots(state: LimiterState): number {
   const { limit, log, inFlight, gate, pace, isCap } = state;
-  const inLog = isCap ? limit - log.size - inFlight : UNBOUNDED;
+  const inLog = isCap ? state.configured - log.size - inFlight : UNBOUNDED;
   if (pace !== null) return Math.min(inLog, Math.floor(pace.tokens));
-  const used = gate.isTest ? Math.min(gate.accepted, log.size) : log.size;
+  if (gate.test === 'limit') return inLog;
+  const used = gate.test === 'window' ? Math.min(gate.accepted, log.size) : log.size;
   return Math.min(inLog, limit - used - inFlight);
 }
 
@@ -215,13 +217,14 @@ export function rampSize({ gate, unit }: LimiterState): number {
   // One request shows whether Retry-After is in milliseconds.
   if (unit.evidence === 'on-trial') return 1;
   const left = gate.acceptedBefore - gate.accepted;
-  return left > 0 && gate.isTest ? Math.min(gate.room, left) : gate.room;
+  return left > 0 && gate.test === 'window' ? Math.min(gate.room, left) : gate.room;
 }
 
 /** Whether to send one request although the log is full: never beyond a cap, and only if nothing is in flight. */
 function isTestDue(state: LimiterState, now: number): boolean {
-  const { pace, test, testAt, isCap, inFlight, log } = state;
-  if (pace !== null || inFlight > 0 || isCap) return false;
+  const { pace, test, limit, configured, testAt, isCap, inFlight, log } = state;
+  if (pace !== null || inFlight > 0 || (isCap && log.size >= configured)) return false;
+  if (limit < configured) return now >= testAt;
   return test === 'due' || (now >= testAt && isSpread(log, now));
 }
 
@@ -232,9 +235,15 @@ function isSpread(log: AcceptedLog, now: number): boolean {
 }
 
 function startTest(state: LimiterState, now: number): LimiterState {
-  const gate = { ...state.gate, room: 1, accepted: 0, isTest: true };
-  const test = state.test === 'due' ? 'done' : state.test;
-  return addInFlight({ ...state, gate, test, testAt: now + WINDOW_MS }, 1);
+  const { gate, limit, configured, test, testAt } = state;
+  const isOfLimit = limit < configured;
+  const tested = { ...gate, room: 1, accepted: 0, test: isOfLimit ? 'limit' : 'window' } as const;
+  const begun = {
+    gate: tested,
+    test: test === 'due' ? 'done' : test,
+    testAt: isOfLimit ? testAt : now + WINDOW_MS,
+  } as const;
+  return addInFlight({ ...state, ...begun }, 1);
 }
 
 function nextLowAskAt(state: LimiterState, now: number): number {
@@ -243,11 +252,17 @@ function nextLowAskAt(state: LimiterState, now: number): number {
 }
 
 function nextAskAt(state: LimiterState, now: number): number {
-  const { pace, log, limit, isCap, inFlight } = state;
+  const { pace, log, limit, configured, testAt, isCap, inFlight } = state;
+  const expiryAt = (index: number) => log.expiresAt(Math.max(0, index)) ?? UNBOUNDED;
   const paceAt = pace === null ? 0 : pace.at + Math.max(0, 1 - pace.tokens) / pace.perMs;
-  const over = log.size + inFlight - limit;
-  const logAt = (pace === null || isCap) && over >= 0 ? (log.expiresAt(over) ?? UNBOUNDED) : 0;
-  return Math.max(now + 1, paceAt, logAt);
+  const overCap = log.size + inFlight - configured;
+  const capAt = isCap && overCap >= 0 ? expiryAt(overCap) : 0;
+  const overLimit = log.size + inFlight - limit;
+  const logAt = pace === null && overLimit >= 0 ? expiryAt(overLimit) : 0;
+  // A test that is due now belongs to another call: calls of low priority make none while others call.
+  const hasTest = pace === null && limit < configured && inFlight === 0 && testAt > now;
+  const limitAt = hasTest ? testAt : UNBOUNDED;
+  return Math.max(now + 1, paceAt, capAt, Math.min(logAt, limitAt));
 }
 
 /**
@@ -255,13 +270,15 @@ function nextAskAt(state: LimiterState, now: number): number {
  * that fits what was seen. `mayTest`: whether the call may be the request that tests the window.
  */
 export function earliestSlotAt(state: LimiterState, now: number, ahead: number, mayTest = true): number {
-  const { pace, limit, gate, isCap } = state;
+  const { pace, limit, configured, gate, testAt, isCap } = state;
   const expectedAt = expectedSlotAt(state, now, ahead);
-  if (pace !== null || isCap || isUnknown(state)) return expectedAt;
+  if (pace !== null || isUnknown(state)) return expectedAt;
   // The service may start a new window when the gate opens, or has started one.
-  const mayBeNew = gate.isTest || (mayTest && isTestDue({ ...state, inFlight: 0 }, now));
-  if (!mayBeNew) return expectedAt;
-  return Math.min(expectedAt, Math.max(now, closedUntil(state)) + Math.floor(ahead / limit) * WINDOW_MS);
+  const mayBeNew = gate.test !== 'none' || (mayTest && isTestDue({ ...state, inFlight: 0 }, now));
+  const testedAt = mayBeNew ? now : mayTest && limit < configured ? testAt : UNBOUNDED;
+  const newAt = Math.max(testedAt, closedUntil(state)) + Math.floor(ahead / limit) * WINDOW_MS;
+  const capAt = isCap ? logSlotAt({ ...state, limit: configured }, now, ahead) : now;
+  return Math.max(capAt, Math.min(expectedAt, newAt));
 }
 
 /** When a call with `ahead` others before it will be sent, if nothing new is learned. */

@@ -2,7 +2,6 @@ import type { RetryAfter } from '../errors/errors.ts';
 import { backoffMs } from '../time/clock.ts';
 import {
   addInFlight,
-  assumedLimit,
   type Gate,
   isUnknown,
   LARGEST_RAMP,
@@ -56,11 +55,13 @@ const OTHERS_GO_ON_MS = 8 * WINDOW_MS;
 const SHORTEST_GATE_MS = 250;
 /** Waits without a hint, and after several refusals in a row. */
 const GATE_BACKOFF = { firstMs: 1_000, longestMs: 16_000 };
-/** Longest time without a request that tests the service, unless it has refused one for longer. */
+/** Longest wait without a hint. */
 export const LONGEST_BACKOFF_MS = 300_000;
 /** Without a hint, if nothing was accepted for a minute: the service may count refused requests as well. */
 const LOCKOUT_BACKOFF = { firstMs: 1_000, longestMs: LONGEST_BACKOFF_MS };
 const REFUSALS_WITHOUT_BACKOFF = 3;
+/** Fewer accepted requests do not explain the refusal of an unknown limit: every plan allows more. */
+const ENOUGH_CALLS = 3;
 
 /** So many can be sent at once after a pause, as a part of what was accepted in a minute. */
 const CAPACITY_PART = 0.25;
@@ -111,19 +112,22 @@ function accepted(before: LimiterState, { now, sentAt }: RequestResult): Limiter
   const opened = isStale ? { ...gate, refusals } : acceptBehindGate(before, refusals);
   const acceptedAt = Math.max(before.acceptedAt, now);
   const state = { ...before, inFlight: before.inFlight - 1, unit, gate: opened, acceptedAt };
-  if (isStale || !gate.isTest || before.isCap || log.size <= limit) return state;
+  // The request was in flight when the limit was learned from a refusal, so the limit is larger by one.
+  if (isStale) return isLearned(before) ? { ...state, limit: limit + 1 } : state;
+  if (gate.test === 'none' || log.size <= limit) return state;
+  if (gate.test === 'limit') return { ...state, limit: Math.min(before.configured, log.size) };
   // The service accepts more than the log allows: it has forgotten the oldest requests.
-  log.expire(now, log.size - limit);
+  if (!before.isCap) log.expire(now, log.size - limit);
   return { ...state, test: 'done' };
 }
 
 /** The ramp: one more request in flight per acceptance. A test of the window ends when the limit is used. */
-function acceptBehindGate({ gate, limit }: LimiterState, refusals: number): Gate {
+function acceptBehindGate({ gate, limit, log }: LimiterState, refusals: number): Gate {
   if (gate.room === UNBOUNDED) return refusals === gate.refusals ? gate : { ...gate, refusals };
   const accepted = gate.accepted + 1;
-  // While the limit is unknown, as many as in the window before may be the limit.
-  const isLarge = limit === UNBOUNDED && gate.room === LARGEST_RAMP && accepted > gate.acceptedBefore;
-  if (accepted >= limit || isLarge) return { ...gate, refusals, accepted, room: UNBOUNDED, isTest: false };
+  const isLarge = limit === UNBOUNDED && gate.room === LARGEST_RAMP;
+  const isOver = gate.test === 'limit' ? log.size <= limit : accepted >= limit || isLarge;
+  if (isOver) return { ...gate, refusals, accepted, room: UNBOUNDED, test: 'none' };
   const room = accepted === gate.acceptedBefore ? 1 : Math.min(LARGEST_RAMP, gate.room + 1);
   return { ...gate, refusals, accepted, room };
 }
@@ -143,17 +147,17 @@ function refused(before: LimiterState, result: RequestResult, settings: LimiterS
   if (sentAt < gate.staleBefore) return { ...state, gate: stayClosedUntil(gate, until) };
   const next = afterRefusal(closeGate(state, now, waitMs), { gate, now, waitMs });
   const testAt = Math.max(next.testAt, now + TEST_AFTER_BLOCK_MS);
-  return waitMs === undefined || isBlock(next, gate, until) ? { ...next, testAt } : next;
+  const mayBeBlock = waitMs === undefined ? !isLearned(next) : isBlock(next, gate, until);
+  return mayBeBlock ? { ...next, testAt } : next;
 }
 
 /** Whether a refusal of the full log lasts longer than a window with nearly all of it, or with those behind the gate. */
-function isBlock(state: LimiterState, { isTest, accepted, opensAt }: Gate, until: number): boolean {
-  const { log } = state;
+function isBlock({ log, limit }: LimiterState, { test, accepted, opensAt }: Gate, until: number): boolean {
   const nearlyFirst = Math.floor((1 - NEARLY_ALL) * log.size); // `quota()` and others can have used the place of a few
-  const behind = isTest ? accepted : 0;
+  const behind = test === 'none' ? 0 : accepted;
   const first = behind === 0 ? nearlyFirst : Math.max(nearlyFirst, log.size - behind);
   const windowEndsAt = Math.max(log.expiresAt(first) ?? UNBOUNDED, opensAt + WINDOW_MS);
-  return log.size >= assumedLimit(state) && until > windowEndsAt + 2 * ROUNDING_MS;
+  return log.size >= limit && until > windowEndsAt + 2 * ROUNDING_MS;
 }
 
 /** After a refusal: its Retry-After may start the trial; a refusal of the request that was sent after it refutes it. */
@@ -177,7 +181,8 @@ function afterRefusal(
     const isFull = waitMs !== undefined && !isShort(closed, waitMs);
     return isFull ? waitForWindow({ ...closed, pace: null }, now) : slowDown(closed, pace, now);
   }
-  const isUsed = closed.log.size >= NEARLY_ALL * closed.limit;
+  if (isUnknown(closed)) return learnLimit(closed, gate, { now, waitMs });
+  const isUsed = isLearned(closed) || closed.log.size >= NEARLY_ALL * closed.limit;
   if (isUsed && isOwnSlot(closed, gate)) return followLog(closed);
   return isAtLimit(closed, gate, waitMs) ? waitForWindow(closed, now) : sendEvenly(closed, now, waitMs);
 }
@@ -190,9 +195,10 @@ function closeGate(state: LimiterState, now: number, waitMs: number | undefined)
   const isLockout = waitMs === undefined && now >= state.acceptedAt + WINDOW_MS;
   const tryMs = backoffMs(failures, isLockout ? LOCKOUT_BACKOFF : GATE_BACKOFF);
   const opensAt = Math.max(gate.opensAt, now + Math.max(waitMs ?? 0, SHORTEST_GATE_MS, tryMs));
-  // It contradicts the limit of `quota()` if less than nine tenths of that were used: the limit is read again.
-  const configuredAt = log.size < NEARLY_ALL * state.limit ? LONG_AGO : state.configuredAt;
-  const acceptedBefore = gate.isTest ? gate.accepted : log.size;
+  // It contradicts the limit of `quota()` if less than nine tenths of that were used: the limit is read again, which also
+  // restores one that `followLog` has lowered.
+  const configuredAt = log.size < NEARLY_ALL * state.configured ? LONG_AGO : state.configuredAt;
+  const acceptedBefore = gate.test === 'window' ? gate.accepted : log.size;
   const closed: Gate = {
     opensAt,
     staleBefore: opensAt,
@@ -200,7 +206,7 @@ function closeGate(state: LimiterState, now: number, waitMs: number | undefined)
     accepted: 0,
     acceptedBefore,
     refusals,
-    isTest: true,
+    test: 'window',
   };
   return { ...state, configuredAt, gate: closed };
 }
@@ -208,6 +214,25 @@ function closeGate(state: LimiterState, now: number, waitMs: number | undefined)
 /** Keeps the gate closed at least until `at`. */
 export function stayClosedUntil(gate: Gate, at: number): Gate {
   return at > gate.opensAt ? { ...gate, opensAt: at } : gate;
+}
+
+/** The first refusal of an unknown limit: what was accepted in the last minute is the limit. */
+function learnLimit(
+  state: LimiterState,
+  gate: Gate,
+  { now, waitMs }: { readonly now: number; readonly waitMs: number | undefined },
+): LimiterState {
+  if (state.log.size < ENOUGH_CALLS) return state; // others have used the limit
+  // A learned limit is tested once a minute; after a refused test, half as often.
+  const testAt = state.gate.opensAt + WINDOW_MS;
+  const learned: LimiterState = { ...state, limit: state.log.size, test: 'done', testAt };
+  if (isOwnSlot(learned, gate)) return followLog(learned);
+  return isShort(learned, waitMs) ? sendEvenly(learned, now, waitMs) : learned;
+}
+
+/** Whether the limit, if it is known, was learned from refusals. */
+function isLearned({ configured }: LimiterState): boolean {
+  return configured === UNBOUNDED;
 }
 
 /**
@@ -220,31 +245,32 @@ function isOwnSlot({ log, gate: { opensAt }, test }: LimiterState, { accepted }:
   return isAtExpiry(0) && (accepted > 0 || test === 'sliding' || isAtExpiry(Math.floor(log.size / 2)));
 }
 
-/** The log is right. */
+/** The log is right, and its size is the limit. */
 function followLog(state: LimiterState): LimiterState {
-  const { log, gate } = state;
+  const { log, gate, limit } = state;
   const opensAt = Math.max(gate.opensAt, log.expiresAt(0) ?? 0);
   return {
     ...state,
+    limit: Math.min(limit, Math.max(1, log.size)),
     test: 'sliding',
-    gate: { ...gate, opensAt, staleBefore: opensAt, isTest: false },
+    gate: { ...gate, opensAt, staleBefore: opensAt, test: 'none' },
     testAt: opensAt + 2 * WINDOW_MS,
   };
 }
 
 /** Whether the service's window is full, because of this process or, with a Retry-After that is not short, of any user. */
-function isAtLimit(state: LimiterState, { isTest, accepted }: Gate, waitMs: number | undefined): boolean {
-  const used = isTest ? accepted : state.log.size;
-  const isFirst = used === 0;
-  if (waitMs === undefined) return isFirst || isUnknown(state) || used >= NEARLY_ALL * state.limit;
+function isAtLimit(state: LimiterState, { test, accepted }: Gate, waitMs: number | undefined): boolean {
+  const used = test === 'window' ? accepted : state.log.size;
+  const isFirst = test !== 'none' && accepted === 0; // behind a gate, or beyond the full log
+  if (waitMs === undefined) return isFirst || used >= NEARLY_ALL * state.limit;
   // With a short one, a full window may end soon. If a slot was free instead, the next refusal comes after few requests.
-  return isFirst || !isShort(state, waitMs);
+  return !isShort(state, waitMs) || (isFirst && state.log.size >= state.limit);
 }
 
 /** The service's window is full. If the requests of this process do not explain it, others call. */
 function waitForWindow(state: LimiterState, now: number): LimiterState {
-  const { log, inFlight, test } = state;
-  const calledAt = log.size + inFlight < assumedLimit(state) ? othersCalledAt(state, now) : state.calledAt;
+  const { log, inFlight, limit, test } = state;
+  const calledAt = log.size + inFlight < limit ? othersCalledAt(state, now) : state.calledAt;
   return { ...state, calledAt, test: test === 'due' ? 'done' : test, testAt: now + 2 * WINDOW_MS };
 }
 
@@ -256,7 +282,8 @@ function othersCalledAt({ calledAt }: LimiterState, now: number): number {
 
 /** Whether a hint is at most the time for one slot of a service that frees slots evenly. */
 function isShort(state: LimiterState, waitMs = UNBOUNDED): boolean {
-  return waitMs <= Math.ceil(WINDOW_MS / assumedLimit(state) / 1000) * 1000 + ROUNDING_MS;
+  const perMinute = isLearned(state) ? state.limit : state.configured;
+  return waitMs <= Math.ceil(WINDOW_MS / perMinute / 1000) * 1000 + ROUNDING_MS;
 }
 
 /**
@@ -264,18 +291,18 @@ function isShort(state: LimiterState, waitMs = UNBOUNDED): boolean {
  * every kind of window, a second limit, and others who use the key.
  */
 function sendEvenly(state: LimiterState, now: number, waitMs: number | undefined): LimiterState {
-  const { log, limit } = state;
-  // Without a hint, a service that allows so many per minute most likely frees its slots evenly.
-  const hinted = waitMs === undefined ? limit : WINDOW_MS / waitMs;
-  const used = Math.min(log.size, limit) / WINDOW_MS;
-  const perMs = hinted > log.size ? rateWithin(limit, hinted / WINDOW_MS) : used;
+  const { log, configured } = state;
+  // Without a hint, a service that is known to allow `configured` per minute most likely frees its slots evenly.
+  const hinted = waitMs === undefined ? (isLearned(state) ? 1 : configured) : WINDOW_MS / waitMs;
+  const used = Math.min(log.size, configured) / WINDOW_MS;
+  const perMs = hinted > log.size ? rateWithin(configured, hinted / WINDOW_MS) : used;
   const capacity = Math.max(1, Math.floor(CAPACITY_PART * log.size));
   return withPace(state, { perMs, capacity, step: FAST_STEP, growsAt: now + STEP_MS });
 }
 
 /** At most the rate of the plan; exactly that one instead of one per second, because a hint of a second can be rounded up. */
-function rateWithin(limit: number, perMs: number): number {
-  const most = limit / WINDOW_MS;
+function rateWithin(configured: number, perMs: number): number {
+  const most = configured / WINDOW_MS;
   return perMs === ONE_PER_SECOND && most < UNBOUNDED ? most : Math.min(most, perMs);
 }
 
@@ -290,18 +317,18 @@ function slowDown(state: LimiterState, pace: Pace, now: number): LimiterState {
 
 /** The state after a refusal with a pace: no ramp, and one request when the gate opens. */
 function withPace(state: LimiterState, pace: Omit<Pace, 'tokens' | 'at' | 'grew'>) {
-  const gate: Gate = { ...state.gate, isTest: false, room: UNBOUNDED };
+  const gate: Gate = { ...state.gate, test: 'none', room: UNBOUNDED };
   return { ...state, gate, pace: { ...pace, tokens: 1, at: gate.opensAt, grew: false } };
 }
 
 /** Adds the tokens of the time since; the rate grows while it is used up, the burst after a pause. */
-export function advancePace(pace: Pace, limit: number, now: number): Pace {
+export function advancePace(pace: Pace, configured: number, now: number): Pace {
   if (now <= pace.at) return pace;
   const refilled = pace.tokens + (now - pace.at) * pace.perMs;
   const next = { ...pace, tokens: Math.min(pace.capacity, refilled), at: now };
   if (now < pace.growsAt) return next;
   if (refilled >= pace.capacity) return isPause(pace, refilled) ? withLargerBurst(next, refilled) : next;
-  const most = limit / WINDOW_MS;
+  const most = configured / WINDOW_MS;
   if (pace.perMs >= most) return next;
   const step = pace.grew ? 1 + Math.min(FAST_STEP - 1, STEP_GROWTH * (pace.step - 1)) : pace.step;
   return { ...next, step, perMs: Math.min(most, pace.perMs * step), grew: true, growsAt: now + STEP_MS };
@@ -333,9 +360,8 @@ function configured(state: LimiterState, perMinute: number, now: number): Limite
 /** The state with another limit of the plan or of the options. */
 export function withLimit(state: LimiterState, perMinute: number): LimiterState {
   const { pace } = state;
-  if (perMinute === state.limit) return state;
-  const known = { ...state, limit: perMinute };
-  if (perMinute > state.limit) return { ...known, pace: null, test: 'due' };
+  const known = { ...state, configured: perMinute, limit: perMinute };
+  if (perMinute > state.configured) return { ...known, pace: null, test: 'due' };
   return { ...known, pace: pace && { ...pace, perMs: rateWithin(perMinute, pace.perMs) } };
 }
 

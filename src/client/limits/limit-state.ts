@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { RetryAfterUnit } from './retry-after.ts';
 
 /** Increased when the record below changes: versions of the package with different records do not share a limit. */
-export const LIMITER_STATE_VERSION = 19;
+export const LIMITER_STATE_VERSION = 18;
 
 /** Every limit of the service is per minute. */
 export const WINDOW_MS = 60_000;
@@ -44,8 +44,11 @@ const GATE = z.object({
   acceptedBefore: count,
   /** Refusals minus the accepted requests since, at least 0. */
   refusals: count,
-  /** Whether requests are sent although the log is full: the service may have started a new window. */
-  isTest: z.boolean(),
+  /**
+   * Why requests are sent although the log is full: the service may have started a new window, or a learned limit may be
+   * too low.
+   */
+  test: z.enum(['none', 'window', 'limit']),
 });
 
 /** Every refusal closes the gate for all calls. When it opens, one request is sent first, then one more per response. */
@@ -74,16 +77,18 @@ const LOG = z.pipe(
 /** Checks and parses the state of another process. */
 export const LIMITER_STATE = z.object({
   /** Requests per minute, from the options or from `quota()`; infinity for unknown. */
-  limit: countOrUnbounded,
-  /** Whether it is a number of the options, which no test may exceed. */
+  configured: countOrUnbounded,
+  /** Whether `configured` is a number of the options, which no test may exceed. */
   isCap: z.boolean(),
   /** Time at which it was read; -Infinity if never, or if a request was refused although the limit was not used up. */
   configuredAt: timeOrNever,
+  /** Requests per minute: the configured number, or the one that was accepted before a refusal. */
+  limit: countOrUnbounded,
   inFlight: count,
   gate: GATE,
   /** Whether a request beyond the full log tests the window in this busy period. `sliding`: the service counts like the log. */
   test: z.enum(['due', 'done', 'sliding']),
-  /** Time from which a request tests the window if the requests of the log are spread over the minute. */
+  /** Time from which a request tests a learned limit, or the window if the requests of the log are spread over the minute. */
   testAt: timeOrNever,
   /** `null` if requests are sent as soon as the log has room. */
   pace: z.nullable(PACE),
@@ -109,7 +114,7 @@ export const LIMITER_STATE = z.object({
 export type LimiterState = Readonly<z.infer<typeof LIMITER_STATE>>;
 
 export interface LimiterSettings {
-  /** Requests per minute, a cap; `'learn'` reads the number from `quota()`. */
+  /** Requests per minute, a cap; `'learn'` reads or learns the number. */
   readonly perMinute: 'learn' | number;
   /** Maximum number of requests in flight. */
   readonly maxConcurrent: number;
@@ -122,9 +127,10 @@ export interface LimiterSettings {
 /** The state before the first request. */
 export function initialState(): LimiterState {
   return {
-    limit: UNBOUNDED,
+    configured: UNBOUNDED,
     isCap: false,
     configuredAt: LONG_AGO,
+    limit: UNBOUNDED,
     inFlight: 0,
     gate: {
       opensAt: LONG_AGO,
@@ -133,7 +139,7 @@ export function initialState(): LimiterState {
       accepted: 0,
       acceptedBefore: 0,
       refusals: 0,
-      isTest: false,
+      test: 'none',
     },
     test: 'due',
     testAt: LONG_AGO,
@@ -153,7 +159,7 @@ export function closedUntil({ gate, blockedUntil }: LimiterState): number {
   return Math.max(gate.opensAt, blockedUntil);
 }
 
-/** Whether neither the options nor `quota()` has shown a limit. */
+/** Whether neither the options nor `quota()` nor a refusal has shown a limit. */
 export function isUnknown({ limit }: LimiterState): boolean {
   return limit === UNBOUNDED;
 }
@@ -161,14 +167,9 @@ export function isUnknown({ limit }: LimiterState): boolean {
 /** While others call, calls of low priority leave this part of the limit free. */
 const PART_FOR_OTHERS = 0.2;
 
-/** The limit. An unknown one counts as the smallest, or as what was accepted of it in the last minute. */
-export function assumedLimit(state: LimiterState): number {
-  return isUnknown(state) ? Math.max(SMALLEST_LIMIT, state.log.size) : state.limit;
-}
-
-/** Between two calls of low priority beside others. */
-export function lowIntervalMs(state: LimiterState): number {
-  const most = assumedLimit(state);
+/** Between two calls of low priority beside others. An unknown limit counts as the smallest, or as what was accepted of it. */
+export function lowIntervalMs({ limit, log }: Pick<LimiterState, 'limit' | 'log'>): number {
+  const most = limit === UNBOUNDED ? Math.max(SMALLEST_LIMIT, log.size) : limit;
   // One less, because a slot is free only after a round trip.
   return WINDOW_MS / Math.max(most / 2, (1 - PART_FOR_OTHERS) * most - 1);
 }

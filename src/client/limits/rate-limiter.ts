@@ -69,7 +69,7 @@ export interface KeyLimits {
   readonly service: 'up' | { readonly downUntil: Date };
   /** How the service counts requests, as far as its refusals have shown; `'token-bucket'`: requests are sent evenly. */
   readonly window: 'unknown' | 'sliding' | 'fixed' | 'token-bucket';
-  /** Requests per minute that the limiter sends at most, from the options or `quota()`; `undefined` while unknown. */
+  /** Requests per minute that the limiter sends at most, configured or learned; `undefined` while unknown. */
   readonly perMinute: number | undefined;
   /** Number of calls in the queue. */
   readonly waiting: number;

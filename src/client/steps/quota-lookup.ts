@@ -91,12 +91,12 @@ async function tryUpdate(lookup: Lookup): Promise<{ readonly error?: unknown; re
 
 /**
  * The limiter wants the per-minute limit of the plan, which the record of `quota()` has: one request instead of the
- * refusals that an unknown limit would cause.
+ * refusals that learning the limit would cause.
  */
 export function lookUpLimit(lookup: Lookup): void {
   const { state, call } = lookup;
   if (!state.quota.startLimitLookup(state.time.now())) return;
-  joinLookup(lookup, 'limit', call.signal).catch(() => undefined); // the limit stays unknown
+  joinLookup(lookup, 'limit', call.signal).catch(() => undefined); // learned from the responses
 }
 
 /**

@@ -24,7 +24,7 @@ interface Traffics {
   readonly shared: 'process' | 'store' | 'key';
 }
 
-/** Rule 10 of src/client/limits/README.md: a batch, in virtual time. Returns the served part of the pages, and of the limit. */
+/** Rule 16 of src/client/limits/README.md: a batch, in virtual time. Returns the served part of the pages, and of the limit. */
 async function run(kind: WindowKind, { limit, minutes, pages: part, isRandom, shared }: Traffics) {
   const time = new VirtualTime(START);
   const server = new WildServer({ kind, limit }, seededRandom(4), { startedAt: START, seed: 1 });
@@ -91,7 +91,7 @@ test.each<[WindowKind, string, 'process' | 'store' | 'key', Omit<Traffics, 'limi
   ['fixed-minute', 'at random times', 'key', AT_RANDOM, 0.6],
   ['sliding-log', 'at random times', 'key', AT_RANDOM, 0.6],
 ])(
-  '10 low priority: a batch leaves calls beside it their slots (%s, %s, with the same %s)',
+  '16 low priority: a batch leaves calls beside it their slots (%s, %s, with the same %s)',
   async (kind, _, shared, traffics, least, limit = 30) => {
     const { served, batched } = await run(kind, { ...traffics, limit, shared });
 

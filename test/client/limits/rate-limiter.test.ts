@@ -207,6 +207,24 @@ test.each([
   if (served) expect((await served).sentAt).toBe(slotAt);
 });
 
+test('when the gate closes, the waiting calls that may not wait until it opens reject at once', async () => {
+  const { start, limiter } = setUpLimiter({ maxConcurrent: 1 });
+  const first = await limiter.acquire();
+  const late = limiter.acquire({ due: { deadlineAt: start + 10_000 } });
+  const patient = limiter.acquire({ due: { deadlineAt: start + 40_000 } });
+  const unlucky = limiter.acquire({ waits: false });
+  await quiet();
+
+  first.end({ kind: 'refused', retryAfter: hint('30') });
+
+  const retryAt = start + 30_000;
+  await expect(late).rejects.toMatchObject({ reason: 'deadline', retryAt });
+  await expect(unlucky).rejects.toMatchObject({ reason: 'policy', retryAt });
+  await expect(limiter.acquire({ waits: false })).rejects.toMatchObject({ reason: 'policy', retryAt });
+  expect(limiter.limits().waiting).toBe(1);
+  void patient;
+});
+
 test('a Retry-After above the maximum rejects calls until its rest is short enough to wait', async () => {
   const { clock, start, limiter } = setUpLimiter({ maxConcurrent: 1 });
   const first = await limiter.acquire();

@@ -198,15 +198,6 @@ test('4 ramp: of an unknown limit, it ends when it is as large as any', () => {
   expect(limit.send(1_200, 64)).toBe(64);
 });
 
-test('4 ramp: of an unknown limit, it begins again after as many as in the window before, however large it is', () => {
-  const limit = new Probed();
-  limit.use(0, 150);
-  limit.sendRefused(1_000, '59');
-  limit.use(60_000, 150);
-
-  expect([limit.state.gate.accepted, limit.send(60_000)]).toEqual([150, 1]);
-});
-
 test('4 ramp: beyond as many as in the window before, it begins again: others may use the rest', () => {
   const limit = told(30);
   limit.use(0, 6);
@@ -246,9 +237,9 @@ test('4 ramp: the gate is passed when as many requests as the limit were accepte
   limit.sendRefused(1_000, '30');
 
   limit.use(31_000, 2);
-  expect(limit.state.gate).toMatchObject({ accepted: 2, room: 3, isTest: true });
+  expect(limit.state.gate).toMatchObject({ accepted: 2, room: 3, test: 'window' });
   limit.use(31_000, 1);
-  expect(limit.state.gate).toMatchObject({ room: Number.POSITIVE_INFINITY, isTest: false });
+  expect(limit.state.gate).toMatchObject({ room: Number.POSITIVE_INFINITY, test: 'none' });
 });
 
 describe('5 window test', () => {
@@ -282,6 +273,15 @@ describe('5 window test', () => {
     expect(limit.state.test).toBe(expected);
   });
 
+  test.each(['due', 'done', 'sliding'] as const)('one request tests a learned limit when it is time (%s)', (before) => {
+    const limit = told(60);
+    limit.use(30_000, 30);
+    limit.state = { ...limit.state, limit: 30, test: before, testAt: 60_000 };
+
+    expect([limit.send(59_999), limit.send(60_000), limit.send(60_000)]).toEqual([0, 1, 0]);
+    expect(limit.state.test).toBe(before === 'sliding' ? 'sliding' : 'done');
+  });
+
   test.each([
     ['spread over the minute', [9_999, 20_000, 40_000], 1],
     ['none of its first quarter', [10_001, 20_000, 40_000], 0],
@@ -303,8 +303,8 @@ describe('5 window test', () => {
     ['shown by quota()', () => told(30), 30, '13', 'done', 3_650_000],
     ['shown by quota()', () => told(30), 30, '12', 'done', 170_000],
     ['shown by quota()', () => told(30), 29, '13', 'done', 170_000], // others have used the rest
-    ['unknown', () => new Probed(), 30, '13', 'done', 3_650_000],
-    ['unknown', () => new Probed(), 30, '12', 'done', 170_000],
+    ['learned', () => new Probed(), 30, '13', 'done', 3_650_000],
+    ['learned', () => new Probed(), 30, '12', 'done', 122_000],
   ])('a block that is longer than a window ends the tests for an hour: limit %s, %3$i used, %4$s s', (...row) => {
     const [, limitOf, calls, retryAfter, kind, testAt] = row;
     const limit = limitOf();
@@ -335,6 +335,13 @@ describe('5 window test', () => {
 
     expect([limit.send(100, 0), limit.send(100, 1)]).toEqual([0, 1]);
   });
+
+  test('a cap has no test', () => {
+    const limit = new Probed({ perMinute: 3 });
+    limit.use(0, 3);
+
+    expect(limit.send(100)).toBe(0);
+  });
 });
 
 test('6 own slot: a gate that opens when the requests of the log expire shows a sliding log', () => {
@@ -343,11 +350,11 @@ test('6 own slot: a gate that opens when the requests of the log expire shows a 
   limit.use(1_000, 13);
   limit.sendRefused(30_000, '29');
 
-  expect(limit.state).toMatchObject({ test: 'sliding', pace: null, limit: 30, testAt: 180_000 });
+  expect(limit.state).toMatchObject({ test: 'sliding', pace: null, limit: 27, testAt: 180_000 });
   expect(windowKind(limit.state)).toBe('sliding');
   expect(limit.nextAt(30_000)).toBe(60_000);
   limit.use(60_000);
-  expect(limit.state.log.size).toBe(30); // also the places of others, if they are free
+  expect(limit.state.log.size).toBe(27); // only the places of those that expired
   expect(limit.nextAt(60_000)).toBe(61_000);
 });
 
@@ -399,8 +406,6 @@ test.each([
   ['this process', 30, '40', 41_000],
   ['this process', 27, undefined, 2_000],
   ['an earlier one', 5, '40', 41_000],
-  ['an earlier one', 0, '2', 3_000],
-  ['an earlier one', 0, undefined, 2_000],
 ])('7 at the limit: if %s has used the limit, calls only wait for the window', (_, calls, retryAfter, nextAt) => {
   const limit = told(30);
   limit.use(0, calls);
@@ -417,10 +422,11 @@ test.each([
   ['5 of 30', () => told(30), 5, undefined, 'are sent evenly', 30],
   ['5 of 30', () => told(30), 0, undefined, 'wait', 30],
   ['5 of 30', () => told(30), 27, '40', 'wait', 30],
-  ['10 of an unknown limit', () => new Probed(), 5, '4', 'wait', Number.POSITIVE_INFINITY],
-  ['10 of an unknown limit', () => new Probed(), 5, '3', 'are sent evenly', Number.POSITIVE_INFINITY],
-  ['90 of an unknown limit', () => new Probed(), 5, '3', 'wait', Number.POSITIVE_INFINITY], // the time for two slots
-  ['10 of an unknown limit', () => new Probed(), 5, undefined, 'wait', Number.POSITIVE_INFINITY],
+  ['10 of an unknown limit', () => new Probed(), 0, '40', 'wait', 10],
+  ['10 of an unknown limit', () => new Probed(), 5, '40', 'wait', 10],
+  ['10 of an unknown limit', () => new Probed(), 9, undefined, 'wait', 10],
+  ['10 of an unknown limit', () => new Probed(), 5, undefined, 'are sent evenly', 10],
+  ['10 of an unknown limit', () => new Probed(), 5, '7', 'are sent evenly', 10],
 ] as const)(
   '7 at the limit: refused after %s, then after %4$i more with Retry-After %5$s, calls %6$s',
   (before, limitOf, behind, retryAfter, then, expected) => {
@@ -431,8 +437,9 @@ test.each([
     limit.sendRefused(41_000, retryAfter);
 
     expect([limit.state.pace === null, limit.state.limit]).toEqual([then === 'wait', expected]);
-    // Without a hint, the refusal may have been a block.
-    if (then === 'wait') expect(limit.state.testAt).toBe(retryAfter === undefined ? 3_641_000 : 161_000);
+    // Without a hint, a refusal beyond a known limit may have been a block.
+    const mayBeBlock = retryAfter === undefined && limit.state.configured === 30;
+    if (then === 'wait') expect(limit.state.testAt).toBe(mayBeBlock ? 3_641_000 : 161_000);
   },
 );
 
@@ -481,6 +488,16 @@ test.each([
   },
 );
 
+test('8 evenly: a short hint for the test of a learned limit decides nothing either', () => {
+  const limit = told(60);
+  limit.use(30_000, 30);
+  limit.state = { ...limit.state, limit: 30, test: 'done', testAt: 60_000 };
+
+  limit.sendRefused(60_000, '2');
+
+  expect(limit.state).toMatchObject({ pace: null, limit: 30 });
+});
+
 test.each([
   ['a longer wait shows a window that is full', 10, '20', null, 'fixed'],
   ['the wait for one slot does not', 10, '2', expect.any(Object), 'token-bucket'],
@@ -509,6 +526,12 @@ test('9 rate: a part of a burst of one is one', () => {
 });
 
 test.each<[string, number, Partial<LimiterState>, number, number]>([
+  ['a free slot', 30, {}, 19, 1_000],
+  ['the oldest request', 30, {}, 20, 60_000],
+  ['the second oldest', 30, {}, 21, 60_100],
+  ['a slot that this minute will use', 30, {}, 49, 61_000],
+  ['the oldest request, a minute later', 30, {}, 51, 120_100],
+  ['the oldest request, two minutes later', 30, {}, 80, 180_000],
   ['the rate, whatever the log has', 10, { pace: { ...PACE, tokens: 3 } }, 5, 3_000],
   ['the log of a cap at an even rate', 10, { isCap: true, pace: { ...PACE, tokens: 3 } }, 0, 60_000],
   ['nothing, without a limit', Number.POSITIVE_INFINITY, {}, 500, 1_000],
@@ -518,6 +541,14 @@ test.each<[string, number, Partial<LimiterState>, number, number]>([
   const state = { ...stateWithLimit(limit), log, ...changes };
 
   expect(expectedSlotAt(state, 1_000, ahead)).toBe(expected);
+});
+
+test('15 deadlines: the test of a learned limit is the next slot if it is earlier than that of the log', () => {
+  const limit = told(60);
+  limit.use(30_000, 30);
+  limit.state = { ...limit.state, limit: 30, test: 'done', testAt: 60_000 };
+
+  expect([0, 29, 30].map((ahead) => limit.slotAt(40_000, ahead, {}))).toEqual([60_000, 60_000, 120_000]);
 });
 
 test.each([
@@ -546,6 +577,7 @@ test.each([
   ['a hint of a second, while the limit is unknown', new Probed(), 10, '1', 60],
   ['the last minute, if it had more requests', told(60), 40, '2', 40],
   ['the limit, without a hint', told(30), 10, undefined, 30],
+  ['the limit, if the first request is refused without a hint', told(30), 0, undefined, 30],
 ])('8 evenly: the rate is first that of %s', (_, limit, calls, retryAfter, rate) => {
   limit.use(0, calls);
   limit.sendRefused(1_000, retryAfter);
@@ -664,6 +696,70 @@ describe('9 rate', () => {
   });
 });
 
+describe('10 unknown limit', () => {
+  test('the requests accepted before the first refusal are the limit, and later a test raises it', () => {
+    const limit = new Probed();
+    limit.use(0, 10);
+    limit.sendRefused(1_000, '30');
+
+    expect(limit.state).toMatchObject({ limit: 10, pace: null });
+    limit.use(31_000, 10);
+    expect(limit.send(32_000)).toBe(0);
+    limit.use(91_000, 10);
+    expect(limit.send(92_000)).toBe(1); // beyond the log
+    limit.accept(92_010);
+    expect(limit.send(92_010)).toBe(2);
+    limit.accept(92_020, 2);
+    limit.use(153_000, 1); // the log has room again, so the test is over
+
+    expect(limit.state).toMatchObject({ limit: 13, gate: { test: 'none' } });
+  });
+
+  test('a refusal during the test of a learned limit leaves what the test has shown', () => {
+    const limit = new Probed();
+    limit.use(0, 10);
+    limit.sendRefused(1_000, '30');
+    limit.use(91_000, 13);
+
+    limit.sendRefused(92_000, '30');
+
+    expect(limit.state).toMatchObject({ limit: 13, testAt: 212_000 });
+  });
+
+  test('requests that were in flight when the limit was learned raise it', () => {
+    const limit = new Probed();
+    limit.use(0, 10);
+    limit.send(1_000, 3);
+    limit.refuse(1_000, '30');
+
+    limit.accept(1_010, 2, 1_000);
+
+    expect(limit.state).toMatchObject({ limit: 12, gate: { opensAt: 31_000, accepted: 0 } });
+  });
+
+  test('requests in flight do not raise a limit that is lower than that of quota()', () => {
+    const limit = told(30);
+    limit.use(0, 27);
+    limit.send(1_000, 2);
+    limit.refuse(1_000, '59');
+
+    limit.accept(1_010, 1, 1_000);
+
+    expect(limit.state.limit).toBe(27);
+  });
+
+  test.each([
+    [2, Number.POSITIVE_INFINITY],
+    [3, 3],
+  ])('a refusal after %i accepted requests shows the limit %d: below three, others have used it', (calls, shown) => {
+    const limit = new Probed();
+    limit.use(0, calls);
+    limit.sendRefused(1_000, '59');
+
+    expect(limit.state).toMatchObject({ limit: shown, test: calls === 3 ? 'sliding' : 'due' });
+  });
+});
+
 test('15 deadlines: a slot is judged by the most optimistic window that fits what was seen', () => {
   const limit = told(30);
   limit.use(0, 30);
@@ -729,19 +825,60 @@ test('2 log: it keeps its order even if the clock goes back', () => {
   expect([log.toJSON(), new AcceptedLog(log.toJSON()).toJSON()]).toEqual(['5,0,2', '5,0,2']);
 });
 
-test.each([
-  [300, 0.001],
-  [30, 0.0005],
-])(
-  '1 limit: with a stored rate of one per second under a cap of 300, that of a cap of %i is %d',
-  (perMinute, perMs) => {
-    const stored = { ...new Probed({ perMinute: 300 }).state, pace: PACE };
+test('6 own slot: a cap that others have lowered is tested again, but never exceeded', () => {
+  const limit = new Probed({ perMinute: 60 });
+  limit.state = { ...limit.state, limit: 45, test: 'sliding', testAt: 60_000 };
+  const most: number[] = [];
+  for (let now = 60_000; now < 600_000; now += 1_000) {
+    limit.use(now, 60);
+    most.push(limit.state.log.size);
+  }
 
-    const { state } = new LocalLimit({ ...DEFAULT_LIMITER_SETTINGS, perMinute }, stored);
+  expect(limit.state.limit).toBe(60);
+  expect(Math.max(...most)).toBe(60);
+});
 
-    expect(state).toMatchObject({ limit: perMinute, pace: { perMs } });
-  },
-);
+test('15 deadlines: a cap that others have lowered has its next slot at the test, if fewer than the cap are used', () => {
+  const slotAfter = (calls: number) => {
+    const limit = new Probed({ perMinute: 60 });
+    limit.use(0, calls);
+    limit.state = { ...limit.state, limit: 45, test: 'sliding', testAt: 20_000 };
+    return limit.slotAt(10_000, 0, {});
+  };
+
+  expect([45, 60].map(slotAfter)).toEqual([20_000, 60_000]);
+});
+
+test.each<[string, Partial<LimiterState>, number]>([
+  ['the test of a lowered limit', {}, 60_000],
+  ['the oldest request, if the test is later', { testAt: 95_000 }, 90_000],
+  ['the oldest request, while another one is in flight', { inFlight: 1 }, 90_000],
+  ['the oldest request, if no limit was lowered', { configured: 30 }, 90_000],
+  ['the even rate, which has no test', { pace: { ...PACE, perMs: 0.0001, at: 40_000 } }, 50_000],
+  ['the test, below a cap', { isCap: true }, 60_000],
+  ['the oldest request, at a cap', { isCap: true, configured: 30 }, 90_000],
+])('10 unknown limit: calls are asked for again at the time of %s', (_, changes, expected) => {
+  const limit = told(60);
+  limit.use(30_000, 30);
+  limit.state = { ...limit.state, limit: 30, test: 'done', testAt: 60_000, ...changes };
+
+  expect(limit.grant(40_000, demandOf(1))).toEqual({ count: 0, askAgainAt: expected });
+});
+
+test('1 limit: a cap of another number replaces that of a stored state, and the same number keeps what was learned', () => {
+  const stored = { ...new Probed({ perMinute: 60 }).state, limit: 45 };
+  const limitOf = (perMinute: number) => new LocalLimit({ ...DEFAULT_LIMITER_SETTINGS, perMinute }, stored).state.limit;
+
+  expect([limitOf(60), limitOf(30)]).toEqual([45, 30]);
+});
+
+test('15 deadlines: a learned limit whose test is not due has no earlier slot', () => {
+  const limit = new Probed();
+  limit.use(0, 10);
+  limit.state = { ...limit.state, limit: 10, test: 'due', testAt: 50_000 };
+
+  expect([limit.send(1_000), limit.slotAt(1_000, 0, {})]).toEqual([0, 50_000]);
+});
 
 test('15 deadlines: behind a gate, a call of low priority beside others has the slot that it gets', () => {
   const limit = told(30);
@@ -753,7 +890,7 @@ test('15 deadlines: behind a gate, a call of low priority beside others has the 
   expect(limit.grant(15_000, { ...demandOf(1), low: 1 }).count).toBe(1);
 });
 
-test('10 low priority: a process with a cap of its own postpones no call of a shared limit', () => {
+test('16 low priority: a process with a cap of its own postpones no call of a shared limit', () => {
   const limit = told(300);
   limit.report({ kind: 'called', now: 540_000 });
   limit.grant(540_000, { ...demandOf(5), low: 5 });
@@ -763,7 +900,7 @@ test('10 low priority: a process with a cap of its own postpones no call of a sh
   expect(capped.state.lowAt).toBe(limit.state.lowAt);
 });
 
-describe('10 low priority', () => {
+describe('16 low priority', () => {
   /** Sends as many as possible of many. */
   const lowOf = (limit: Probed, now: number) => {
     const { count } = limit.grant(now, { ...demandOf(1_000), low: 1_000 });
@@ -824,6 +961,14 @@ describe('10 low priority', () => {
 
     expect(sent.slice(0, 60).reduce((sum, count) => sum + count)).toBe(23);
     expect(sent.slice(60).reduce((sum, count) => sum + count)).toBe(23);
+  });
+
+  test('with a cap, they are due when the state of another process says', () => {
+    const limit = new Probed({ perMinute: 30 });
+    limit.report({ kind: 'called', now: 0 });
+    lowOf(limit, 0);
+
+    expect(new LocalLimit(limit.settings, limit.state).state.lowAt).toBe(60_000);
   });
 
   test('if more wait, they are due at equal intervals after the minute, and one that is late makes the next no later', () => {
@@ -899,7 +1044,7 @@ describe('10 low priority', () => {
   const pace = { ...PACE, capacity: 15, tokens: 15, at: 6_000, growsAt: 600_000 };
 
   test.each<[string, Probed, number, Partial<LimiterState>]>([
-    ['when the log has room, not for a test that is due', told(60), 60, {}],
+    ['when the log has room, not for a test that is due', told(60), 30, { limit: 30, test: 'done', testAt: 1_000 }],
     ['when the cap has room', new Probed({ perMinute: 60 }), 60, { pace }],
   ])('beside others, they ask again %s', (_, limit, used, changes) => {
     limit.state = { ...limit.state, ...changes };

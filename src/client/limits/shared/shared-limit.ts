@@ -304,11 +304,12 @@ function shifted(report: NumberedReport, aheadMs: number): NumberedReport {
 
 /** The state with which one of several processes continues when the store fails: an equal part of everything. */
 function shareOf(state: LimiterState, processes: number, inFlight: number): LimiterState {
-  const { limit, log, gate, pace } = state;
+  const { configured, limit, log, gate, pace } = state;
   return {
     ...state,
     inFlight,
     gate: { ...gate, acceptedBefore: Math.floor(gate.acceptedBefore / processes) },
+    configured: partOf(configured, processes),
     limit: partOf(limit, processes),
     log: log.copy(0, processes),
     pace: pace && {

@@ -128,7 +128,7 @@ function stored(change: (state: ReturnType<typeof asJson>) => unknown): (now: nu
 
 function asJson(now: number) {
   const log = new AcceptedLog(`${now - 3_000},1000,2000`);
-  const limit = { ...stateWithLimit(7), log, inFlight: 2, pace: PACE(now) };
+  const limit = { ...stateWithLimit(30), log, limit: 7, inFlight: 2, pace: PACE(now) };
   const lease = { inFlight: 2, waiting: 1, low: 0, seenAt: now, askedAt: 0, reported: 0 };
   return JSON.parse(JSON.stringify({ at: now, limit, leases: { other: lease } }));
 }
@@ -139,16 +139,13 @@ const PACE = (now: number) => ({
 });
 
 const WEEK_MS = 7 * 86_400_000;
-/** What differs, at the time of the state. */
-type Changes = (at: number) => object;
-const withLimit = (changes: Changes) =>
-  stored(({ at, limit, ...rest }) => ({ at, ...rest, limit: { ...limit, ...changes(at) } }));
+const withLimit = (changes: object) => stored((state) => ({ ...state, limit: { ...state.limit, ...changes } }));
 const withPace = (changes: object) =>
   stored((state) => ({ ...state, limit: { ...state.limit, pace: { ...state.limit.pace, ...changes } } }));
-const withGate = (changes: Changes) =>
-  stored(({ at, limit, ...rest }) => ({ at, ...rest, limit: { ...limit, gate: { ...limit.gate, ...changes(at) } } }));
-const withLease = (changes: Changes) =>
-  stored((state) => ({ ...state, leases: { other: { ...state.leases.other, ...changes(state.at) } } }));
+const withGate = (changes: object) =>
+  stored((state) => ({ ...state, limit: { ...state.limit, gate: { ...state.limit.gate, ...changes } } }));
+const withLease = (changes: object) =>
+  stored((state) => ({ ...state, leases: { other: { ...state.leases.other, ...changes } } }));
 
 test.each<[string, (now: number) => string, number?]>([
   ['no JSON', () => '{'],
@@ -162,34 +159,53 @@ test.each<[string, (now: number) => string, number?]>([
   ['without a time', stored((state) => ({ ...state, at: null }))],
   ['cut off', (now) => JSON.stringify(stateAt(now)).slice(0, -1)],
   ['with 1e999', (now) => JSON.stringify(stateAt(now)).replace('"at":', '"at":1e999,"was":')],
-  ['with a limit of 0', withLimit(() => ({ limit: 0 }))],
-  ['with a limit of half a request', withLimit(() => ({ limit: 0.5 }))],
-  ['with a negative limit', withLimit(() => ({ limit: -30 }))],
-  ['with a limit as text', withLimit(() => ({ limit: '7' }))],
-  ['blocked a week', withLimit((at) => ({ blockedUntil: at + WEEK_MS }))],
-  ['with a gate that opens in a week', withGate((at) => ({ opensAt: at + WEEK_MS }))],
-  ['with calls of low priority that begin to wait in an hour', withLimit((at) => ({ lowWaitsSince: at + 3_600_000 }))],
-  ['with calls of low priority due in a week', withLimit((at) => ({ lowAt: at + WEEK_MS }))],
-  ['with a gate without room', withGate(() => ({ room: 0 }))],
-  ['with an unknown test', withGate(() => ({ isTest: 'x' }))],
+  ['with a limit of 0', withLimit({ limit: 0 })],
+  ['with a limit of half a request', withLimit({ limit: 0.5 })],
+  ['with a negative limit', withLimit({ configured: -30 })],
+  ['with a limit as text', withLimit({ limit: '7' })],
+  ['blocked a week', stored((state) => ({ ...state, limit: { ...state.limit, blockedUntil: state.at + WEEK_MS } }))],
+  [
+    'with a gate that opens in a week',
+    stored((state) => ({
+      ...state,
+      limit: { ...state.limit, gate: { ...state.limit.gate, opensAt: state.at + WEEK_MS } },
+    })),
+  ],
+  [
+    'with calls of low priority that begin to wait in an hour',
+    stored((state) => ({ ...state, limit: { ...state.limit, lowWaitsSince: state.at + 3_600_000 } })),
+  ],
+  [
+    'with calls of low priority due in a week',
+    stored((state) => ({ ...state, limit: { ...state.limit, lowAt: state.at + WEEK_MS } })),
+  ],
+  ['with a gate without room', withGate({ room: 0 })],
+  ['with an unknown test', withGate({ test: 'x' })],
   ['with a pace of 0', withPace({ perMs: 0 })],
   ['with a negative pace', withPace({ perMs: -1 })],
   ['with a pace of one request in a year', withPace({ perMs: 3e-11 })],
   ['with a pace without capacity', withPace({ capacity: 0 })],
   ['with a debt of a million requests', withPace({ tokens: -1e6 })],
   ['with a pace of text', withPace({ step: 'fast' })],
-  ['with a log that is no text', withLimit(() => ({ log: [1, 2] }))],
-  ['with a log of words', withLimit(() => ({ log: 'now,then' }))],
-  ['with a log of the future', withLimit(() => ({ log: `${Date.UTC(2100, 0)}` }))],
-  ['with a log of a million years', withLimit(() => ({ log: `0,${'9'.repeat(20)}` }))],
-  ['with requests in flight of no process', withLimit(() => ({ inFlight: 5 }))],
-  ['with a process of a billion requests', withLease(() => ({ inFlight: 1e9 }))],
-  ['with a process of minus one request', withLease(() => ({ inFlight: -1 }))],
-  ['with a process seen in the future', withLease((at) => ({ seenAt: at + 60_000 }))],
+  ['with a log that is no text', withLimit({ log: [1, 2] })],
+  ['with a log of words', withLimit({ log: 'now,then' })],
+  ['with a log of the future', withLimit({ log: `${Date.UTC(2100, 0)}` })],
+  ['with a log of a million years', withLimit({ log: `0,${'9'.repeat(20)}` })],
+  ['with requests in flight of no process', withLimit({ inFlight: 5 })],
+  ['with a process of a billion requests', withLease({ inFlight: 1e9 })],
+  ['with a process of minus one request', withLease({ inFlight: -1 })],
+  [
+    'with a process seen in the future',
+    stored((state) => ({ ...state, leases: { other: { ...state.leases.other, seenAt: state.at + 60_000 } } })),
+  ],
   ['with a process that is a number', stored((state) => ({ ...state, leases: { other: 2 } }))],
   ['from before the clock of the store was set back', (now) => JSON.stringify(stateAt(now + 5_001))],
   ['valid', stored((state) => state), 7],
-  ['valid, and expects others for eight minutes', withLimit((at) => ({ calledAt: at + 480_000 })), 7],
+  [
+    'valid, and expects others for eight minutes',
+    stored((state) => ({ ...state, limit: { ...state.limit, calledAt: state.at + 480_000 } })),
+    7,
+  ],
   ['valid, and a little younger than the clock', (now) => JSON.stringify(stateAt(now + 5_000, 7)), 7],
 ])('a state that is %s is ignored, unless it is valid', async (_reason, text, limit) => {
   const clock = new FakeClock();
