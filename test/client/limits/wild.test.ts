@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { goalsMissed } from '../../../bench/limits/wild/goals.ts';
 import { figuresOfJobs, GROUPS, type Job } from '../../../bench/limits/wild/matrix.ts';
 import { runScenario } from '../../../bench/limits/wild/run.ts';
-import { SCENARIOS } from '../../../bench/limits/wild/scenarios.ts';
+import { log, SCENARIOS } from '../../../bench/limits/wild/scenarios.ts';
 import { inLongRuns } from '../../helpers/long-tests.ts';
 
 /** Goals that are missed today; `npm run bench:simulate -- --wild` shows by how much. */
@@ -60,4 +60,16 @@ test.each([
   expect(figures.ratio).toBeLessThanOrEqual(ratio);
   // A number that the client was told is a cap, for all processes together.
   if (name.startsWith('told')) expect(figures.ofLimit).toBeLessThanOrEqual(1);
+});
+
+test.each([
+  ['a part of the limit is used by others', log(300, { othersPerMinute: 30 }), { calls: 1_200, perMinute: 400 }],
+  ['a part of a small limit is used by others', log(30, { othersPerMinute: 3 }), { calls: 400, perMinute: 40 }],
+  ['quota() fails', log(30, { hasNoQuota: true }), { calls: 400, perMinute: 40 }],
+  ['quota() fails and no Retry-After', log(60, { hasNoQuota: true, hint: 'absent' }), { calls: 800, perMinute: 80 }],
+] as const)('calls at a steady rate above the limit, %s: few are refused', async (name, server, job) => {
+  const { served, refused, early } = await runScenario({ name, server, job }, { seed: 1 });
+
+  expect({ served, early }).toEqual({ served: job.calls, early: 0 });
+  expect(refused / job.calls).toBeLessThanOrEqual(0.06);
 });
