@@ -149,6 +149,19 @@ test.each<[string, object, 'derived' | 'root', boolean]>([
   await next.close();
 });
 
+test('a client of withOptions() that is closed after the first one releases no state of another client', async () => {
+  const fetch = fakeFetch(success(), { quota: success(quotaRecord()) });
+  const { fx, clock } = testClient([], { fetch });
+  const other = testClient([], { clock, fetch }).fx;
+  const derived = fx.withOptions();
+  await clock.run(Promise.all([derived, other].map((one) => one.quota())));
+
+  await fx.close();
+  await derived.close();
+
+  expect(testClient([], { clock, fetch }).fx.quotaEstimate()).toBeDefined();
+});
+
 test('closing a client ends its batches and polls', async () => {
   const { fx, clock } = testClient((request) => (request.url.includes('n=1') ? 'never' : success()));
   const batch = fx.batch([{ n: 0 }, { n: 1 }]);

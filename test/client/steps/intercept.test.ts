@@ -175,6 +175,7 @@ test.each(
 )('an error of another client that %s throws rejects the call unchanged: %s', async (_, __, reply, throwing) => {
   const other = testClient(reply, { maxRetries: 0, onLimit: 'throw' });
   const thrown = (await other.clock.run(errorOf(other.fx.latest()))) as FxRatesError;
+  thrown.stack = 'its own stack';
   const [{ stack, callId }, statuses]: [FxRatesError, unknown[]] = [thrown, []];
   const { schema, ...options } = throwing(thrown);
   let keys = 0;
