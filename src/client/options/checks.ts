@@ -128,16 +128,24 @@ function headerEntries(option: string, headers: unknown): readonly [string, unkn
   return Object.entries(Object(headers));
 }
 
+/** Without `Object.prototype`, to which other packages of the program may add properties. */
+export function prototypesOf(value: object): readonly object[] {
+  const prototype: object | null = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype ? [] : [prototype, ...prototypesOf(prototype)];
+}
+
 /** Only the own properties of a query or of headers are sent. @throws ConfigError for the values of a class, such as its getters */
 export function refuseInherited(option: string, value: object): void {
-  let prototype: object | null = Object.getPrototypeOf(value);
-  for (; prototype !== null && prototype !== Object.prototype; prototype = Object.getPrototypeOf(prototype)) {
-    const properties = Object.entries(Object.getOwnPropertyDescriptors(prototype));
-    const lost = properties.find(([name, { get, enumerable }]) => name !== '__proto__' && (get ?? enumerable));
-    if (lost === undefined) continue;
-    const next = `pass an object with this property, such as { ${lost[0]}: value }`;
-    throw new ConfigError(`${option}: '${lost[0]}' is inherited, and would not be sent; ${next}`);
-  }
+  const properties = prototypesOf(value).flatMap((one) => Object.entries(Object.getOwnPropertyDescriptors(one)));
+  const lost = properties.find(([name, property]) => name !== '__proto__' && isValue(property));
+  if (lost === undefined) return;
+  const next = `pass an object with this property, such as { ${lost[0]}: value }`;
+  throw new ConfigError(`${option}: '${lost[0]}' is inherited, and would not be sent; ${next}`);
+}
+
+/** The methods of a class in ES5 are enumerable. */
+function isValue({ get, enumerable, value }: PropertyDescriptor): boolean {
+  return get !== undefined || (enumerable === true && value !== undefined && typeof value !== 'function');
 }
 
 /** Also those of another implementation. */

@@ -17,6 +17,7 @@ import {
   oneOf,
   optional,
   POSITIVE_MS,
+  prototypesOf,
   refuse,
   requireKnownNames,
   resolveHeaders,
@@ -171,7 +172,7 @@ export function readOptions<P extends keyof Places>(place: P, options: object): 
   const table: Table = PLACES[place];
   const given = givenIn(table, options, `${place} options`);
   const settings = Object.entries(given).map(([name, value]) => [name, table[name]?.check(name, value)]);
-  return Object.fromEntries(settings) as Partial<SettingsOf<Places[P]>>; // each is the result of its check
+  return Object.assign(Object.create(null), Object.fromEntries(settings)); // each is the result of its check
 }
 
 /** The options of the client, or those in its option `within`, with their defaults. */
@@ -180,7 +181,7 @@ function settingsIn<T extends Table>(table: T, options: unknown, within?: string
   const prefix = within === undefined ? '' : `${within}.`;
   const settings = Object.entries<Row<unknown>>(table).map(([name, row]) => [
     name,
-    row.check(`${prefix}${name}`, given[name] === undefined ? row.default : given[name]),
+    row.check(`${prefix}${name}`, Object.hasOwn(given, name) ? given[name] : row.default),
   ]);
   return Object.fromEntries(settings) as SettingsOf<T>; // each is the result of its check
 }
@@ -197,7 +198,10 @@ export function copyOfOptions<Options extends AnyOptions>(options: Options): Opt
 
 /** A copy that also has the options of a class, such as its getters, which a spread does not copy. */
 function withInherited(table: Table, options: object): Readonly<Record<string, unknown>> {
-  const inherited = Object.keys(table).filter((name) => name in options && !Object.hasOwn(options, name));
+  const prototypes = prototypesOf(options);
+  const inherited = Object.keys(table).filter(
+    (name) => !Object.hasOwn(options, name) && prototypes.some((one) => Object.hasOwn(one, name)),
+  );
   return { ...options, ...Object.fromEntries(inherited.map((name) => [name, Reflect.get(options, name)])) };
 }
 

@@ -253,8 +253,31 @@ test.each([
     method() {}
   })(),
   runInNewContext('({ base: 1 })'),
-])('a query of own properties is sent, whatever its class', async (query) => {
-  await expect(testClient(success()).fx.latest(query)).resolves.toBeDefined();
+  Object.create({ method() {}, constructor: Object, base: undefined }), // a class in ES5
+])('a query and headers of own properties are sent, whatever their class', async (value) => {
+  const { fx } = testClient(success());
+  const headers = Object.assign(Object.create(Object.getPrototypeOf(value)), { base: 'EUR' });
+
+  await expect(fx.latest(value, { headers })).resolves.toBeDefined();
+});
+
+test('a property of Object.prototype is not an option', () => {
+  const [client, call] = [resolveOptions(given), resolveCall({}, resolveOptions(given))];
+  const added = { maxRetries: 7, deadlineMs: 'long', coalesce: false, headers: { base: 'EUR' }, cache: 'snapshot' };
+  const read = () => [resolveOptions(given), resolveCall({}, client)];
+
+  Object.assign(Object.prototype, added);
+  let results: ReturnType<typeof read>;
+  try {
+    results = read();
+  } finally {
+    for (const name of Object.keys(added)) Reflect.deleteProperty(Object.prototype, name);
+  }
+
+  expect(results).toMatchObject([
+    { maxRetries: 2, deadlineMs: false, coalesce: true, headers: {}, cache: undefined },
+    call,
+  ]);
 });
 
 const secure = { name: 'baseUrl', allowInsecureHttp: false };
