@@ -24,7 +24,7 @@ export function readOperation(path: string, item: SpecNode): Operation {
   return {
     id,
     path,
-    summary: text('summary') || /^.+?(?=\.?$|\.\s+\p{Lu})/mu.exec(description)?.[0] || id,
+    summary: text('summary') || /^.+?(?=\.?$|(?<!\b\p{L})\.\s)/mu.exec(description)?.[0] || id,
     description,
     isDeprecated: node.isTrue('deprecated'),
     query,

@@ -347,6 +347,8 @@ test.each([
 test.each([
   ['Rates of the U.S. dollar. Of v1.2.', 'Rates of the U.S. dollar'],
   ['Rates of v1.2', 'Rates of v1.2'],
+  ['U.S. Dollar rates, e.g. EUR. More.', 'U.S. Dollar rates, e.g. EUR'],
+  ['Latest rates. 170 currencies. `base` is the base.', 'Latest rates'],
   ['Rates.', 'Rates'],
 ])('without a summary, %j has the summary %j', async (description, summary) => {
   const changes = [`${GET} summary`, undefined, `${GET} description`, description];
