@@ -1,6 +1,6 @@
 import type { RetryAfter } from '../errors/errors.ts';
 import { backoffMs, equalJitter } from '../time/clock.ts';
-import type { RetryAfterReading } from './limit-rules.ts';
+import { LONGEST_BACKOFF_MS, type RetryAfterReading } from './limit-rules.ts';
 import { LONG_AGO, UNBOUNDED } from './limit-state.ts';
 
 /**
@@ -69,8 +69,6 @@ type PermitFields = Pick<Permit, 'sentAt' | 'skippedMs' | 'ticket'> & { readonly
 const OUTAGE_FAILURES = 3;
 /** After each failed probe: it lengthens the wait by half, so the last wait is about half as long as the outage. */
 const PROBE_BACKOFF = { firstMs: 500, longestMs: 16_000, factor: 1.5 };
-/** The Retry-After of a failure is an estimate: one request in this time checks whether the service works earlier. */
-const LONGEST_HINT_MS = 300_000;
 /** Calls wait for an outage of this length, with a last probe at its end. */
 export const LONGEST_OUTAGE_MS = 90_000;
 /** Averages about the last eight round trips. */
@@ -219,7 +217,8 @@ export class InFlight {
     const probeAt = isFirst ? now : now + equalJitter(backoffMs(this.#failedProbes, PROBE_BACKOFF), this.#random);
     const lastProbeAt = since + LONGEST_OUTAGE_MS;
     const ownAt = now < lastProbeAt ? Math.min(probeAt, lastProbeAt) : probeAt;
-    const hintedAt = now + Math.min(hintMs, LONGEST_HINT_MS);
+    // The Retry-After of a failure is an estimate: one request checks whether the service works earlier.
+    const hintedAt = now + Math.min(hintMs, LONGEST_BACKOFF_MS);
     this.health = { isDown: true, since, retryAt: Math.max(ownAt, hintedAt, this.health.retryAt) };
     this.#downAt = now;
   }

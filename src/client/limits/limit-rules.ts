@@ -55,7 +55,7 @@ const OTHERS_GO_ON_MS = 8 * WINDOW_MS;
 const SHORTEST_GATE_MS = 250;
 /** Waits without a hint, and after several refusals in a row. */
 const GATE_BACKOFF = { firstMs: 1_000, longestMs: 16_000 };
-/** Longest wait without a hint. */
+/** Longest time without a request that tests the service, unless it has refused one for longer. */
 export const LONGEST_BACKOFF_MS = 300_000;
 /** Without a hint, if nothing was accepted for a minute: the service may count refused requests as well. */
 const LOCKOUT_BACKOFF = { firstMs: 1_000, longestMs: LONGEST_BACKOFF_MS };
