@@ -35,7 +35,7 @@ export interface AppliedRule {
  * something is used, once for each request, at most for `times` requests. All steps are synchronous, like the limits.
  */
 export class AppliedRules {
-  readonly #seed: number;
+  readonly #state: Pick<RuleState, 'rules' | 'seed'>;
   /** The rules when the request arrived. The function of one of them can change those of the mock. */
   readonly #rules: readonly RuleRecord[];
   readonly #candidate: RuleCandidate;
@@ -44,9 +44,9 @@ export class AppliedRules {
   /** How many requests each rule had been used for before this one. */
   readonly #used = new Map<RuleRecord, number>();
 
-  constructor({ rules, seed }: Pick<RuleState, 'rules' | 'seed'>, candidate: RuleCandidate) {
-    this.#seed = seed;
-    this.#rules = rules;
+  constructor(state: Pick<RuleState, 'rules' | 'seed'>, candidate: RuleCandidate) {
+    this.#state = state;
+    this.#rules = state.rules;
     this.#candidate = candidate;
     this.#take((rule) => !looksAtResponse(rule));
   }
@@ -89,9 +89,14 @@ export class AppliedRules {
     return before;
   }
 
+  /** Milliseconds from `at` until the rule ends; infinity for never. 0 if it ended, or was removed, while the request was handled. */
+  leftMs({ rule }: AppliedRule, at: number): number {
+    return this.#state.rules.includes(rule) ? Math.max(0, endOf(rule) - at) : 0;
+  }
+
   /** A number from 0 to below 1. It depends only on the name, the seed, the rule, and the requests of the same key. */
   draw(name: string, { rule, key, position }: AppliedRule): number {
-    return chance(name, this.#seed, rule.id, key, position);
+    return chance(name, this.#state.seed, rule.id, key, position);
   }
 
   /** How the request differs from rules that nearly match it, a text for each; for an unknown path, also from less similar ones. */
@@ -127,7 +132,7 @@ export class AppliedRules {
     rule.matchedByKey[key] = position;
     rule.matched += 1;
     if (nth !== undefined && ![nth].flat().includes(rule.matched)) return undefined;
-    if (chance(this.#seed, id, key, position) >= probability) return undefined;
+    if (chance(this.#state.seed, id, key, position) >= probability) return undefined;
     // The adapter was opened after the rule was added, so it could not be checked then.
     checkAdapterSupport(rule, [adapter]);
     return { rule, key, position };
@@ -153,11 +158,6 @@ function sees({ match }: RuleRecord, { status, code }: SeenResponse): boolean {
 /** A rule applies from `afterMs` on, until `forMs` later, exclusive. */
 function isActive(rule: RuleRecord, at: number): boolean {
   return at >= rule.addedAt + (rule.afterMs ?? 0) && at < endOf(rule);
-}
-
-/** Milliseconds from `at` until the rule ends; infinity for never. A real clock can pass the end while a request is handled. */
-export function leftMs({ rule }: AppliedRule, at: number): number {
-  return Math.max(0, endOf(rule) - at);
 }
 
 /** The end of the rule, in milliseconds since the Unix epoch; infinity for none. */

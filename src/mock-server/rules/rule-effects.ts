@@ -5,7 +5,7 @@ import type { MockResponse } from '../http/message.ts';
 import { errorResponse } from '../http/responses.ts';
 import { thrownText } from '../input/mock-server-error.ts';
 import { codeIn, preparedAnswer } from './answers.ts';
-import { type AppliedRule, type AppliedRules, leftMs } from './applied-rules.ts';
+import type { AppliedRule, AppliedRules } from './applied-rules.ts';
 import { FAILURES, withHeader } from './failures.ts';
 import type { AnswerContext, AnswerFunction, RuleOptions, RuleRequest, SentAnswer } from './rule-schema.ts';
 
@@ -134,7 +134,7 @@ function failed(response: MockResponse, applied: AppliedRules, { failing, at }: 
   const { describe, apply, needsBody = false } = FAILURES[fail.kind];
   if (needsBody && response.body.length === 0) return response;
   applied.use(failing);
-  const details = { ...fail, leftMs: leftMs(failing, at) };
+  const details = { ...fail, leftMs: applied.leftMs(failing, at) };
   const changed = withReason(apply(response, details), failing, describe(details));
   return fail.kind === 'hang' ? { ...changed, hangingBy: id } : changed;
 }

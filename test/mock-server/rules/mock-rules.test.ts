@@ -176,6 +176,30 @@ test.each<[string, (mock: MockServer) => unknown]>([
   expect(outcome).toBe('failed');
 });
 
+test.each<[string, (mock: MockServer) => unknown]>([
+  ['its removal', (mock) => mock.rules.remove('a')],
+  ['the removal of all rules', (mock) => mock.rules.clear()],
+  ['another rule with its id', (mock) => mock.rules.add({ id: 'a', respond: { status: 503 } })],
+  ['a reset', (mock) => mock.reset()],
+  ['a restored snapshot', (mock) => mock.restore(createMockServer().snapshot())],
+])('%s while a request is handled ends the hang of that request', async (_, act) => {
+  const { mock, send } = mockWithKey();
+  mock.rules.add({ id: 'a', fail: { kind: 'hang' } });
+  const respond = () => {
+    act(mock);
+    return { data: {} };
+  };
+  mock.rules.add({ respond, times: 1 });
+  let outcome = 'waits';
+  send().catch(() => {
+    outcome = 'failed';
+  });
+
+  await quiet();
+
+  expect(outcome).toBe('failed');
+});
+
 test('rejects a request through mock.fetch to which a rule for sockets would apply', async () => {
   await using mock = createMockServer();
   await mock.serve();
