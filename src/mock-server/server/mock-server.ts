@@ -65,9 +65,9 @@ export class MockServer extends MockMethods implements AsyncDisposable {
    * @example setupServer(...mock.handlers)
    */
   get handlers(): never[] {
+    reopenMock(this.#mock);
     const handleRequest: HandleRequest = (request, source) => {
-      reopenMock(this.#mock);
-      this.#closeMsw ??= this.#mock.adapters.open('msw');
+      if (!this.#mock.lifetime.isClosed) this.#closeMsw ??= this.#mock.adapters.open('msw');
       return this.#handleRequest(request, source);
     };
     return [createMswHandler(this.baseUrl, handleRequest)] as never[];
@@ -128,7 +128,8 @@ export class MockServer extends MockMethods implements AsyncDisposable {
 
   /**
    * Stops all interception immediately, closes all spaces and servers of the mock, and ends all waits for requests and of
-   * rules. Without the option `state`, `listen()`, `serve()`, `reset()` and requests through `handlers` open the mock again.
+   * rules. Without the option `state`, `listen()`, `serve()`, `reset()` and reading `handlers` open the mock again; requests
+   * do not. Between tests, call `reset()` instead.
    */
   async close(): Promise<void> {
     // Before the first `await`, so that another mock can listen at the same address right after the call.

@@ -215,7 +215,7 @@ test('a mock of a second copy of the package listens beside one of the first', a
   expect(globals()).toEqual(ORIGINAL);
 });
 
-test('reading the handlers has no effect; from their first request until close(), msw is in use', async () => {
+test('reading the handlers of an open mock has no effect; from their first request until close(), msw is in use', async () => {
   const mock = createMockServer({ baseUrl: 'https://handlers.test' });
   const server = setupServer(...mockHandlers(mock));
   server.listen({ onUnhandledRequest: 'error', onUnhandledFrame: 'error' } as object); // msw 2 and 3
@@ -230,7 +230,7 @@ test('reading the handlers has no effect; from their first request until close()
 });
 
 test.each([
-  ['a request through its handlers', async (mock: MockServer) => void (await fetch(`${mock.baseUrl}/api/v1/quota`))],
+  ['reading its handlers', async (mock: MockServer) => void mock.handlers],
   ['reset()', async (mock: MockServer) => mock.reset()],
 ])('after close(), %s opens the mock again', async (_, open) => {
   const mock = createMockServer({ baseUrl: 'https://again.test' });
@@ -244,6 +244,20 @@ test.each([
   await expect(mock.journal.waitFor({ status: 429 }, { timeoutMs: 0 })).rejects.toMatchObject({ code: 'wait_timeout' });
   mock.rules.add({ delayMs: 1 });
   expect((await fetch(`${mock.baseUrl}/api/v1/quota`)).status).toBe(401);
+});
+
+test('a request through handlers does not open a closed mock, and does not hang', async () => {
+  const mock = createMockServer({ baseUrl: 'https://closed.test' });
+  const server = setupServer(...mockHandlers(mock));
+  server.listen();
+  onTestFinished(() => server.close());
+  mock.rules.add({ fail: { kind: 'hang' } });
+  await mock.close();
+
+  await expect(fetch(`${mock.baseUrl}/api/v1/quota`)).rejects.toThrow();
+
+  await expect(mock.journal.waitFor({ status: 429 })).rejects.toMatchObject({ code: 'mock_closed' });
+  expect(() => mock.rules.add({ fail: { kind: 'reset' } })).not.toThrow(); // msw is not in use
 });
 
 test('a rule that msw cannot reproduce is an error in the response and in the journal', async () => {
