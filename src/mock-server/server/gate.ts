@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { jsonErrorPlace, parseJson } from '../../json.ts';
 import { utf8Text } from '../../text.ts';
 import type { HandleOwnPages } from '../adapters/node-server.ts';
-import { ADMIN_ROOT, hasBody, isAdminPath, parseTarget, readBody } from '../http/parse-request.ts';
+import { ADMIN_ROOT, hasBody, isAdminPath, parseRequest, parseTarget, readBody } from '../http/parse-request.ts';
 import { PAGE_HEADERS } from '../http/responses.ts';
 import { MockServerError, type MockServerErrorDetail } from '../input/mock-server-error.ts';
 import { acceptsPage, redirectToPanel, sendReadiness } from '../panel/serve-panel.ts';
@@ -41,7 +41,9 @@ export function createGate({ token, load, ...names }: GateOptions): HandleOwnPag
   };
   const answerRoot = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (!isReading(incoming)) return false;
-    if (!acceptsPage(incoming)) sendReadiness(outgoing);
+    const isForPage = acceptsPage(incoming);
+    if (!isForPage && sendsKey(incoming)) return false;
+    if (!isForPage) sendReadiness(outgoing);
     else if (!sendIfRefused(outgoing, refuseForeignHost(incoming.headers, names))) redirectToPanel(outgoing);
     return true;
   };
@@ -59,6 +61,12 @@ export function createGate({ token, load, ...names }: GateOptions): HandleOwnPag
     loaded.then((handle) => handle(incoming, outgoing, path.slice(ADMIN_ROOT.length))).catch(() => outgoing.destroy());
     return true;
   };
+}
+
+/** Programs that wait for the mock send no key. A client does: its request is for the rules and the journal. */
+function sendsKey({ url = '', headers: { authorization = '' } }: IncomingMessage): boolean {
+  const { credentials, recorded } = parseRequest({ method: 'GET', target: url, headers: { authorization } });
+  return credentials.length > 0 || recorded.hasKeyInUrl;
 }
 
 /** The service has no response for `/`. */

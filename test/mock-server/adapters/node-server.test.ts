@@ -282,6 +282,26 @@ test.each(['text/plain', '*/*', undefined])('GET / is ready for %s, outside the 
   expect((await fetch(server.url, { method: 'POST' })).status).toBe(404);
 });
 
+test('GET / with a key reaches the rules and the journal', async () => {
+  const mock = newMock();
+  const { key } = mock.createKey();
+  await using server = await mock.serve();
+  mock.rules.add({ match: { path: '/', query: { base: 'EUR' } }, respond: { data: { base: 'EUR' } } });
+
+  const statuses = [];
+  for (const [target, headers] of [
+    ['/?base=EUR', { authorization: `Bearer ${key}` }],
+    [`/?api_key=${key}`, {}],
+    [`/?api%5Fkey=${key}`, {}],
+    [`/?other=${key}`, {}],
+  ] as const) {
+    statuses.push((await byNodeHttp(server.url)({ target, method: 'GET', headers })).status);
+  }
+
+  expect(statuses).toEqual([200, 404, 404, 404]);
+  expect(mock.audit()).toMatchObject({ requests: 4, keysInUrls: { length: 3 }, unknownRoutes: { length: 3 } });
+});
+
 test('https on an http port is named once in a warning', async () => {
   await using server = await newMock().serve();
   const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
