@@ -345,6 +345,10 @@ export function openSpace(mock: MockState, options: SpaceOptions): Space {
   });
   const space = new Space(name, opened);
   if (state.keysByHash.has(hashOf(space.key))) {
+    if (given.name === undefined) {
+      state.lastSpace += 1; // another name has another key
+      return openSpace(mock, options);
+    }
     const text = `The mock has the key of the space ${name} from a snapshot; reset the mock, or choose another name.`;
     throw new MockServerError(text, { code: 'space_exists', status: 409 });
   }

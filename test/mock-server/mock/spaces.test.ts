@@ -233,6 +233,19 @@ test('a space is not opened if the mock has its key from a snapshot', async () =
   expect(mock.space({ name: 'invoices' }).key).toBe(space.key);
 });
 
+test('a space without a name has a free one, also after the mock has restored that of another', async () => {
+  await using mock = createMockServer();
+  const space = mock.space();
+  const snapshot = space.snapshot();
+  await space.close();
+  mock.restore(snapshot);
+
+  const names = [mock.space().name, mock.space().name];
+
+  expect(space.name).toBe('space_1');
+  expect(names).toEqual(['space_2', 'space_3']);
+});
+
 test('a key that was used before belongs to the space that has it now, or to the mock', async () => {
   await using mock = createMockServer({ clock: CLOCK });
   mock.space({ name: 'another' });
