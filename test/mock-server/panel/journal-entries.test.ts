@@ -120,6 +120,9 @@ test('the command for curl has no cookies, which are masked', () => {
 test.each([
   ['a path that curl takes for a host', { path: '*@other.test/x' }],
   ['a path with segments of dots', { path: '/a/../b' }],
+  ['a path with an encoded segment of dots', { path: '/a/.%2E/b' }],
+  ['a path that ends in a segment of a dot', { path: '/a/.' }],
+  ['a path that ends in a segment of dots before a query', { path: '/a/..', query: { a: '1' } }],
   ['a path with characters that curl expands', { path: '/{a,b}[1-3]' }],
   ['a control character in a method', { method: 'A\tB' }],
   ['a control character in a header', { headers: { 'x-note': 'tab\there' } }],
@@ -127,6 +130,10 @@ test.each([
   ['a character in a body that changes the direction', { body: '\u202eevil' }],
 ])('there is no command for curl for %s', (_, fields) => {
   expect(curlCommand(requestOf(fields), ORIGIN)).toBe(undefined);
+});
+
+test.each(['/.well-known/x', '/...', '/a/..b', '/%2Ex'])('there is a command for curl for %s', (path) => {
+  expect(curlCommand(requestOf({ path }), ORIGIN)).toBe(`curl '${ORIGIN}${path}'`);
 });
 
 test.skipIf(process.platform === 'win32')('the shell restores the words of the command for curl', () => {

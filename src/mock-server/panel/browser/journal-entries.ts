@@ -88,7 +88,7 @@ export function curlCommand(entry: JournalEntry, origin: string): string | undef
 }
 
 /** In a URL, curl would connect to another host, remove segments of dots, or expand `{a,b}` and `[1-3]`. */
-const CHANGED_IN_URL = /^[^/?]|\/(?:\.|%2e)|[{}[\]\\]/i;
+const CHANGED_IN_URL = /^[^/?]|\/(?:\.|%2e){1,2}(?:[/?]|$)|[{}[\]\\]/i;
 
 /** A terminal obeys control characters, and some change the direction or the look of the text after them. */
 const CONTROL = /(?!\n)[\p{Cc}\p{Cf}]/u;
