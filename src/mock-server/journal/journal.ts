@@ -54,8 +54,8 @@ export const journalEntry = plainObject({
   quota: monthUsage.optional(),
   /**
    * Milliseconds that were left of the last Retry-After when the request arrived; `undefined` if it had passed. In process,
-   * also `undefined` for requests that were sent before the client had received that Retry-After. While the month is used up,
-   * also `undefined` for `quota`, which works nevertheless.
+   * also `undefined` for requests that were sent before the client had received that Retry-After. If the month is used up, or
+   * `quota` has its own limit, `quota` and the other operations each have their own last Retry-After.
    */
   earlyByMs: z.number().optional().describe('Milliseconds that were left of the last Retry-After.'),
   /** Switches that the response depends on. */
@@ -243,7 +243,7 @@ export const audit = plainObject({
   dropped: z.int().describe('Older requests that were dropped; the audit does not cover them.'),
   /**
    * Requests that arrived before the last Retry-After had passed; `earlyByMs` is by how much. Over sockets, the mock does
-   * not know when a request was sent: requests of a burst, sent before the refusal arrived, are included.
+   * not know when a request was sent: requests of a burst, sent before the refusal arrived, can be included.
    */
   earlyRetries: z.array(journalEntry).describe('Sent before the last Retry-After had elapsed.'),
   /** Requests with an API key in the URL, where logs show it. */
