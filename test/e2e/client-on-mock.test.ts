@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { FxRates, FxRatesError } from '../../src/client/index.ts';
 import { createMockServer, type MockServer, type Snapshot } from '../../src/mock-server/index.ts';
+import { keyGenerations } from '../../src/process-state.ts';
 import { clientOnMock } from '../helpers/mock-with-key.ts';
 
 /** A different query for each call, so that calls do not share requests. */
@@ -129,6 +130,22 @@ test.each([
   await end(mock, before);
 
   await expect(start().fx.latest()).resolves.toBeDefined();
+});
+
+test('a client forgets nothing when another mock with its key, which received no request, is closed', async () => {
+  const { mock, key, fx, id } = clientOnMock({ seed: 7 });
+  await fx.latest();
+  mock.keys.setUsage(id, { month: 1000 });
+  await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: false });
+  const other = clientOnMock({ seed: 7 });
+  const before = keyGenerations().size;
+  other.mock.createKey();
+
+  await other.mock.close();
+
+  expect(other.key).toBe(key);
+  expect(keyGenerations().size).toBe(before);
+  await expect(fx.latest()).rejects.toMatchObject({ kind: 'quota_exhausted', local: true });
 });
 
 test('a client forgets the used-up month of a space that was closed and opened again', async () => {

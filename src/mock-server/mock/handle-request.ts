@@ -102,12 +102,13 @@ function send(exchange: Exchange, reply: Reply, applied?: AppliedRules): MockRes
   const response = deliveredOf(exchange, reply, applied);
   const entry = entryOf(exchange, { response, facts: reply.facts }, applied?.used ?? NONE);
   mock.journal.add(entry);
+  const key = keyOf(exchange, entry);
+  if (key !== undefined) key.wasUsed = true;
   mock.noteChange?.();
   mock.parent?.journal.notifyOfSpace(entry);
   if (response.status === 429) requireOwnClock(exchange);
   if (response.delivery !== undefined || response.delayMs) return sendLate(exchange, response, entry);
-  if (response.headers['retry-after'] !== undefined)
-    noteRetryAfter(exchange, response, { key: keyOf(exchange, entry), entry });
+  if (response.headers['retry-after'] !== undefined) noteRetryAfter(exchange, response, { key, entry });
   return response;
 }
 
@@ -165,7 +166,11 @@ const NOTHING_SENT = { status: 0, code: undefined, responseHeaders: undefined, r
  * The entry of a request, with the response after the effects of rules. It is in the journal from the arrival of the request
  * on, because a test can wait for the request before it advances the clock.
  */
-function entryOf({ mock, request }: Exchange, { response, facts }: Reply, rules: readonly string[]): JournalEntry {
+function entryOf(
+  { mock, request, source }: Exchange,
+  { response, facts }: Reply,
+  rules: readonly string[],
+): JournalEntry {
   const { recorded, target } = request;
   const { delivery, delayMs } = response;
   const { use } = facts;
@@ -190,7 +195,7 @@ function entryOf({ mock, request }: Exchange, { response, facts }: Reply, rules:
     earlyByMs: use.earlyByMs,
     switches: facts.switches,
     rules,
-    why: use.earlyByMs === undefined ? response.why : response.why + slowClockText(mock, response.status),
+    why: use.earlyByMs === undefined ? response.why : response.why + slowClockText({ mock, source }, response.status),
     // Not spread: V8 takes microseconds to add fields to an object of this size.
     status: isSent ? response.status : 0,
     code: isSent ? response.code : undefined,
@@ -240,7 +245,8 @@ function retryTime(value: string, at: number, unit: BehaviourValues['retryAfterU
 }
 
 /** A client that waits in real time is refused for ever by a clock that only the test moves. */
-function slowClockText({ clock }: MockState, status: number): string {
-  if (status !== 429 || (clock.mode === 'real' && !clock.isFrozen)) return '';
-  return "; if the client waited in real time, advance the clock of the mock, or use clock 'real'";
+function slowClockText({ mock: { clock }, source }: Pick<Exchange, 'mock' | 'source'>, status: number): string {
+  const isReal = clock.mode === 'real';
+  if (status !== 429 || source.clock === clock || (isReal && !clock.isFrozen)) return '';
+  return `; if the client waited in real time, advance the clock of the mock, or ${isReal ? 'resume it' : "use clock 'real'"}`;
 }

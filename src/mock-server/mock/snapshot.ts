@@ -149,6 +149,7 @@ function addKey(state: ServiceState, { accountId, ...saved }: SavedKey, { rateWi
     account,
     window: restored(saved.window),
     quotaEndpointWindow: restored(saved.quotaEndpointWindow),
+    wasUsed: false,
   };
   account.keys.push(key);
   if (key.revokedAt === undefined) account.activeKeys += 1;

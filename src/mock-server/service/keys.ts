@@ -274,6 +274,7 @@ function issue(
     limits,
     retryAt: 0,
     quotaEndpointRetryAt: 0,
+    wasUsed: false,
   };
   // A list created with its first element takes a tenth of the memory of one that grows, and most accounts have one key.
   if (account.keys.length === 0) account.keys = [record];

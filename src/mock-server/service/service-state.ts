@@ -99,6 +99,8 @@ export interface KeyRecord extends Omit<z.output<typeof savedKey>, 'accountId' |
   window: RateWindow | undefined;
   /** The separate window of the quota endpoint, if the switch defines one. */
   quotaEndpointWindow: RateWindow | undefined;
+  /** Whether a request had it since the start or the last `restore()`. Only then does a client know of it. */
+  wasUsed: boolean;
 }
 
 /** The state of one emulated service. */
@@ -148,5 +150,5 @@ export function clearMonth(key: KeyRecord): void {
 /** Clients in this process forget what they know of the keys, such as a month that was used up. */
 export function renewKeys({ keys }: Pick<ServiceState, 'keys'>): void {
   const generations = keyGenerations();
-  for (const { hash } of keys.values()) generations.set(hash, (generations.get(hash) ?? 0) + 1);
+  for (const { hash, wasUsed } of keys.values()) if (wasUsed) generations.set(hash, (generations.get(hash) ?? 0) + 1);
 }

@@ -2,10 +2,11 @@ import { expect, test } from 'vitest';
 import {
   connectMockServer,
   createMockServer,
+  type MockServerOptions,
   type RequestExpectation,
   type RuleOptions,
 } from '../../../src/mock-server/index.ts';
-import { mockWithKey } from '../../helpers/mock-with-key.ts';
+import { mockWithKey, STILL } from '../../helpers/mock-with-key.ts';
 import { errorOf } from '../../helpers/test-client.ts';
 
 /** A mock that received three requests. */
@@ -101,6 +102,26 @@ test.each([
     field,
     message: expect.stringContaining(message),
   });
+});
+
+test.each<[MockServerOptions['clock'], 'fetch' | 'clientOptions', string | undefined]>([
+  [STILL, 'fetch', "advance the clock of the mock, or use clock 'real'"],
+  [{ mode: 'real', frozen: true }, 'fetch', 'advance the clock of the mock, or resume it'],
+  ['real', 'fetch', undefined],
+  [STILL, 'clientOptions', undefined],
+  [{ mode: 'real', frozen: true }, 'clientOptions', undefined],
+])('a refusal that is early by the clock %j has the hint for %s: %s', async (clock, by, hint) => {
+  const { mock, key, id } = mockWithKey({ clock });
+  const { fetch } = by === 'fetch' ? mock : mock.clientOptions();
+  mock.keys.setUsage(id, { minute: 30 });
+  const send = async () => void (await fetch(`${mock.baseUrl}/api/v1/latest`, { headers: { authorization: key } }));
+  await send();
+
+  await send();
+
+  const { why, earlyByMs } = mock.journal.list().at(-1) ?? {};
+  expect(earlyByMs).toBeGreaterThan(0);
+  expect(why?.split('if the client waited in real time, ')[1]).toBe(hint);
 });
 
 test('the audit lists keys in URLs, early requests and unknown paths', async () => {
