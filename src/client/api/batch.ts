@@ -86,7 +86,7 @@ export class Batch<Query, Value> implements AsyncIterable<BatchItem<Query, Value
   /** @internal */
   constructor(queries: BatchQueries<Query>, parts: BatchParts<Query>) {
     this.#parts = resolveBatch(queries, parts);
-    this.#cache = this.#parts.reusesResponses ? cacheOfBatch() : undefined;
+    this.#cache = cacheOfBatch(this.#parts.reusedMs);
     this.#total = countOf(queries);
     this.#source = Symbol.asyncIterator in queries ? queries[Symbol.asyncIterator]() : queries[Symbol.iterator]();
   }
@@ -269,16 +269,17 @@ function resolveBatch<Query>(queries: unknown, { options, ...client }: BatchPart
     refuse('batch', queries, 'an iterable of queries, such as an array');
   }
   const call: AnyCallOptions = { deadlineMs: false, onLimit: 'wait', priority: 'low', ...given };
-  const { sharedBy } = resolveCall(call, settings); // throws before the first call
-  const reusesResponses = sharedBy !== undefined && settings.cache === undefined;
+  const { sharedBy, maxAgeMs = REUSED_MS } = resolveCall(call, settings); // throws before the first call
+  const reusedMs = sharedBy === undefined ? 0 : Math.min(maxAgeMs, REUSED_MS);
   const signals = signal === undefined ? lifetime.signals : [...lifetime.signals, signal];
-  return { ...client, signals, operation, onProgress, concurrency, call, reusesResponses };
+  return { ...client, signals, operation, onProgress, concurrency, call, reusedMs };
 }
 
-/** In which equal queries of a batch find their response, if the client has no cache. */
-function cacheOfBatch(): CacheSettings {
+/** In which equal queries of a batch find their response, before they ask the cache of the client. */
+function cacheOfBatch(maxAgeMs: number): CacheSettings | undefined {
+  if (maxAgeMs === 0) return undefined;
   const store = new MemoryStore();
-  return { maxAgeMs: REUSED_MS, store, staleIfLimitedMs: 0, staleIfErrorMs: 0, staleWhileRevalidateMs: 0 };
+  return { maxAgeMs, store, staleIfLimitedMs: 0, staleIfErrorMs: 0, staleWhileRevalidateMs: 0 };
 }
 
 function countOf(queries: object): number | undefined {

@@ -252,8 +252,7 @@ export class FxRates<ClientNumbers extends Numbers = 'number'> extends Operation
     const endpoint = id === undefined ? pathEndpoint(path, query) : operationEndpoint(id, query);
     if (signal?.aborted) throw new AbortError({ cause: signal.reason });
     const deadlineAt = startedAt + settings.deadlineMs;
-    const caller = { endpoint, settings, signal, deadlineAt, startedAt, schema, cache: cache ?? client.cache };
-    return { calls, caller };
+    return { calls, caller: { endpoint, settings, signal, deadlineAt, startedAt, schema, cache } };
   }
 
   /** Returns the base URL and the masked key, for `JSON.stringify()` and `console.log()`. */
@@ -276,7 +275,7 @@ interface CallRequest {
   readonly path?: unknown;
   readonly query: object | undefined;
   readonly options: AnyCallOptions | undefined;
-  /** Default: that of the client. */
+  /** That of the batch. */
   readonly cache?: CacheSettings | undefined;
 }
 

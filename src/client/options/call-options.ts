@@ -55,7 +55,7 @@ export interface CallOptions<Schema extends StandardSchema | undefined = undefin
   /**
    * Whether a call shares the request of an identical call in flight: one with the same path, query, `headers`, `timeoutMs`,
    * `deadlineMs`, `maxRetries`, `onLimit`, `priority` and `maxAgeMs`. Equal queries of a batch share one request even if they
-   * are up to 60 s, or the age of the option `cache`, apart; with `false` and without `cache`, each is sent.
+   * are up to 60 s apart, also if the client's `cache` has a shorter age; with `false` and without `cache`, each is sent.
    *
    * @default true
    */

@@ -33,18 +33,20 @@ const ENTRY = /^\{"version":/;
 /** Characters of a SHA-256 that distinguish the keys of one store. */
 const HASH_LENGTH = 16;
 
-/** Sends a call through the cache of its batch or client; `undefined` for none. */
-export type CachedHandler = (call: Call, settings: CacheSettings | undefined) => Promise<ApiResponse>;
+/** Sends a call through the cache of its batch, then through that of the client, as far as they exist. */
+export type CachedHandler = (call: Call, batch: CacheSettings | undefined) => Promise<ApiResponse>;
 
 /** Returns a stored response while it is young enough. Stores only responses that count toward the quota. */
 export function cache(context: StepContext, next: Handler): CachedHandler {
   const caches = new WeakMap<CacheSettings, ResponseCache>();
-  return (call, settings) => {
-    if (settings === undefined || !call.endpoint.consumesQuota) return next(call);
-    const responses = caches.get(settings) ?? new ResponseCache(context, settings, next);
+  const through = (settings: CacheSettings | undefined, after: Handler): Handler => {
+    if (settings === undefined) return after;
+    const responses = caches.get(settings) ?? new ResponseCache(context, settings, after);
     caches.set(settings, responses);
-    return responses.send(call);
+    return (call) => responses.send(call);
   };
+  const ofClient = through(context.settings.cache, next);
+  return (call, batch) => (call.endpoint.consumesQuota ? through(batch, ofClient) : next)(call);
 }
 
 /**
@@ -149,10 +151,12 @@ class ResponseCache {
     const { maxAgeMs: option, staleIfLimitedMs, staleIfErrorMs, staleWhileRevalidateMs } = this.#settings;
     const snapshotMs = option === 'snapshot' ? await this.#snapshotMs(call, found) : undefined;
     const usualMs = snapshotMs ?? Number(option);
-    const { maxAgeMs = usualMs } = call.settings;
+    const isOfClient = this.#settings === this.#context.settings.cache; // a batch limits the age itself
+    const maxAgeMs = (isOfClient ? call.settings.maxAgeMs : undefined) ?? usualMs;
     if (this.#isYounger(found, maxAgeMs)) return this.#from(found);
-    if (call.settings.maxAgeMs !== 0) call.fallback = found; // 0 asks for the current state
+    if (isOfClient && call.settings.maxAgeMs !== 0) call.fallback = found; // 0 asks for the current state
     const response = await this.#next(call);
+    if (response.cached !== undefined) return response; // the client has stored it, with its age
     const { status, headers, rawBody } = response;
     const entry = { storedAtMs: this.#now(), snapshotMs, status, headers, rawBody };
     const staleMs = Math.max(staleIfLimitedMs, staleIfErrorMs, staleWhileRevalidateMs);

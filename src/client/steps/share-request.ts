@@ -32,7 +32,7 @@ export interface Caller {
   readonly startedAt: number;
   readonly deadlineAt: number;
   readonly schema: StandardSchema | undefined;
-  /** That of the client or of the batch. */
+  /** That of the batch. */
   readonly cache: CacheSettings | undefined;
 }
 

@@ -108,11 +108,70 @@ test.each([
   ['coalesce: false of the client', { keep: { coalesce: false } }, 4],
   ['maxAgeMs: 0', { maxAgeMs: 0, keep: { cache: { maxAgeMs: 60_000 } } }, 4],
   ['a maxAgeMs of 15 s', { maxAgeMs: 15_000, keep: { cache: { maxAgeMs: 1 } } }, 3],
-  ['a cache of 15 s', { keep: { cache: { maxAgeMs: 15_000 } } }, 3],
 ])('with %s, equal queries are sent again', async (_, options, expected) => {
   const { requests } = await repeat(4, 10_000, options);
 
   expect(requests).toBe(expected);
+});
+
+const failingStore = {
+  get: () => Promise.reject(new Error('away')),
+  set: () => Promise.reject(new Error('away')),
+};
+
+test.each<[string, FxRatesOptions, BatchOptions?]>([
+  ['no responses, because quota() fails', { cache: 'snapshot' }],
+  ['responses for failures only', { cache: { maxAgeMs: 0, staleIfErrorMs: 3_600_000 } }],
+  ['responses for 1 s', { cache: { maxAgeMs: 1_000 } }],
+  ['responses for 15 s, and accepts older ones', { cache: { maxAgeMs: 15_000 } }, { maxAgeMs: 3_600_000 }],
+  ['no responses, because its store fails', { cache: { maxAgeMs: 1_000, store: failingStore } }],
+])('a batch sends equal queries once, also if the cache keeps %s', async (_, options, ofBatch) => {
+  const reply = async (request: SentRequest) => {
+    await clock.sleep(1_000);
+    return request.url.endsWith('/quota') ? failure(403) : echo(request);
+  };
+  const { fx, fetch, clock } = testClient(reply, { rateLimit: { perMinute: 30 }, ...options });
+  const twelve = queries(600).map(({ n }) => ({ n: n % 12 }));
+
+  const items = await clock.run(listOf(fx.batch<Numbered>(twelve, { concurrency: 1, ...ofBatch })));
+
+  expect(items.filter(({ query, value }) => value?.n !== query.n)).toEqual([]);
+  expect(fetch.requests.filter(({ url }) => !url.endsWith('/quota'))).toHaveLength(12);
+});
+
+test.each<[string, FxRatesOptions, BatchOptions, readonly (number | undefined)[]]>([
+  ['is reused longer than 60 s', { cache: { maxAgeMs: 100_000 } }, {}, [0, 25_000, 50_000, 75_000, 0]],
+  ['has its own age', { cache: { maxAgeMs: 1 } }, { maxAgeMs: 1e9 }, [0, 25_000, 50_000, 75_000, 100_000]],
+  [
+    'is also that of coalesce: false',
+    { cache: { maxAgeMs: 60_000 } },
+    { coalesce: false },
+    [0, 25_000, 50_000, 0, 25_000],
+  ],
+])('a response in the cache of the client %s', async (_, keep, options, expected) => {
+  const { ages } = await repeat(6, 25_000, { keep, ...options });
+
+  expect(ages).toEqual([undefined, ...expected]);
+});
+
+test('a stale response is not reused in the batch, and is not older than the client accepts', async () => {
+  const { fx, fetch, clock } = testClient([success({ n: 0 }), ...Array(9).fill(failure(500))], {
+    maxRetries: 0,
+    cache: { maxAgeMs: 1, staleIfErrorMs: 100_000 },
+  });
+  async function* source() {
+    for (let index = 0; index < 6; index += 1) {
+      yield { n: 0 };
+      await clock.sleep(25_000);
+    }
+  }
+
+  const items = await clock.run(listOf(fx.batch(source(), { concurrency: 1 })));
+
+  expect(items.map(({ meta, error }) => meta?.source ?? error?.kind)).toEqual([
+    ...['network', 'cache', 'cache', 'stale', 'server', 'server'],
+  ]);
+  expect(fetch.requests).toHaveLength(4);
 });
 
 test('two batches share no response', async () => {
