@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { promises as fs, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../../client/index.ts';
 import { codeOf } from '../../foreign-values.ts';
@@ -6,7 +6,6 @@ import { isJsonObject, type JsonObject, jsonErrorPlace, parseJson } from '../../
 import { makeFolder, replaceFile } from '../../replace-file.ts';
 import { UTF16_PROBLEM, utf8Text } from '../../text.ts';
 import { CliError, noFolder, storageError, systemReason } from '../errors/cli-error.ts';
-import { quoteForShell } from '../terminal/text.ts';
 
 const VERSION = 1;
 
@@ -39,7 +38,7 @@ function failure(what: string, error: unknown): CliError {
 /**
  * Replaces the object in the file by the result of `change`, which gets what the file has now. Only the owner can read the
  * file. The target of a symbolic link is changed. Commands at the same time, such as logins, lose no change: each waits for the
- * lock of the other. Returns the path. @throws CliError without a path, and if the lock of a killed command stays
+ * lock of the other. Returns the path. @throws CliError without a path
  */
 export async function updateJsonFile(
   path: string | undefined,
@@ -50,10 +49,14 @@ export async function updateJsonFile(
   const text = () => `${JSON.stringify({ version: VERSION, ...change(readJsonFile(path) ?? {}) }, undefined, 2)}\n`;
   try {
     makeFolder(dirname(path), 0o700);
-    for (let looks = 1; ; looks += 1) {
+    let holder: string | undefined;
+    for (let looks = 0; ; looks += 1) {
       const lock = await replaceFile(path, text, { isPrivate: true, isLocked: true }).catch(lockOf);
       if (lock === undefined) return path;
-      if (looks === MOST_LOOKS) throw locked(path, lock);
+      const found = await holderOf(lock);
+      if (found !== holder) [holder, looks] = [found, 0];
+      // Before the sleep, so that it is gone when the next process creates its own.
+      if (looks >= MOST_LOOKS) await fs.rm(lock, { force: true });
       await clock.sleep(LOOK_EVERY_MS);
     }
   } catch (error) {
@@ -71,10 +74,12 @@ function lockOf(error: NodeJS.ErrnoException): string | undefined {
   throw error;
 }
 
-function locked(path: string, lock: string): CliError {
-  return storageError(`cannot write ${path}`, 'another command is changing it', {
-    hint: `If none is running, one was killed. Remove its lock:  rm ${quoteForShell(lock)}`,
-  });
+/** Differs for each lock; `undefined` if it is gone. */
+async function holderOf(lock: string): Promise<string | undefined> {
+  return fs.stat(lock).then(
+    ({ ino, birthtimeMs }) => `${ino} ${birthtimeMs}`,
+    () => undefined,
+  );
 }
 
 function parse(bytes: Buffer, path: string): JsonObject {
