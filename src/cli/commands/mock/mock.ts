@@ -196,6 +196,7 @@ async function runBesideMock(
   const { io, screen } = invocation;
   const mock = await startMock(options, invocation);
   try {
+    await io.interrupts.check(); // a terminal has sent it to this process only
     const { url, plan, adminUrl } = mock;
     // The token in the address is that of the control panel; the child has it, too.
     await screen.infoWithSecret(
@@ -203,7 +204,7 @@ async function runBesideMock(
         ? jsonLine({ event: 'ready', url, plan, adminUrl })
         : `fxrates: mock server at ${url}, ${planText(mock)}\n  Clock, switches, journal:  ${adminUrl}\n`,
     );
-    await io.interrupts.check(); // of the start and of the line above: it was sent to this process only
+    await io.interrupts.check(); // also while the line was written
     const child = io.spawn(command, environmentOf(mock, io.env));
     // On a terminal, the command receives Ctrl-C and Ctrl-\ itself, also if its stdin is a pipe, as in a git hook. A second
     // SIGINT could end it immediately.
