@@ -76,8 +76,9 @@ const optionsShape = strictObject({
   journalSize: wholeFrom(0).default(1000),
   /**
    * Path of a file that keeps the state. If the file exists, the mock begins with its state: `setup`, `rules`, `seed`,
-   * `clock.now` and `clock.frozen` then have no effect until `reset()`; `behaviour` overrides the switches of the file. The mock writes the file when it
-   * is closed, and shortly after each request that can change the state. Until it is closed, no other mock can use the file.
+   * `clock.now` and `clock.frozen` then have no effect until `reset()`; `behaviour` overrides the switches of the file. The mock
+   * writes the file when it is closed, and shortly after each request that can change the state. Until it is closed, no other
+   * mock can use the file.
    * @default no file
    * @example './mock-state.json'
    */
