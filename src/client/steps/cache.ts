@@ -22,7 +22,7 @@ const CLOCK_SKEW_MS = 60_000;
 
 /** For this time, the snapshot interval of a plan is used without asking again: plans seldom change. */
 const PLAN_MS = 3_600_000;
-/** Long enough for a slot of the next minute. A renewal keeps a program that has ended alive. */
+/** Long enough for a slot of the next minute. A program that has finished its work waits for the end of a renewal. */
 const RENEWAL_MS = 60_000;
 /** If the store takes longer, the request is sent, because the service takes about as long. */
 const STORE_TIMEOUT_MS = 500;
